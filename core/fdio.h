@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Descriptors: always close-on-exec, closed once, read and written whole.
+ */
+#ifndef SS_FDIO_H
+#define SS_FDIO_H
+
+#include "base.h"
+#include "buf.h"
+
+/* Closes *fd if it is open and sets it to -1; errno is kept. */
+void fd_close(int *fd);
+/* A pipe, close-on-exec; ends[0] reads.  0 or errno. */
+int fd_pipe(int ends[2]);
+int fd_nonblock(int fd); /* 0 or errno */
+/* Writes everything, waiting as often as needed.  0 or errno. */
+int fd_write_all(int fd, const char *data, size_t len);
+/*
+ * Appends until the end of the file or until out's ceiling is reached (then
+ * out->full is set).  0 or errno.
+ */
+int fd_read_all(int fd, struct buf *out);
+/* Moves fd to a number of at least `least`, close-on-exec; -1 and errno. */
+int fd_raise(int fd, int least);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The one door through which a child process starts.  Starts it without fork,
+ * feeds and drains it, waits for the child and not for its pipes, ends it at
+ * its limits, and leaves nothing of it behind.  What the child may touch is
+ * sandbox's; this room knows descriptors, signals, limits, time.
+ */
+#ifndef SS_SPAWN_H
+#define SS_SPAWN_H
+
+#include "base.h"
+#include "buf.h"
+#include "error.h"
+
+struct spawn_limits {
+	uint32_t timeout_ms;   /* wall clock; 0: none */
+	uint64_t output_bytes; /* both streams together */
+	uint32_t cpu_s;        /* RLIMIT_CPU; 0: none, as below */
+	uint64_t memory_bytes; /* RLIMIT_DATA */
+	uint64_t processes;    /* RLIMIT_NPROC */
+	uint64_t open_files;   /* RLIMIT_NOFILE */
+	uint64_t file_bytes;   /* RLIMIT_FSIZE */
+};
+
+/*
+ * Work to do in the child, after descriptors and limits and right before
+ * exec: only calls that signal-safety(7) lists.  0, or errno: then nothing
+ * is executed.
+ */
+struct spawn_enter {
+	int (*child_enter)(void *ctx);
+	void *ctx;
+};
+
+struct spawn {
+	const char *program; /* absolute, or relative to dir_fd */
+	char *const *argv;
+	char *const *envp;
+	int dir_fd; /* -1: stays where the worker is */
+	const char *stdin_data;
+	size_t stdin_len;
+	int stdin_fd;  /* relayed when not -1 */
+	int client_fd; /* a hang-up ends the run; -1 */
+	struct spawn_limits limits;
+	struct spawn_enter enter; /* may be empty */
+	bool own_pid_namespace;   /* we put ourselves there: kill(-1) */
+	ss_output_fn output;      /* NULL: collect in out and err */
+	void *output_ctx;
+};
+
+enum spawn_end {
+	SPAWN_EXITED,    /* status is its exit code */
+	SPAWN_SIGNALLED, /* status is the signal */
+	SPAWN_TIMEOUT,   /* killed: wall clock */
+	SPAWN_OUTPUT,    /* killed: output ceiling */
+	SPAWN_GONE,      /* killed: the client left */
+	SPAWN_FAILED     /* never ran: error says which step, errno */
+};
+
+struct spawn_result {
+	enum spawn_end end;
+	int status;
+	const char *failed_step; /* SPAWN_FAILED: "exec", "chdir", ... */
+	int failed_errno;
+	struct buf out, err; /* released by spawn_result_release */
+	uint64_t run_us;
+	const char *limit; /* "wall", "output", "cpu", "file", NULL */
+};
+
+/*
+ * Once per process that will spawn: becomes the subreaper, learns what the
+ * kernel has.  0 or errno.
+ */
+int spawn_prepare(void);
+/*
+ * Runs one child to its end; when it returns no descendant is left.
+ * SS_INTERNAL when something of ours failed (no descriptors, no memory);
+ * SPAWN_FAILED when the child could not become the program.
+ */
+enum ss_err
+spawn_run(const struct spawn *s, struct spawn_result *r, struct ss_error *err);
+void spawn_result_release(struct spawn_result *r);
+
+/*
+ * The file that `name` runs: looked up in PATH when it has no slash.  Fills
+ * path (cap bytes) with an absolute path.  False: no such program.
+ */
+bool spawn_find(const char *name, char *path, size_t cap);
+
+#endif

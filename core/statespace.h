@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libstatespace: serves a directory of Markdown pages and runs the
+ * command-line tools that each page's frontmatter allows.
+ *
+ * This is the only header that a host needs; the bundled programs in fcgi/
+ * live on it alone.  It is made of three parts:
+ *
+ *   1. pure functions that need no site (tool sets, paths, addresses);
+ *   2. the site: made, configured, opened once, then asked;
+ *   3. the extension points: where documents come from (resolver), how an
+ *      allowed command runs (executor), who looks at a request (hooks).
+ *
+ * Conventions
+ *   Ownership   A pointer that comes in is borrowed for the call unless its
+ *               comment says otherwise.  What comes out of a site lives until
+ *               the release function named beside it.
+ *   Text        Bytes with a length; text given back is also NUL-terminated.
+ *   Errors      enum ss_err; details in struct ss_error, filled once, where
+ *               the failure happened.  `err` may be NULL.
+ *   Growth      Structs that may grow begin with their own size; set it with
+ *               SS_INIT, which also zeroes the rest.
+ *   Processes   One request at a time per process, one thread.  The library
+ *               prints nothing and never ends the process.
+ *
+ * "PROTOCOL" in a Source line is the project's contract; RFD 001 is the
+ * document that it grew from.
+ */
+#ifndef STATESPACE_H
+#define STATESPACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SS_VERSION "0.1.0"
+#define SS_INIT(type) ((struct type){ .size = sizeof(struct type) })
+
+/* The version that was linked, as text: compare it with SS_VERSION. */
+const char *ss_version(void);
+
+/*
+ * What can go wrong.  Each value has the code and the HTTP status of PROTOCOL
+ * section 6; the last group never reaches a client over HTTP.
+ */
+enum ss_err {
+	SS_OK = 0,
+	SS_BAD_REQUEST,         /* 400 bad_request */
+	SS_BAD_ENV,             /* 400 bad_env */
+	SS_NO_FRONTMATTER,      /* 400 no_frontmatter */
+	SS_BAD_FRONTMATTER,     /* 400 bad_frontmatter */
+	SS_UNAUTHORIZED,        /* 401 unauthorized: for hooks, never ours */
+	SS_NOT_ALLOWED,         /* 403 not_allowed */
+	SS_PATH_REFUSED,        /* 403 path_refused */
+	SS_ADDRESS_REFUSED,     /* 403 address_refused */
+	SS_ORIGIN_REFUSED,      /* 403 origin_refused */
+	SS_CAPABILITY_REFUSED,  /* 403 capability_refused */
+	SS_NOT_FOUND,           /* 404 not_found */
+	SS_METHOD,              /* 405 method */
+	SS_TIMEOUT,             /* 408 timeout */
+	SS_BODY_TOO_LARGE,      /* 413 body_too_large */
+	SS_COMMAND_TOO_LARGE,   /* 413 command_too_large */
+	SS_OUTPUT_TOO_LARGE,    /* 413 output_too_large */
+	SS_CONTENT_TYPE,        /* 415 content_type */
+	SS_HOST_REFUSED,        /* 421 host_refused */
+	SS_EXEC_FAILED,         /* 500 exec_failed */
+	SS_INTERNAL,            /* 500 internal */
+	SS_NETWORK,             /* 502 network */
+	SS_OVERLOADED,          /* 503 overloaded */
+	SS_SANDBOX_UNAVAILABLE, /* 503 sandbox_unavailable */
+
+	SS_CONFIG, /* a configuration that cannot be used */
+	SS_GONE    /* the client left; nobody reads an answer */
+};
+
+/* "not_allowed" and the like; never NULL. */
+const char *ss_err_code(enum ss_err code);
+/* The HTTP status for it; 500 for what has none. */
+int ss_err_status(enum ss_err code);
+
+/*
+ * One failure: a text for the client, what to do about it, and what only the
+ * operator may read (paths, patterns, errno).  All are NUL-terminated.
+ */
+struct ss_error {
+	enum ss_err code;
+	int sys_errno;     /* errno of the failed call, else 0 */
+	char message[512]; /* for the client */
+	char hint[2048];   /* for the client: what would work */
+	char detail[1024]; /* for the operator's log, never sent */
+};
+
+/* ------------------------------------------------------------------ */
+/* 1. Pure functions                                                  */
+/* ------------------------------------------------------------------ */
+
+/*
+ * Turns a request path into a clean relative path.
+ *
+ * raw      len bytes as the front server decoded them, never unescaped here;
+ *          leading '/' optional.
+ * out      the caller's buffer of cap bytes; on success NUL-terminated, without
+ *          a leading '/', without "." or empty parts; "" means the root.
+ * Errors   SS_BAD_REQUEST for a NUL, a control byte, bad UTF-8 or over 4096
+ *          bytes; SS_PATH_REFUSED for any ".." and for "//" at the start;
+ *          SS_NOT_FOUND for a component that begins with another dot.
+ * Pure     no I/O, no allocation.
+ * Source   PROTOCOL section 1; RFD 001 "Path Traversal Prevention".
+ */
+enum ss_err ss_path_clean(const char *raw, size_t len, char *out, size_t cap,
+	struct ss_error *err);
+
+/*
+ * The tools of one page, parsed from frontmatter text alone.
+ *
+ * text     the whole page, len bytes, from its first byte.
+ * out      the new set, released with ss_toolset_free; NULL on failure.
+ * Errors   SS_NO_FRONTMATTER; SS_BAD_FRONTMATTER with line and column in the
+ *          message and a hint; SS_INTERNAL when memory ran out.
+ * Pure     allocates, no I/O.
+ * Source   PROTOCOL sections 3 and 4; RFD 001 "Frontmatter Format".
+ */
+struct ss_toolset;
+enum ss_err ss_toolset_parse(const char *text, size_t len,
+	struct ss_toolset **out, struct ss_error *err);
+size_t ss_toolset_count(const struct ss_toolset *set);
+/*
+ * Which tool allows this command: its index is stored in *tool.
+ * SS_NOT_ALLOWED when none does; its hint lists the tools.  Matching only:
+ * neither the agent's words nor variables are looked at.
+ */
+enum ss_err ss_toolset_allows(const struct ss_toolset *set, size_t argc,
+	const char *const argv[], size_t *tool, struct ss_error *err);
+void ss_toolset_free(struct ss_toolset *set);
+
+/* ------------------------------------------------------------------ */
+/* 2. The site                                                        */
+/* ------------------------------------------------------------------ */
+
+struct ss_site;
+
+/*
+ * Makes an unopened site with the built-in defaults.  NULL when memory ran
+ * out.  Configure it in this order, later words win: file, environment,
+ * options; then ss_site_open.
+ */
+struct ss_site *ss_site_new(void);
+/* Releases everything, also of a site that was never opened; NULL is fine. */
+void ss_site_free(struct ss_site *site);
+
+/* The directory that is served; path is copied. */
+enum ss_err
+ss_site_set_root(struct ss_site *site, const char *path, struct ss_error *err);
+/*
+ * Reads a TOML configuration file (blocking).  SS_CONFIG names file, line and
+ * remedy.  Relative paths in it are relative to the file.
+ */
+enum ss_err ss_site_set_config(
+	struct ss_site *site, const char *file, struct ss_error *err);
+/*
+ * Reads the variables STATESPACE_SECTION_KEY of an environment block as
+ * configuration.  STATESPACE_CONFIG is the caller's to look at.
+ */
+enum ss_err ss_site_set_environ(
+	struct ss_site *site, char *const envp[], struct ss_error *err);
+/*
+ * Sets one key by its name in the configuration file, "limits.timeout", from
+ * text: "5.0", "true", a word, or a TOML array for lists.
+ */
+enum ss_err ss_site_set_option(struct ss_site *site, const char *key,
+	const char *value, struct ss_error *err);
+/* One variable of the server's table ([env] in the file). */
+enum ss_err ss_site_set_env(struct ss_site *site, const char *name,
+	const char *value, struct ss_error *err);
+
+/*
+ * What a key says now, as text; "" when it is not set; NULL when there is no
+ * such key.  Lists read as TOML.  The text lives until the key changes.
+ */
+const char *ss_site_option(const struct ss_site *site, const char *key);
+/* The same for numbers and booleans (false 0, true 1); seconds as they are. */
+double ss_site_option_number(const struct ss_site *site, const char *key);
+
+/*
+ * Checks the configuration, opens the root, freezes the site: nothing can be
+ * set afterwards.  A root that cannot be read is refused here, in one
+ * sentence.
+ */
+enum ss_err ss_site_open(struct ss_site *site, struct ss_error *err);
+
+/*
+ * Forks a process that may run tools and serve requests: "the worker is the
+ * sandbox".  The child runs worker(ctx) and ends with its result; the parent
+ * gets the pid.  Called by a process that reads no client input.
+ *
+ * Errors   SS_INTERNAL; a child that cannot be confined still serves pages
+ *          and answers tools with SS_SANDBOX_UNAVAILABLE.
+ * Source   DESIGN section 6.
+ */
+enum ss_err ss_site_fork(struct ss_site *site, int (*worker)(void *ctx),
+	void *ctx, pid_t *pid, struct ss_error *err);
+
+/* One request as the front server handed it over.  Absent text is NULL. */
+struct ss_request {
+	size_t size;
+	const char *method;      /* "GET" */
+	const char *path;        /* decoded, begins with '/' */
+	const char *request_uri; /* undecoded; only looked at to refuse */
+	const char *host;        /* NULL: a local caller, not checked */
+	const char *origin;
+	const char *content_type;
+	const char *accept;
+	const char *if_none_match;
+	const char *if_modified_since;
+	const char *if_range;
+	const char *range;
+	const char *remote_addr; /* for the log */
+	const char *remote_user; /* verified by the front, for the log */
+	const char *request_id;  /* from the front, never the client */
+	bool status_allowed;     /* the front lets this one see status */
+	const char *body;
+	size_t body_len;
+	bool body_too_large;  /* the gate stopped reading */
+	int client_fd;        /* watched for hang-up; -1: none */
+	uint64_t received_us; /* CLOCK_MONOTONIC when accepted; 0: now */
+};
+
+struct ss_header {
+	const char *name;
+	const char *value;
+};
+
+/*
+ * One answer.  The body is memory, or a stretch of a file: when fd is not -1
+ * send length bytes of it from offset on instead of body.
+ */
+struct ss_response {
+	size_t size;
+	int status;
+	const struct ss_header *headers;
+	size_t header_count;
+	const char *body;
+	size_t body_len;
+	int fd;
+	uint64_t offset;
+	uint64_t length;     /* of the body, also of one in memory */
+	bool head_only;      /* HEAD: headers as they are, no body */
+	enum ss_err outcome; /* what it was, for hooks and the log */
+	void *owner;         /* the site's; do not touch */
+};
+
+/*
+ * Answers one request; blocks while a tool runs.  Every request gets an
+ * answer, an out-of-memory one too; only SS_GONE means that nobody waits.
+ * The response is released with ss_response_release before the next call.
+ */
+enum ss_err ss_site_handle(struct ss_site *site, const struct ss_request *req,
+	struct ss_response *res);
+void ss_response_release(struct ss_response *res);
+
+struct ss_text {
+	const char *data;
+	size_t len;
+};
+
+struct ss_pair {
+	const char *name;
+	const char *value;
+};
+
+/* Where output goes while it comes: stream 1 is stdout, 2 stderr. */
+typedef void (*ss_output_fn)(
+	void *ctx, int stream, const char *data, size_t len);
+
+/*
+ * A call without HTTP: the same road as POST from the page on.  Used by the
+ * local command.  Either json (a request body) or words is given.
+ */
+struct ss_call {
+	size_t size;
+	const char *page; /* request path, '/' optional */
+	const char *json;
+	size_t json_len;
+	const char *const *words;
+	size_t word_count;
+	const struct ss_pair *env; /* the request's env */
+	size_t env_count;
+	int stdin_fd;        /* relayed to a tool that declares it */
+	bool dry_run;        /* stop before running */
+	ss_output_fn output; /* NULL: collected in the result */
+	void *output_ctx;
+};
+
+struct ss_result {
+	size_t size;
+	struct ss_text out; /* the tool's bytes, unchanged */
+	struct ss_text err;
+	int returncode;          /* 128 + n for signal n */
+	ssize_t tool;            /* index of the entry; -1: none matched */
+	const char *const *argv; /* what runs, secrets as $NAME */
+	size_t argc;
+	const char *limit;   /* "wall", "cpu", ...; NULL: none ended it */
+	const char *sandbox; /* level reached: "strict", "none", ... */
+	uint64_t run_us;
+	void *owner;
+};
+
+/*
+ * Runs one call.  The result is filled as far as the call came, also on
+ * failure, and is released with ss_result_release before the next call.
+ */
+enum ss_err ss_site_call(struct ss_site *site, const struct ss_call *call,
+	struct ss_result *result, struct ss_error *err);
+/*
+ * The result as the answer object of PROTOCOL section 5 or 6 (error: err not
+ * NULL and with a code).  Lives until ss_result_release.  NULL: no memory.
+ */
+const char *
+ss_result_json(struct ss_result *result, const struct ss_error *err);
+void ss_result_release(struct ss_result *result);
+
+/* One finding of ss_site_check. */
+enum ss_level { SS_LEVEL_ERROR, SS_LEVEL_WARNING };
+
+struct ss_problem {
+	unsigned line;   /* from 1; 0: the page as a whole */
+	unsigned column; /* in characters, from 1 */
+	enum ss_level level;
+	const char *message;
+	const char *hint; /* NULL: none */
+};
+
+struct ss_report {
+	const char *page;   /* relative to the site */
+	const char *format; /* "yaml", "toml", "none", "error" */
+	size_t tools;
+	const struct ss_problem *problems;
+	size_t problem_count;
+	void *owner;
+};
+
+/*
+ * Lints one page, or every page of the site when page is NULL, and hands each
+ * report to fn, borrowed for that call.  Blocking; follows no symlinked
+ * directory.  SS_NOT_FOUND when the named page is not there.
+ */
+enum ss_err ss_site_check(struct ss_site *site, const char *page,
+	void (*fn)(void *ctx, const struct ss_report *report), void *ctx,
+	struct ss_error *err);
+
+/* A finished log line without its line break, for the program to write. */
+void ss_site_set_log(struct ss_site *site,
+	void (*fn)(void *ctx, const char *line, size_t len), void *ctx);
+
+/* ------------------------------------------------------------------ */
+/* 3. Extension points                                                */
+/* ------------------------------------------------------------------ */
+
+/*
+ * A document that a resolver opened.  fd or data holds its bytes.  The
+ * identity decides whether a parsed page may be used again: all zero means
+ * never.
+ */
+struct ss_document {
+	size_t size;
+	char path[4097];  /* resolved, "docs/README.md" */
+	bool linked;      /* a symlink stood on the way */
+	char real[4097];  /* where it really lies below the root */
+	int fd;           /* regular file, or -1 */
+	int dir_fd;       /* its directory; -1: none on disk */
+	const char *data; /* when fd is -1 */
+	uint64_t length;
+	uint64_t device, inode;
+	int64_t mtime_ns, ctime_ns;
+	void *handle; /* the resolver's own */
+};
+
+/*
+ * Where documents come from (RFD 001: ContentResolver).  open gets a clean
+ * path (ss_path_clean) and follows PROTOCOL section 1: the path as a file, a
+ * directory's README.md, the path with ".md".  close accepts what open filled.
+ */
+struct ss_resolver {
+	size_t size;
+	void *ctx;
+	enum ss_err (*open)(void *ctx, const char *path,
+		struct ss_document *doc, struct ss_error *err);
+	void (*close)(void *ctx, struct ss_document *doc);
+};
+
+/* An allowed command, ready to run. */
+struct ss_command {
+	size_t size;
+	const char *page; /* resolved path of the page */
+	size_t tool;
+	char *const *argv;      /* NULL-terminated */
+	char *const *envp;      /* NULL-terminated, complete */
+	int dir_fd;             /* working directory; -1: none */
+	const char *stdin_data; /* NULL with length 0: empty */
+	size_t stdin_len;
+	int stdin_fd; /* relayed instead; -1: none */
+	uint32_t timeout_ms;
+	uint64_t max_output_bytes; /* of both streams together */
+	int client_fd;             /* a hang-up ends the run; -1: none */
+	ss_output_fn output;       /* NULL: collect */
+	void *output_ctx;
+	const void *policy; /* for the built-in executor */
+};
+
+/*
+ * How an allowed command runs (RFD 001: ToolExecutor).  run fills out, err,
+ * returncode, limit, sandbox and run_us; its memory may live until release or
+ * until the next run.
+ */
+struct ss_executor {
+	size_t size;
+	void *ctx;
+	enum ss_err (*run)(void *ctx, const struct ss_command *cmd,
+		struct ss_result *result, struct ss_error *err);
+};
+
+/*
+ * Who looks at a request (RFD 001: Middleware).  before runs in the order of
+ * adding; a code other than SS_OK ends the request with that error.  after
+ * runs in reverse for every hook whose before was called.
+ */
+struct ss_hook {
+	size_t size;
+	void *ctx;
+	enum ss_err (*before)(
+		void *ctx, const struct ss_request *req, struct ss_error *err);
+	void (*after)(void *ctx, const struct ss_request *req,
+		const struct ss_response *res);
+};
+
+/* Set before ss_site_open; the struct is copied, ctx stays the caller's. */
+enum ss_err ss_site_set_resolver(struct ss_site *site,
+	const struct ss_resolver *resolver, struct ss_error *err);
+enum ss_err ss_site_set_executor(struct ss_site *site,
+	const struct ss_executor *executor, struct ss_error *err);
+enum ss_err ss_site_add_hook(
+	struct ss_site *site, const struct ss_hook *hook, struct ss_error *err);
+
+/*
+ * The built-in ones, for those that replace them and still want to call them.
+ * They live as long as the site; the resolver needs an opened one.
+ */
+const struct ss_resolver *ss_site_builtin_resolver(struct ss_site *site);
+const struct ss_executor *ss_site_builtin_executor(struct ss_site *site);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * TAP for the C tests: a check is a sentence about behaviour.
+ *
+ *	ok(condition, "refuses a dot-dot hidden by percent signs");
+ *	is_int(got, wanted, "...");  is_str(got, wanted, "...");
+ *	skip(2, "no Landlock here");
+ *	return done();			the plan, as the last line
+ */
+#ifndef TAP_H
+#define TAP_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static int tap_count, tap_failed;
+
+static inline bool
+tap_line(bool passed, const char *format, va_list args)
+{
+	printf("%sok %d - ", passed ? "" : "not ", ++tap_count);
+	vprintf(format, args);
+	putchar('\n');
+	fflush(stdout);
+	tap_failed += !passed;
+	return passed;
+}
+
+__attribute__((format(printf, 2, 3))) static inline bool
+ok(bool passed, const char *sentence, ...)
+{
+	va_list args;
+
+	va_start(args, sentence);
+	tap_line(passed, sentence, args);
+	va_end(args);
+	return passed;
+}
+
+__attribute__((format(printf, 3, 4))) static inline bool
+is_int(long long got, long long wanted, const char *sentence, ...)
+{
+	va_list args;
+
+	va_start(args, sentence);
+	tap_line(got == wanted, sentence, args);
+	va_end(args);
+	if (got != wanted)
+		printf("# expected %lld, saw %lld\n", wanted, got);
+	return got == wanted;
+}
+
+__attribute__((format(printf, 3, 4))) static inline bool
+is_str(const char *got, const char *wanted, const char *sentence, ...)
+{
+	bool same = got != NULL && wanted != NULL ? strcmp(got, wanted) == 0
+						  : got == wanted;
+	va_list args;
+
+	va_start(args, sentence);
+	tap_line(same, sentence, args);
+	va_end(args);
+	if (!same)
+		printf("# expected \"%s\", saw \"%s\"\n",
+			wanted ? wanted : "(null)", got ? got : "(null)");
+	return same;
+}
+
+static inline void
+skip(int count, const char *why)
+{
+	while (count-- > 0)
+		printf("ok %d # SKIP %s\n", ++tap_count, why);
+}
+
+static inline int
+done(void)
+{
+	printf("1..%d\n", tap_count);
+	return tap_failed != 0;
+}
+
+#endif
