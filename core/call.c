@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+#include "call.h"
+
+#include "env.h"
+#include "path.h"
+#include "site.h"
+
+/* What the steps hand on to each other. */
+struct road {
+	struct ss_site *site;
+	const struct call *call;
+	const struct page *page;
+	const struct spec *spec;
+	size_t tool;
+	struct name_list env;		/* the page's, narrowed by the tool */
+	struct env_scope scope;
+	char **argv, **envp;
+	struct ss_result *result;
+	struct ss_error *err;
+};
+
+/* A page that grants tools, or why it grants none. */
+static enum ss_err
+step_page(struct road *r)
+{
+	const struct ss_document *doc = r->call->doc;
+	enum ss_err code;
+
+	if (!path_is_page(doc->path))
+		return error_set(r->err, SS_NOT_ALLOWED,
+			"%s is no page: only Markdown files declare tools",
+			doc->path);
+	if (site_is_writable(r->site, doc))
+		return error_set(r->err, SS_NOT_ALLOWED,
+			"%s lies where tools may write: it grants nothing",
+			doc->path);
+	code = page_get(r->site, doc, &r->page, r->err);
+	if (code != SS_OK)
+		return code;
+	if (r->page->error.code != SS_OK) {
+		if (r->err != NULL)
+			*r->err = r->page->error;
+		return r->page->error.code;
+	}
+	if (r->page->front.format == FRONT_NONE)
+		return error_set(r->err, SS_NO_FRONTMATTER,
+			"%s has no frontmatter, so it declares no tools",
+			doc->path);
+	return SS_OK;
+}
+
+/* The tools as the author wrote them, so that an agent can correct itself. */
+static void
+hint_tools(struct road *r)
+{
+	const struct frontmatter *front = &r->page->front;
+	struct buf list = BUF_INIT(sizeof(r->err->hint) - 64);
+	size_t i, kept = 0;
+
+	if (r->err == NULL)
+		return;
+	if (front->spec_count == 0) {
+		error_hint(r->err, "the page declares no tools");
+		return;
+	}
+	for (i = 0; i < front->spec_count; i++) {
+		if (i > 0 && !buf_text(&list, "\n"))
+			break;
+		if (!spec_print(&front->specs[i], &list))
+			break;
+		kept = list.len;
+	}
+	if (i < front->spec_count)
+		error_hint(r->err, "allowed: %.*s\n… and %zu more", (int)kept,
+			list.data ? list.data : "", front->spec_count - i);
+	else
+		error_hint(r->err, "allowed: %s", list.data);
+	buf_release(&list);
+}
+
+static enum ss_err
+step_match(struct road *r)
+{
+	const struct frontmatter *front = &r->page->front;
+	const struct proto_request *q = r->call->request;
+
+	for (size_t i = 0; i < front->spec_count; i++) {
+		switch (spec_match(&front->specs[i], q->words, q->word_count)) {
+		case PATTERN_YES:
+			r->tool = i;
+			r->spec = &front->specs[i];
+			r->result->tool = (ssize_t)i;
+			return SS_OK;
+		case PATTERN_NO:
+			break;
+		case PATTERN_LIMIT:
+			error_set(r->err, SS_NOT_ALLOWED,
+				"a regex of the page gave up on this command");
+			error_hint(r->err, "send a shorter word");
+			return SS_NOT_ALLOWED;
+		}
+	}
+	error_set(r->err, SS_NOT_ALLOWED, "no tool of this page allows that command");
+	hint_tools(r);
+	return SS_NOT_ALLOWED;
+}
+
+static enum ss_err
+step_words(struct road *r)
+{
+	const struct proto_request *q = r->call->request;
+
+	if (q->has_stdin && !r->spec->takes_stdin)
+		return error_set(r->err, SS_BAD_REQUEST,
+			"this tool does not take \"stdin\"");
+	return env_check_words(r->spec, q->words, q->word_count, r->err);
+}
+
+static bool
+lists(const struct name_list *list, const char *name)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (strcmp(list->names[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* The names of the page that the tool keeps; all when it has no env: key. */
+static enum ss_err
+narrow(struct road *r)
+{
+	const struct name_list *page = &r->page->front.env;
+
+	r->env = *page;
+	if (!r->spec->env.set)
+		return SS_OK;
+	r->env.names = arena_array(&r->site->arena, page->count + 1,
+		sizeof(*r->env.names));
+	if (r->env.names == NULL)
+		return error_memory(r->err);
+	r->env.count = 0;
+	for (size_t i = 0; i < page->count; i++)
+		if (lists(&r->spec->env, page->names[i]))
+			r->env.names[r->env.count++] = page->names[i];
+	return SS_OK;
+}
+
+static enum ss_err
+step_env(struct road *r)
+{
+	const struct proto_request *q = r->call->request;
+	struct arena *arena = &r->site->arena;
+	const char **shown = NULL;
+	enum ss_err code = narrow(r);
+
+	if (code != SS_OK)
+		return code;
+	r->scope = (struct env_scope){
+		.server = r->site->config.env,
+		.server_count = r->site->config.env_count,
+		.page = &r->env,
+		.request = q->env,
+		.request_count = q->env_count,
+		.request_id = r->call->request_id,
+	};
+	code = env_check_request(&r->scope, r->err);
+	if (code == SS_OK)
+		code = env_fill(arena, r->spec, q->words, q->word_count,
+			&r->scope, &r->argv, &shown, r->err);
+	if (code == SS_OK)
+		code = env_build(arena, &r->scope,
+			executor_tmpdir(&r->site->exec_state), &r->envp, r->err);
+	r->result->argv = shown;
+	r->result->argc = shown != NULL ? q->word_count : 0;
+	return code;
+}
+
+static enum ss_err
+step_run(struct road *r)
+{
+	const struct call *c = r->call;
+	const struct config *config = &r->site->config;
+	double timeout = r->spec->wants.timeout;
+	struct ss_command cmd = {
+		.size = sizeof(cmd),
+		.page = c->doc->path,
+		.tool = r->tool,
+		.argv = r->argv,
+		.envp = r->envp,
+		.dir_fd = c->doc->dir_fd,
+		.stdin_data = c->request->stdin_text.data,
+		.stdin_len = c->request->stdin_text.len,
+		.stdin_fd = r->spec->takes_stdin ? c->stdin_fd : -1,
+		.max_output_bytes = config->limits.max_output_bytes,
+		.client_fd = c->client_fd,
+		.output = c->output,
+		.output_ctx = c->output_ctx,
+	};
+
+	if (timeout == 0 && r->page->front.sandbox.timeout > 0)
+		timeout = r->page->front.sandbox.timeout;
+	if (timeout == 0)
+		timeout = config->limits.timeout;
+	cmd.timeout_ms = (uint32_t)(timeout * 1000);
+	return r->site->executor.run(r->site->executor.ctx, &cmd, r->result,
+		r->err);
+}
+
+enum ss_err
+call_run(struct ss_site *site, const struct call *call, const char **stage,
+	struct ss_result *result, struct ss_error *err)
+{
+	static const struct {
+		const char *name;
+		enum ss_err (*step)(struct road *r);
+	} steps[] = {
+		{ "page", step_page },
+		{ "match", step_match },
+		{ "words", step_words },
+		{ "env", step_env },
+		{ "run", step_run },
+	};
+	struct road r = { .site = site,
+		.call = call,
+		.result = result,
+		.err = err };
+	enum ss_err code = SS_OK;
+
+	result->tool = -1;
+	for (size_t i = 0; code == SS_OK && i < ARRAY_LEN(steps); i++) {
+		*stage = steps[i].name;
+		if (steps[i].step == step_run && call->dry_run)
+			break;
+		code = steps[i].step(&r);
+	}
+	return code;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+#include "content.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "error.h"
+#include "media.h"
+#include "site.h"
+
+struct range {
+	uint64_t first, length;
+};
+
+enum range_result { RANGE_NONE, RANGE_PART, RANGE_UNSATISFIABLE };
+
+/* Strong: any change of the file changes its inode, size or times. */
+static char *
+etag_of(struct exchange *x)
+{
+	const struct ss_document *d = &x->doc;
+
+	if (d->inode == 0 && d->mtime_ns == 0)
+		return NULL;
+	return arena_printf(&x->site->arena,
+		"\"%" PRIx64 "-%" PRIx64 "-%" PRIx64 "-%" PRIx64 "\"",
+		d->inode, d->length, (uint64_t)d->mtime_ns,
+		(uint64_t)d->ctime_ns);
+}
+
+static char *
+date_of(struct exchange *x)
+{
+	time_t t = (time_t)(x->doc.mtime_ns / 1000000000);
+	char text[64];
+	struct tm tm;
+
+	if (x->doc.mtime_ns == 0 || gmtime_r(&t, &tm) == NULL)
+		return NULL;
+	strftime(text, sizeof(text), "%a, %d %b %Y %H:%M:%S GMT", &tm);
+	return arena_copy(&x->site->arena, text, strlen(text));
+}
+
+/* If-None-Match: "*" or a list; weak comparison (RFC 9110 13.1.2). */
+static bool
+lists_etag(const char *header, const char *etag)
+{
+	size_t n = strlen(etag);
+	const char *p = header;
+
+	if (strcmp(header, "*") == 0)
+		return true;
+	while ((p = strchr(p, '"')) != NULL) {
+		const char *end = strchr(p + 1, '"');
+
+		if (end == NULL)
+			return false;
+		if ((size_t)(end - p) + 1 == n && memcmp(p, etag, n) == 0)
+			return true;
+		p = end + 1;
+	}
+	return false;
+}
+
+static bool
+not_modified_since(const struct exchange *x, const char *header)
+{
+	struct tm tm = { 0 };
+	const char *end = strptime(header, "%a, %d %b %Y %H:%M:%S GMT", &tm);
+
+	if (end == NULL || *end != '\0')
+		return false;
+	return x->doc.mtime_ns / 1000000000 <= (int64_t)timegm(&tm);
+}
+
+static bool
+is_unchanged(const struct exchange *x, const char *etag)
+{
+	const struct ss_request *req = x->req;
+
+	if (etag == NULL)
+		return false;
+	if (req->if_none_match != NULL)
+		return lists_etag(req->if_none_match, etag);
+	return req->if_modified_since != NULL &&
+	       not_modified_since(x, req->if_modified_since);
+}
+
+static bool
+read_number(const char **p, uint64_t *out)
+{
+	const char *start = *p;
+
+	*out = 0;
+	while (**p >= '0' && **p <= '9') {
+		if (*out > (UINT64_MAX - 9) / 10)
+			return false;
+		*out = *out * 10 + (uint64_t)(**p - '0');
+		(*p)++;
+	}
+	return *p != start;
+}
+
+/*
+ * One range; several, another unit or bad syntax mean the whole file, as
+ * RFC 9110 section 14.2 allows.
+ */
+static enum range_result
+parse_range(const char *header, uint64_t size, struct range *out)
+{
+	const char *p = header;
+	uint64_t first = 0, last = 0;
+	bool has_first, has_last;
+
+	if (strncmp(p, "bytes=", 6) != 0)
+		return RANGE_NONE;
+	p += 6;
+	has_first = read_number(&p, &first);
+	if (*p++ != '-')
+		return RANGE_NONE;
+	has_last = read_number(&p, &last);
+	if (*p != '\0' || (!has_first && !has_last))
+		return RANGE_NONE;
+	if (!has_first) {
+		if (last == 0 || size == 0)
+			return RANGE_UNSATISFIABLE;
+		out->length = last < size ? last : size;
+		out->first = size - out->length;
+		return RANGE_PART;
+	}
+	if (has_last && last < first)
+		return RANGE_NONE;
+	if (first >= size)
+		return RANGE_UNSATISFIABLE;
+	if (!has_last || last >= size)
+		last = size - 1;
+	out->first = first;
+	out->length = last - first + 1;
+	return RANGE_PART;
+}
+
+/* If-Range: the part only when the validator still holds, exactly. */
+static bool
+range_applies(const struct exchange *x, const char *etag, const char *date)
+{
+	const char *v = x->req->if_range;
+
+	if (x->req->range == NULL)
+		return false;
+	if (v == NULL)
+		return true;
+	return (etag != NULL && strcmp(v, etag) == 0) ||
+	       (date != NULL && strcmp(v, date) == 0);
+}
+
+static enum ss_err
+body_whole(struct exchange *x)
+{
+	x->length = x->doc.length;
+	if (x->doc.fd >= 0) {
+		x->fd = x->doc.fd;
+		return SS_OK;
+	}
+	if (exchange_is(x, "HEAD") ||
+		buf_add(&x->body, x->doc.data, x->doc.length))
+		return SS_OK;
+	return error_memory(&x->err);
+}
+
+static enum ss_err
+body_part(struct exchange *x, const struct range *r)
+{
+	exchange_header(x, "Content-Range",
+		arena_printf(&x->site->arena,
+			"bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64, r->first,
+			r->first + r->length - 1, x->doc.length));
+	x->status = 206;
+	x->length = r->length;
+	x->offset = r->first;
+	if (x->doc.fd >= 0) {
+		x->fd = x->doc.fd;
+		return SS_OK;
+	}
+	if (exchange_is(x, "HEAD") ||
+		buf_add(&x->body, x->doc.data + r->first, r->length))
+		return SS_OK;
+	return error_memory(&x->err);
+}
+
+static enum ss_err
+answer_range(struct exchange *x)
+{
+	struct range r = { 0 };
+
+	switch (parse_range(x->req->range, x->doc.length, &r)) {
+	case RANGE_NONE:
+		return body_whole(x);
+	case RANGE_PART:
+		return body_part(x, &r);
+	case RANGE_UNSATISFIABLE:
+		exchange_header(x, "Content-Range",
+			arena_printf(&x->site->arena, "bytes */%" PRIu64,
+				x->doc.length));
+		x->status = 416;
+		return SS_OK;
+	}
+	return body_whole(x);
+}
+
+enum ss_err
+content_answer(struct exchange *x)
+{
+	bool page = path_is_page(x->doc.path);
+	const char *etag = etag_of(x), *date = date_of(x);
+
+	x->status = 200;
+	exchange_header(x, "ETag", etag);
+	exchange_header(x, "Last-Modified", date);
+	exchange_header(x, "Cache-Control", "no-cache");
+	exchange_header(x, "Vary", "Accept");
+	if (is_unchanged(x, etag)) {
+		x->status = 304;
+		return SS_OK;
+	}
+	exchange_header(x, "Content-Type",
+		page ? MEDIA_MARKDOWN : media_type(x->doc.path));
+	if (page)
+		return body_whole(x);
+	exchange_header(x, "Content-Security-Policy", "sandbox");
+	exchange_header(x, "Accept-Ranges", "bytes");
+	if (range_applies(x, etag, date))
+		return answer_range(x);
+	return body_whole(x);
+}

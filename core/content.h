@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A document as the answer to GET and HEAD: its type, its validators,
+ * conditional requests and one range (PROTOCOL section 2; RFC 9110 sections
+ * 8.8, 13 and 14).  Files are streamed from the descriptor that was checked.
+ */
+#ifndef SS_CONTENT_H
+#define SS_CONTENT_H
+
+#include "exchange.h"
+
+/* x->doc is open.  Errors: SS_INTERNAL. */
+enum ss_err content_answer(struct exchange *x);
+
+#endif

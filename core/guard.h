@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Is the request meant for us?  Host and Origin as PROTOCOL section 6 says:
+ * the answer to DNS rebinding and to foreign pages that POST.  Pure.
+ */
+#ifndef SS_GUARD_H
+#define SS_GUARD_H
+
+#include "config.h"
+#include "error.h"
+
+/* SS_HOST_REFUSED; NULL (no Host at all) passes: browsers always send one. */
+enum ss_err guard_host(const struct config *config, const char *host,
+	struct ss_error *err);
+/* SS_ORIGIN_REFUSED; NULL passes: no browser page sent it. */
+enum ss_err guard_origin(const struct config *config, const char *origin,
+	const char *host, struct ss_error *err);
+
+#endif

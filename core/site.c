@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The life of a site: made, configured, opened, freed; its extension points;
+ * and the fork that makes a worker of it.
+ */
+#include "site.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include "clock.h"
+#include "error.h"
+#include "exchange.h"
+#include "resolver.h"
+
+struct ss_site *
+ss_site_new(void)
+{
+	struct ss_site *site = calloc(1, sizeof(*site));
+
+	if (site == NULL)
+		return NULL;
+	site->root = ROOT_INIT;
+	arena_init(&site->arena, 0);
+	if (config_init(&site->config, NULL) != SS_OK) {
+		free(site);
+		return NULL;
+	}
+	executor_init(&site->exec_state, site);
+	site->builtin_resolver = resolver_table(&site->root);
+	site->builtin_executor = executor_table(&site->exec_state);
+	site->resolver = site->builtin_resolver;
+	site->executor = site->builtin_executor;
+	return site;
+}
+
+void
+ss_site_free(struct ss_site *site)
+{
+	if (site == NULL)
+		return;
+	page_cache_release(&site->pages);
+	executor_release(&site->exec_state);
+	root_close(&site->root);
+	arena_release(&site->arena);
+	config_release(&site->config);
+	free(site->exchange);
+	free(site->local);
+	free(site);
+}
+
+enum ss_err
+site_needs_closed(const struct ss_site *site, struct ss_error *err)
+{
+	return site->opened ? error_set(err, SS_CONFIG,
+				      "the site is open: nothing can be set now")
+			    : SS_OK;
+}
+
+enum ss_err
+site_needs_open(const struct ss_site *site, struct ss_error *err)
+{
+	return site->opened
+		       ? SS_OK
+		       : error_set(err, SS_CONFIG, "the site is not open yet");
+}
+
+enum ss_err
+ss_site_set_root(struct ss_site *site, const char *path, struct ss_error *err)
+{
+	return ss_site_set_option(site, "root", path, err);
+}
+
+enum ss_err
+ss_site_set_config(struct ss_site *site, const char *file,
+	struct ss_error *err)
+{
+	enum ss_err code = site_needs_closed(site, err);
+
+	return code == SS_OK ? config_load(&site->config, file, err) : code;
+}
+
+enum ss_err
+ss_site_set_environ(struct ss_site *site, char *const envp[],
+	struct ss_error *err)
+{
+	enum ss_err code = site_needs_closed(site, err);
+
+	return code == SS_OK ? config_environ(&site->config, envp, err) : code;
+}
+
+enum ss_err
+ss_site_set_option(struct ss_site *site, const char *key, const char *value,
+	struct ss_error *err)
+{
+	enum ss_err code = site_needs_closed(site, err);
+
+	return code == SS_OK ? config_set(&site->config, key, value, err)
+			     : code;
+}
+
+enum ss_err
+ss_site_set_env(struct ss_site *site, const char *name, const char *value,
+	struct ss_error *err)
+{
+	char *key = arena_printf(&site->config.arena, "env.%s", name);
+
+	if (key == NULL)
+		return error_memory(err);
+	return ss_site_set_option(site, key, value, err);
+}
+
+const char *
+ss_site_option(const struct ss_site *site, const char *key)
+{
+	/* Rendering allocates from the configuration's arena, nothing else. */
+	union {
+		const struct config *in;
+		struct config *out;
+	} config = { .in = &site->config };
+
+	return config_text(config.out, key);
+}
+
+double
+ss_site_option_number(const struct ss_site *site, const char *key)
+{
+	return config_number(&site->config, key);
+}
+
+/*
+ * Replaces a path of the configuration by its real one, so that paths can be
+ * compared as text; one that does not exist stays as it is.
+ */
+static enum ss_err
+make_real(struct ss_site *site, const char **path, struct ss_error *err)
+{
+	char *real = realpath(*path, NULL);
+
+	if (real == NULL)
+		return SS_OK;
+	*path = arena_copy(&site->config.arena, real, strlen(real));
+	free(real);
+	return *path != NULL ? SS_OK : error_memory(err);
+}
+
+static enum ss_err
+open_root(struct ss_site *site, struct ss_error *err)
+{
+	struct config_list *writes = &site->config.grant.write;
+	enum ss_err code;
+
+	if (site->config.root[0] == '\0') {
+		if (site->resolver.open != site->builtin_resolver.open)
+			return SS_OK;
+		return error_set(err, SS_CONFIG,
+			"no site is named: give a directory, or set root");
+	}
+	code = root_open(&site->root, site->config.root, err);
+	if (code == SS_OK)
+		code = make_real(site, &site->config.root, err);
+	for (size_t i = 0; code == SS_OK && i < writes->count; i++)
+		code = make_real(site, &writes->items[i], err);
+	return code;
+}
+
+enum ss_err
+ss_site_open(struct ss_site *site, struct ss_error *err)
+{
+	enum ss_err code = site_needs_closed(site, err);
+
+	if (code == SS_OK)
+		code = open_root(site, err);
+	if (code != SS_OK)
+		return code;
+	if (getrandom(&site->request_seed, sizeof(site->request_seed), 0) !=
+		(ssize_t)sizeof(site->request_seed))
+		return error_internal(err, errno, "getrandom");
+	site->opened = true;
+	return SS_OK;
+}
+
+void
+ss_site_set_log(struct ss_site *site,
+	void (*fn)(void *ctx, const char *line, size_t len), void *ctx)
+{
+	site->log = fn;
+	site->log_ctx = ctx;
+}
+
+enum ss_err
+ss_site_set_resolver(struct ss_site *site, const struct ss_resolver *resolver,
+	struct ss_error *err)
+{
+	enum ss_err code = site_needs_closed(site, err);
+
+	if (code != SS_OK)
+		return code;
+	if (resolver->size < sizeof(*resolver) || resolver->open == NULL ||
+		resolver->close == NULL)
+		return error_set(err, SS_CONFIG,
+			"a resolver needs its size, open and close");
+	site->resolver = *resolver;
+	return SS_OK;
+}
+
+enum ss_err
+ss_site_set_executor(struct ss_site *site, const struct ss_executor *executor,
+	struct ss_error *err)
+{
+	enum ss_err code = site_needs_closed(site, err);
+
+	if (code != SS_OK)
+		return code;
+	if (executor->size < sizeof(*executor) || executor->run == NULL)
+		return error_set(err, SS_CONFIG,
+			"an executor needs its size and run");
+	site->executor = *executor;
+	return SS_OK;
+}
+
+enum ss_err
+ss_site_add_hook(struct ss_site *site, const struct ss_hook *hook,
+	struct ss_error *err)
+{
+	enum ss_err code = site_needs_closed(site, err);
+
+	if (code != SS_OK)
+		return code;
+	if (hook->size < sizeof(*hook) || site->hook_count == SITE_HOOKS_MAX)
+		return error_set(err, SS_CONFIG,
+			"a hook needs its size, and a site takes %d of them",
+			SITE_HOOKS_MAX);
+	site->hooks[site->hook_count++] = *hook;
+	return SS_OK;
+}
+
+const struct ss_resolver *
+ss_site_builtin_resolver(struct ss_site *site)
+{
+	return &site->builtin_resolver;
+}
+
+const struct ss_executor *
+ss_site_builtin_executor(struct ss_site *site)
+{
+	return &site->builtin_executor;
+}
+
+/* Is path the directory itself or something below it? */
+static bool
+lies_under(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	while (n > 0 && dir[n - 1] == '/')
+		n--;
+	return strncmp(path, dir, n) == 0 &&
+	       (path[n] == '/' || path[n] == '\0' || n == 0);
+}
+
+/* A grant of the configuration as a path relative to the site, if it is one. */
+static const char *
+within_root(const struct ss_site *site, const char *grant)
+{
+	size_t n = strlen(site->config.root);
+
+	while (n > 0 && site->config.root[n - 1] == '/')
+		n--;
+	if (grant[0] != '/')
+		return strncmp(grant, "./", 2) == 0 ? grant + 2 : grant;
+	if (lies_under(site->config.root, grant))
+		return "";
+	if (strncmp(grant, site->config.root, n) == 0 && grant[n] == '/')
+		return grant + n + 1;
+	return NULL;
+}
+
+bool
+site_is_writable(const struct ss_site *site, const struct ss_document *doc)
+{
+	const struct config_list *writes = &site->config.grant.write;
+
+	for (size_t i = 0; i < writes->count; i++) {
+		const char *dir = within_root(site, writes->items[i]);
+
+		if (dir == NULL)
+			continue;
+		if (lies_under(doc->path, dir) || lies_under(doc->real, dir))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * SplitMix64 over a random seed, the clock and a count: an id that does not
+ * repeat, not a secret.
+ */
+void
+site_make_id(struct ss_site *site, char out[static 33])
+{
+	static const char digits[] = "0123456789abcdef";
+	uint64_t half[2];
+
+	for (size_t i = 0; i < 2; i++) {
+		uint64_t z = site->request_seed += 0x9e3779b97f4a7c15;
+
+		z = (z ^ (z >> 30) ^ clock_us()) * 0xbf58476d1ce4e5b9;
+		z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+		half[i] = z ^ (z >> 31);
+	}
+	for (size_t i = 0; i < 32; i++)
+		out[i] = digits[half[i / 16] >> (4 * (i % 16)) & 15];
+	out[32] = '\0';
+}
