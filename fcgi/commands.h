@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The jobs of the one executable.  Each gets its arguments with its own name
+ * in argv[0] and returns the exit status; only main.c ends the process.
+ */
+#ifndef FCGI_COMMANDS_H
+#define FCGI_COMMANDS_H
+
+#define EXIT_USAGE 2 /* wrong usage */
+#define EXIT_TIMED_OUT 124
+#define EXIT_FAULT 125 /* ours, or a limit that no other code names */
+#define EXIT_REFUSED 126
+#define EXIT_NO_PROGRAM 127
+
+int cmd_serve(int argc, char **argv);
+int cmd_fcgi(int argc, char **argv);
+int cmd_exec(int argc, char **argv);
+int cmd_check(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
+
+/*
+ * Answers the one CGI request that the environment describes.  Arguments are
+ * never looked at: some servers make them from the query string.
+ */
+int cgi_answer(void);
+
+#endif

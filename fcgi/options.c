@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+#include "options.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "say.h"
+
+#define INSTALLED_CONFIG "/etc/statespace/statespace.toml"
+#define CONFIG_NAME "statespace.toml"
+
+extern char **environ;
+
+static bool
+add(struct options *o, enum option_kind kind, const char *key,
+	const char *value)
+{
+	if (o->count == OPTIONS_MAX)
+		return false;
+	o->items[o->count++] = (struct option_item){ kind, key, value };
+	return true;
+}
+
+bool
+options_add(struct options *o, const char *key, const char *value)
+{
+	return add(o, OPTION_IS_KEY, key, value);
+}
+
+int
+options_misused(const struct options *o, const char *sentence)
+{
+	if (sentence != NULL)
+		say("%s", sentence);
+	fprintf(stderr, "usage: %s\n", o->usage);
+	return EXIT_USAGE;
+}
+
+int
+options_take(struct options *o, int option, const char *argument)
+{
+	bool taken = true;
+
+	switch (option) {
+	case OPTION_CONFIG: o->config = argument; break;
+	case OPTION_ENV: taken = add(o, OPTION_IS_ENV, NULL, argument); break;
+	case OPTION_ENV_FILE:
+		taken = add(o, OPTION_IS_ENV_FILE, NULL, argument);
+		break;
+	case OPTION_TIMEOUT:
+		taken = options_add(o, "limits.timeout", argument);
+		break;
+	case OPTION_WORKERS:
+		taken = options_add(o, "pool.workers", argument);
+		break;
+	case OPTION_HELP: printf("usage: %s\n", o->usage); return 0;
+	case OPTION_VERSION: printf("statespace %s\n", ss_version()); return 0;
+	default: return options_misused(o, NULL);
+	}
+	return taken ? -1 : options_misused(o, "too many options");
+}
+
+/* NAME=VALUE into the site's table; where names the origin in messages. */
+static enum ss_err
+set_env(struct ss_site *site, const char *pair, const char *where,
+	struct ss_error *err)
+{
+	const char *equals = strchr(pair, '=');
+	char name[256];
+
+	if (equals == NULL || equals == pair ||
+		(size_t)(equals - pair) >= sizeof(name))
+		return say_refusal(err, SS_CONFIG,
+			"%s: a variable is written NAME=VALUE", where);
+	memcpy(name, pair, (size_t)(equals - pair));
+	name[equals - pair] = '\0';
+	return ss_site_set_env(site, name, equals + 1, err);
+}
+
+/*
+ * One line of an --env-file: blank, "# comment", or [export ]NAME=VALUE with
+ * the value as it stands or within one pair of quotes.
+ */
+static enum ss_err
+set_env_line(struct ss_site *site, char *line, const char *where,
+	struct ss_error *err)
+{
+	char *value;
+	size_t len;
+
+	line[strcspn(line, "\r\n")] = '\0';
+	line += strspn(line, " \t");
+	if (*line == '\0' || *line == '#')
+		return SS_OK;
+	if (strncmp(line, "export ", 7) == 0)
+		line += 7 + strspn(line + 7, " \t");
+	value = strchr(line, '=');
+	len = value != NULL ? strlen(++value) : 0;
+	if (len >= 2 && (*value == '"' || *value == '\'') &&
+		value[len - 1] == *value) {
+		memmove(value, value + 1, len - 2);
+		value[len - 2] = '\0';
+	}
+	return set_env(site, line, where, err);
+}
+
+static enum ss_err
+set_env_file(struct ss_site *site, const char *name, struct ss_error *err)
+{
+	enum ss_err code = SS_OK;
+	char *line = NULL, where[PATH_MAX + 32];
+	size_t cap = 0;
+	unsigned number = 0;
+	FILE *file;
+
+	file = fopen(name, "re");
+	if (file == NULL)
+		return say_refusal(err, SS_CONFIG,
+			"cannot read the --env-file %s: %s", name,
+			strerror(errno));
+	while (code == SS_OK && getline(&line, &cap, file) >= 0) {
+		snprintf(where, sizeof(where), "%s line %u", name, ++number);
+		code = set_env_line(site, line, where, err);
+	}
+	free(line);
+	fclose(file);
+	return code;
+}
+
+/* statespace.toml in the directory of this executable, if it is there. */
+static const char *
+config_beside(char *path, size_t cap)
+{
+	ssize_t n = readlink("/proc/self/exe", path, cap - 1);
+	char *slash;
+
+	if (n <= 0)
+		return NULL;
+	path[n] = '\0';
+	slash = strrchr(path, '/');
+	if (slash == NULL ||
+		(size_t)(slash + 1 - path) + sizeof(CONFIG_NAME) > cap)
+		return NULL;
+	strcpy(slash + 1, CONFIG_NAME);
+	return access(path, F_OK) == 0 ? path : NULL;
+}
+
+static const char *
+config_of(const struct options *o, char *path, size_t cap)
+{
+	const char *name = o->config;
+
+	if (o->cgi)
+		name = config_beside(path, cap);
+	else if (name == NULL)
+		name = getenv("STATESPACE_CONFIG");
+	if (name == NULL && access(INSTALLED_CONFIG, F_OK) == 0)
+		name = INSTALLED_CONFIG;
+	return name;
+}
+
+static enum ss_err
+set_item(struct ss_site *site, const struct option_item *item,
+	struct ss_error *err)
+{
+	switch (item->kind) {
+	case OPTION_IS_KEY:
+		return ss_site_set_option(site, item->key, item->value, err);
+	case OPTION_IS_ENV: return set_env(site, item->value, "--env", err);
+	case OPTION_IS_ENV_FILE: return set_env_file(site, item->value, err);
+	}
+	return SS_OK;
+}
+
+static enum ss_err
+configure(struct ss_site *site, const struct options *o, struct ss_error *err)
+{
+	char path[PATH_MAX];
+	const char *config = config_of(o, path, sizeof(path));
+	enum ss_err code = SS_OK;
+
+	if (config != NULL && *config != '\0')
+		code = ss_site_set_config(site, config, err);
+	if (code == SS_OK && !o->cgi)
+		code = ss_site_set_environ(site, environ, err);
+	for (size_t i = 0; code == SS_OK && i < o->count; i++)
+		code = set_item(site, &o->items[i], err);
+	if (code == SS_OK && o->root != NULL)
+		code = ss_site_set_root(site, o->root, err);
+	return code;
+}
+
+struct ss_site *
+options_site(const struct options *o, struct ss_error *err)
+{
+	struct ss_site *site = ss_site_new();
+
+	if (site == NULL) {
+		say_refusal(err, SS_INTERNAL, "out of memory");
+		return NULL;
+	}
+	if (configure(site, o, err) != SS_OK) {
+		ss_site_free(site);
+		return NULL;
+	}
+	return site;
+}

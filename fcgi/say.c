@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "say.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static void
+write_line(char *line, size_t len)
+{
+	int saved = errno;
+	ssize_t n;
+
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
+			line[i] = '?';
+	line[len] = '\n';
+	do
+		n = write(STDERR_FILENO, line, len + 1);
+	while (n < 0 && errno == EINTR);
+	errno = saved;
+}
+
+void
+say(const char *format, ...)
+{
+	char line[4096];
+	va_list ap;
+	int head, n;
+
+	head = snprintf(line, sizeof(line), "statespace: ");
+	va_start(ap, format);
+	n = vsnprintf(line + head, sizeof(line) - (size_t)head - 1, format, ap);
+	va_end(ap);
+	if (n < 0)
+		return;
+	write_line(line, strnlen(line, sizeof(line) - 2));
+}
+
+void
+say_error(const char *what, const struct ss_error *err)
+{
+	const char *prefix = what != NULL ? what : "";
+	const char *colon = what != NULL ? ": " : "";
+
+	say("%s%s%s%s%s%s%s%s%s", prefix, colon, err->message,
+		err->hint[0] != '\0' ? "; " : "", err->hint,
+		err->detail[0] != '\0' ? " [" : "", err->detail,
+		err->detail[0] != '\0' ? "]" : "",
+		err->sys_errno != 0 && err->detail[0] == '\0'
+			? strerror(err->sys_errno)
+			: "");
+}
+
+void
+say_line(void *ctx, const char *line, size_t len)
+{
+	struct iovec parts[2] = {
+		{ .iov_base = (void *)(uintptr_t)line, .iov_len = len },
+		{ .iov_base = (char[]){ '\n' }, .iov_len = 1 },
+	};
+	int fd = ctx != NULL ? *(const int *)ctx : STDERR_FILENO;
+	ssize_t n;
+
+	do
+		n = writev(fd, parts, 2);
+	while (n < 0 && errno == EINTR);
+}
+
+enum ss_err
+say_refusal(struct ss_error *err, enum ss_err code, const char *format, ...)
+{
+	int saved = errno;
+	va_list ap;
+
+	if (err == NULL)
+		return code;
+	*err = (struct ss_error){ .code = code, .sys_errno = saved };
+	va_start(ap, format);
+	vsnprintf(err->message, sizeof(err->message), format, ap);
+	va_end(ap);
+	return code;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the programs themselves say: whole lines on standard error, one write
+ * each, so that lines of several processes never mix.
+ */
+#ifndef FCGI_SAY_H
+#define FCGI_SAY_H
+
+#include <stddef.h>
+
+#include "statespace.h"
+
+/* "statespace: " and the text; control bytes become '?'. */
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same for an error: message, hint when there is one, detail, errno. */
+void say_error(const char *what, const struct ss_error *err);
+/* For ss_site_set_log: the finished line with its line break. */
+void say_line(void *ctx, const char *line, size_t len);
+
+/* Fills err as the library does, for what the programs find themselves. */
+enum ss_err say_refusal(struct ss_error *err, enum ss_err code,
+	const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+#endif
