@@ -21,6 +21,7 @@ struct local_call {
 	struct buf answer;
 	char path[PATH_BYTES_MAX + 1];
 	char id[33];
+	bool dry_run;
 };
 
 static bool
@@ -76,8 +77,8 @@ parse(struct ss_site *site, const struct ss_call *call,
 				"the request is larger than %llu bytes",
 				(unsigned long long)
 					site->config.limits.max_body_bytes);
-		return proto_parse(&site->arena, call->json, call->json_len,
-			out, err);
+		return proto_parse(
+			&site->arena, call->json, call->json_len, out, err);
 	}
 	if (!is_text(call))
 		return error_set(err, SS_BAD_REQUEST, "a word is not UTF-8");
@@ -96,7 +97,7 @@ parse(struct ss_site *site, const struct ss_call *call,
 }
 
 static struct local_call *
-begin(struct ss_site *site)
+begin(struct ss_site *site, bool dry_run)
 {
 	struct local_call *l = site->local;
 
@@ -107,7 +108,8 @@ begin(struct ss_site *site)
 	l->doc.size = sizeof(l->doc);
 	l->doc.fd = l->doc.dir_fd = -1;
 	l->answer = BUF_INIT((size_t)site->config.limits.max_output_bytes * 6 +
-			     ((size_t)1 << 20));
+		((size_t)1 << 20));
+	l->dry_run = dry_run;
 	site_make_id(site, l->id);
 	return l;
 }
@@ -126,12 +128,12 @@ ss_site_call(struct ss_site *site, const struct ss_call *call,
 	result->tool = -1;
 	if (code != SS_OK)
 		return code;
-	l = begin(site);
+	l = begin(site, call->dry_run);
 	if (l == NULL)
 		return error_memory(err);
 	result->owner = site;
-	code = ss_path_clean(call->page, strlen(call->page), l->path,
-		sizeof(l->path), err);
+	code = ss_path_clean(
+		call->page, strlen(call->page), l->path, sizeof(l->path), err);
 	if (code == SS_OK)
 		code = parse(site, call, &request, err);
 	if (code != SS_OK)
@@ -144,13 +146,42 @@ ss_site_call(struct ss_site *site, const struct ss_call *call,
 			.request = &request,
 			.request_id = l->id,
 			.stdin_fd = call->stdin_fd,
-			.client_fd = -1,
+			.client_fd = call->client_fd,
 			.dry_run = call->dry_run,
 			.output = call->output,
 			.output_ctx = call->output_ctx },
 		&stage, result, err);
 	resolver->close(resolver->ctx, &l->doc);
 	return code;
+}
+
+/* {"tool": N | null, "argv": [...] | null, "refused": null | {...}} */
+static void
+print_dry_run(struct buf *b, const struct ss_result *result,
+	const struct ss_error *err)
+{
+	if (result->tool >= 0)
+		buf_printf(b, "{\"tool\": %zd, \"argv\": ", result->tool);
+	else
+		buf_text(b, "{\"tool\": null, \"argv\": ");
+	if (result->argv == NULL)
+		buf_text(b, "null");
+	for (size_t i = 0; result->argv != NULL && i < result->argc; i++) {
+		buf_text(b, i == 0 ? "[" : ", ");
+		proto_string(b, result->argv[i], strlen(result->argv[i]));
+	}
+	buf_text(b,
+		result->argv != NULL ? "], \"refused\": " : ", \"refused\": ");
+	if (err != NULL && err->code != SS_OK) {
+		buf_printf(b, "{\"code\": \"%s\", \"message\": ",
+			ss_err_code(err->code));
+		proto_string(b, err->message, strlen(err->message));
+		buf_text(b, ", \"hint\": ");
+		proto_string(b, err->hint, strlen(err->hint));
+		buf_text(b, "}}");
+	} else {
+		buf_text(b, "null}");
+	}
 }
 
 const char *
@@ -163,7 +194,9 @@ ss_result_json(struct ss_result *result, const struct ss_error *err)
 		return NULL;
 	b = &site->local->answer;
 	buf_clear(b);
-	if (err != NULL && err->code != SS_OK)
+	if (site->local->dry_run)
+		print_dry_run(b, result, err);
+	else if (err != NULL && err->code != SS_OK)
 		proto_error(b, err);
 	else
 		proto_result(b, result->out, result->err, result->returncode,

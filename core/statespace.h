@@ -230,6 +230,10 @@ struct ss_request {
 	uint64_t received_us; /* CLOCK_MONOTONIC when accepted; 0: now */
 };
 
+#define SS_REQUEST_INIT                                                        \
+	((struct ss_request){                                                  \
+		.size = sizeof(struct ss_request), .client_fd = -1 })
+
 struct ss_header {
 	const char *name;
 	const char *value;
@@ -290,11 +294,17 @@ struct ss_call {
 	size_t word_count;
 	const struct ss_pair *env; /* the request's env */
 	size_t env_count;
-	int stdin_fd;        /* relayed to a tool that declares it */
+	int stdin_fd;        /* relayed to a tool that declares it; -1: none */
+	int client_fd;       /* a hang-up ends the run: SS_GONE; -1: none */
 	bool dry_run;        /* stop before running */
 	ss_output_fn output; /* NULL: collected in the result */
 	void *output_ctx;
 };
+
+#define SS_CALL_INIT                                                           \
+	((struct ss_call){ .size = sizeof(struct ss_call),                     \
+		.stdin_fd = -1,                                                \
+		.client_fd = -1 })
 
 struct ss_result {
 	size_t size;
@@ -318,7 +328,8 @@ enum ss_err ss_site_call(struct ss_site *site, const struct ss_call *call,
 	struct ss_result *result, struct ss_error *err);
 /*
  * The result as the answer object of PROTOCOL section 5 or 6 (error: err not
- * NULL and with a code).  Lives until ss_result_release.  NULL: no memory.
+ * NULL and with a code); of a dry run, as the object of section 9.  Lives until
+ * ss_result_release.  NULL: no memory.
  */
 const char *
 ss_result_json(struct ss_result *result, const struct ss_error *err);
@@ -352,6 +363,9 @@ struct ss_report {
 enum ss_err ss_site_check(struct ss_site *site, const char *page,
 	void (*fn)(void *ctx, const struct ss_report *report), void *ctx,
 	struct ss_error *err);
+
+/* The report as the object of PROTOCOL section 9; lives as long. */
+const char *ss_report_json(const struct ss_report *report);
 
 /* A finished log line without its line break, for the program to write. */
 void ss_site_set_log(struct ss_site *site,

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * statespace exec: one page, one command, here and now (PROTOCOL section 9).
+ * The same road as POST, with the terminal in place of HTTP.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "options.h"
+#include "say.h"
+
+#define REQUEST_BYTES_MAX ((size_t)64 << 20)
+
+static const char usage[] =
+	"usage: statespace-exec [-C DIR] [-c FILE] [-e K=V]... [--env-file F]\n"
+	"                       [--timeout S] [--json] [--dry-run] PAGE -- WORD...\n"
+	"       statespace-exec [options] PAGE -\n"
+	"       statespace-exec [options] --get PAGE\n";
+
+enum {
+	OPTION_DIR = 'C',
+	OPTION_JSON = OPTION_OWN,
+	OPTION_DRY_RUN,
+	OPTION_GET,
+};
+
+struct job {
+	struct options options;
+	bool json, dry_run, get;
+	const char *page;
+	const char *const *words;
+	size_t word_count;
+	bool from_stdin; /* the request is JSON on standard input */
+};
+
+/* The write end: a signal closes it, which ends the run like a hang-up. */
+static int alive_fd = -1;
+static volatile sig_atomic_t stopped_by;
+
+static void
+on_signal(int number)
+{
+	int kept = errno;
+
+	stopped_by = number;
+	close(alive_fd);
+	errno = kept;
+}
+
+/* The read end, watched as the client of the call; -1 when there is none. */
+static int
+watch_signals(void)
+{
+	struct sigaction act = { .sa_handler = on_signal,
+		.sa_flags = SA_RESTART | (int)SA_RESETHAND };
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -1;
+	alive_fd = ends[1];
+	sigaction(SIGINT, &act, NULL);
+	sigaction(SIGTERM, &act, NULL);
+	sigaction(SIGHUP, &act, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	return ends[0];
+}
+
+static bool
+write_all(int fd, const char *data, size_t len)
+{
+	ssize_t n;
+
+	while (len > 0) {
+		n = write(fd, data, len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return false;
+		data += n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
+/* A reader that left is the reader's business: the rest is dropped. */
+static void
+relay(void *ctx, int stream, const char *data, size_t len)
+{
+	(void)ctx;
+	write_all(stream, data, len);
+}
+
+static int
+status_of(enum ss_err code, const struct ss_error *err)
+{
+	switch (code) {
+	case SS_OK: return 0;
+	case SS_TIMEOUT: return EXIT_TIMED_OUT;
+	case SS_EXEC_FAILED:
+		return err->sys_errno == ENOENT ? EXIT_NO_PROGRAM : EXIT_FAULT;
+	case SS_OUTPUT_TOO_LARGE:
+	case SS_INTERNAL:
+	case SS_NETWORK:
+	case SS_OVERLOADED:
+	case SS_CONFIG:
+	case SS_GONE: return EXIT_FAULT;
+	case SS_BAD_REQUEST:
+	case SS_BAD_ENV:
+	case SS_NO_FRONTMATTER:
+	case SS_BAD_FRONTMATTER:
+	case SS_UNAUTHORIZED:
+	case SS_NOT_ALLOWED:
+	case SS_PATH_REFUSED:
+	case SS_ADDRESS_REFUSED:
+	case SS_ORIGIN_REFUSED:
+	case SS_CAPABILITY_REFUSED:
+	case SS_NOT_FOUND:
+	case SS_METHOD:
+	case SS_BODY_TOO_LARGE:
+	case SS_COMMAND_TOO_LARGE:
+	case SS_CONTENT_TYPE:
+	case SS_HOST_REFUSED:
+	case SS_SANDBOX_UNAVAILABLE: return EXIT_REFUSED;
+	}
+	return EXIT_FAULT;
+}
+
+static char *
+read_request(size_t *len)
+{
+	char *data = NULL, *more;
+	size_t cap = 0;
+	ssize_t n;
+
+	*len = 0;
+	for (;;) {
+		if (*len == cap) {
+			cap = cap == 0 ? 65536 : cap * 2;
+			more = cap <= REQUEST_BYTES_MAX ? realloc(data, cap)
+							: NULL;
+			if (more == NULL) {
+				free(data);
+				return NULL;
+			}
+			data = more;
+		}
+		n = read(STDIN_FILENO, data + *len, cap - *len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return data;
+		*len += (size_t)n;
+	}
+}
+
+static void
+print_command(const struct ss_result *result)
+{
+	for (size_t i = 0; i < result->argc; i++)
+		printf("%s%s", i > 0 ? " " : "", result->argv[i]);
+	putchar('\n');
+}
+
+static int
+report(const struct job *job, struct ss_result *result, enum ss_err code,
+	const struct ss_error *err)
+{
+	const char *json = job->json ? ss_result_json(result, err) : NULL;
+
+	if (job->json) {
+		if (json == NULL) {
+			say("out of memory");
+			return EXIT_FAULT;
+		}
+		puts(json);
+		return job->dry_run && code != SS_OK ? EXIT_REFUSED : 0;
+	}
+	if (code != SS_OK && code != SS_GONE)
+		say_error(NULL, err);
+	if (code != SS_OK)
+		return status_of(code, err);
+	if (job->dry_run)
+		print_command(result);
+	return result->returncode;
+}
+
+static int
+run_call(struct ss_site *site, const struct job *job)
+{
+	struct ss_call call = SS_CALL_INIT;
+	struct ss_error err = { 0 };
+	struct ss_result result;
+	char *json = NULL;
+	enum ss_err code;
+	int status;
+
+	call.page = job->page;
+	call.words = job->words;
+	call.word_count = job->word_count;
+	call.dry_run = job->dry_run;
+	call.client_fd = watch_signals();
+	if (job->from_stdin) {
+		json = read_request(&call.json_len);
+		call.json = json;
+		if (json == NULL) {
+			say("the request on standard input is too large");
+			return EXIT_REFUSED;
+		}
+	} else {
+		call.stdin_fd = STDIN_FILENO;
+	}
+	if (!job->json)
+		call.output = relay;
+	code = ss_site_call(site, &call, &result, &err);
+	status = report(job, &result, code, &err);
+	if (stopped_by != 0)
+		status = 128 + stopped_by;
+	ss_result_release(&result);
+	free(json);
+	return status;
+}
+
+static bool
+print_file(int fd, uint64_t offset, uint64_t length)
+{
+	char chunk[65536];
+	ssize_t n;
+
+	while (length > 0) {
+		size_t want = length < sizeof(chunk) ? length : sizeof(chunk);
+
+		n = pread(fd, chunk, want, (off_t)offset);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0 || !write_all(STDOUT_FILENO, chunk, (size_t)n))
+			return false;
+		offset += (uint64_t)n;
+		length -= (uint64_t)n;
+	}
+	return true;
+}
+
+static int
+run_get(struct ss_site *site, const struct job *job)
+{
+	struct ss_request req = SS_REQUEST_INIT;
+	struct ss_response res;
+	char path[4200];
+	enum ss_err code;
+	bool whole;
+
+	snprintf(path, sizeof(path), "%s%s", job->page[0] == '/' ? "" : "/",
+		job->page);
+	req.method = "GET";
+	req.path = path;
+	code = ss_site_handle(site, &req, &res);
+	if (code != SS_OK)
+		whole = write_all(STDERR_FILENO, res.body, res.body_len);
+	else if (res.fd >= 0)
+		whole = print_file(res.fd, res.offset, res.length);
+	else
+		whole = write_all(STDOUT_FILENO, res.body, res.body_len);
+	ss_response_release(&res);
+	if (code != SS_OK)
+		return status_of(code, &(struct ss_error){ 0 });
+	return whole ? 0 : EXIT_FAULT;
+}
+
+/* PAGE, then what is to run: -1 goes on, else the exit status. */
+static int
+take_operands(struct job *job, int count, char **operands)
+{
+	if (count < 1)
+		return options_misused(&job->options, "no page is named");
+	job->page = operands[0];
+	if (job->get)
+		return count == 1 ? -1
+				  : options_misused(&job->options,
+					    "--get takes one page");
+	if (count == 2 && strcmp(operands[1], "-") == 0) {
+		job->from_stdin = true;
+		return -1;
+	}
+	if (count < 3 || strcmp(operands[1], "--") != 0)
+		return options_misused(&job->options,
+			"after the page comes --, then the command");
+	job->words = (const char *const *)(operands + 2);
+	job->word_count = (size_t)count - 2;
+	return -1;
+}
+
+static int
+take_arguments(struct job *job, int argc, char **argv)
+{
+	static const struct option table[] = { OPTIONS_LONG,
+		{ "directory", required_argument, NULL, OPTION_DIR },
+		{ "json", no_argument, NULL, OPTION_JSON },
+		{ "dry-run", no_argument, NULL, OPTION_DRY_RUN },
+		{ "get", no_argument, NULL, OPTION_GET },
+		{ NULL, 0, NULL, 0 } };
+	int option, status;
+
+	while ((option = getopt_long(
+			argc, argv, "+C:" OPTIONS_SHORT, table, NULL)) != -1) {
+		switch (option) {
+		case OPTION_DIR: job->options.root = optarg; break;
+		case OPTION_JSON: job->json = true; break;
+		case OPTION_DRY_RUN: job->dry_run = true; break;
+		case OPTION_GET: job->get = true; break;
+		default:
+			status = options_take(&job->options, option, optarg);
+			if (status >= 0)
+				return status;
+		}
+	}
+	return take_operands(job, argc - optind, argv + optind);
+}
+
+int
+cmd_exec(int argc, char **argv)
+{
+	struct job job = { .options = { .usage = usage } };
+	struct ss_error err = { 0 };
+	struct ss_site *site;
+	int status = take_arguments(&job, argc, argv);
+
+	if (status >= 0)
+		return status;
+	site = options_site(&job.options, &err);
+	if (site == NULL)
+		goto refused;
+	if (ss_site_option(site, "root")[0] == '\0' &&
+		ss_site_set_root(site, ".", &err) != SS_OK)
+		goto refused;
+	if (ss_site_open(site, &err) != SS_OK)
+		goto refused;
+	status = job.get ? run_get(site, &job) : run_call(site, &job);
+	ss_site_free(site);
+	return status;
+refused:
+	say_error(NULL, &err);
+	ss_site_free(site);
+	return EXIT_FAULT;
+}
