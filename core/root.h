@@ -22,16 +22,24 @@ struct root {
 enum ss_err root_open(struct root *r, const char *path, struct ss_error *err);
 void root_close(struct root *r);
 
+/* What a caller of root_resolve wants to hold. */
+enum root_want {
+	ROOT_FILE,        /* doc->dir_fd stays -1 */
+	ROOT_FILE_AND_DIR /* the file was opened in doc->dir_fd: one call more */
+};
+
 /*
  * Opens what a clean path (ss_path_clean) names, by PROTOCOL's order: file,
- * directory's README.md, path.md.  Fills every member of doc but data.
+ * directory's README.md, path.md.  Fills every member of doc but data; on
+ * failure doc holds no descriptor.
  * Errors  SS_NOT_FOUND, SS_PATH_REFUSED (leaves the root), SS_INTERNAL.
  */
 enum ss_err root_resolve(const struct root *r, const char *path,
-	struct ss_document *doc, struct ss_error *err);
+	enum root_want want, struct ss_document *doc, struct ss_error *err);
 /*
- * One path exactly, no order, beneath the root: flags as for open(2); always
- * close-on-exec, non-blocking.  *fd on success.
+ * One path exactly, no order, beneath the root: flags as for open(2), without
+ * O_CREAT; always close-on-exec, non-blocking.  "" is the root itself.  *fd on
+ * success.
  */
 enum ss_err root_open_at(const struct root *r, const char *path, int flags,
 	int *fd, struct ss_error *err);
