@@ -1,71 +1,347 @@
+# SPDX-License-Identifier: MIT
 # statespace: one file, from top to bottom.  `make help` lists the targets.
+#
+# Words given on the command line or in the environment are respected:
+# CC CFLAGS CPPFLAGS LDFLAGS PREFIX DESTDIR and the directories below;
+# BUILD=dir builds elsewhere, V=1 shows the commands.
 
-VERSION := 0.1.0
-CC ?= cc
-PREFIX ?= /usr/local
-SYSCONFDIR ?= /etc
+VERSION := $(shell sed -n 's/^\#define SS_VERSION "\(.*\)"/\1/p' core/statespace.h)
 BUILD ?= build
 CFLAGS ?= -O2 -g
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+LIBEXECDIR ?= $(PREFIX)/libexec/statespace
+INCLUDEDIR ?= $(PREFIX)/include
+DATADIR ?= $(PREFIX)/share/statespace
+MANDIR ?= $(PREFIX)/share/man
+SYSCONFDIR ?= /etc
+
+# Commands are shown by a word; the rest only with V=1.
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2))
+# Two or more at a time, unless the caller said how many.
+JOBS ?= $(shell nproc)
+PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
+AGAIN = $(MAKE) --no-print-directory $(PARALLEL)
+
+all: $(BUILD)/statespace $(BUILD)/statespace-exec $(BUILD)/statespace-fcgi ## the programs and the library
+.PHONY: all
+.DELETE_ON_ERROR:
 
 # ---------------------------------------------------------------- packages --
-# Named once; `make deps` installs what is missing.
-PACKAGES_BUILD := gcc libc6-dev make pkg-config libfcgi-dev libyaml-dev \
-	libcjson-dev libpcre2-dev libseccomp-dev
-PACKAGES_SERVE := nginx-light sqlite3 jq
+# Named once.  `make deps` installs the ones that are missing, no others.
+
+PACKAGES := gcc libc6-dev make pkg-config libfcgi-dev libyaml-dev libcjson-dev \
+	libpcre2-dev libseccomp-dev nginx sqlite3 jq
 PACKAGES_TEST := perl curl procps
+PACKAGES_CI := git clang clang-tidy clang-format cppcheck mandoc
+PACKAGES_BENCH := wrk fcgiwrap
+
+# A space before and after each name, so that a name is found whole.
+define install_packages
+	@command -v dpkg-query >/dev/null || \
+		{ echo "deps: not a Debian system, needed here: $(1)"; exit 0; }; \
+	have=$$(dpkg-query -W -f ' $${Package}=$${db:Status-Status} ' $(1) \
+		2>/dev/null); \
+	missing=; for package in $(1); do case $$have in \
+		*" $$package=installed "*) ;; \
+		*) missing="$$missing $$package" ;; esac; done; \
+	[ -n "$$missing" ] || exit 0; \
+	line="apt-get install -y --no-install-recommends$$missing"; \
+	as=; [ "$$(id -u)" = 0 ] || as='sudo -n'; \
+	$$as true 2>/dev/null || { \
+		echo "deps: missing$$missing; run this as root, then again make:"; \
+		echo "    apt-get update && $$line"; exit 1; }; \
+	echo "deps: missing$$missing"; \
+	echo "deps: $$as apt-get update"; \
+	$$as apt-get update -qq && \
+	echo "deps: $$as $$line" && \
+	$$as env DEBIAN_FRONTEND=noninteractive $$line -qq
+endef
+
+deps: ## install what building and serving need
+	$(call install_packages,$(PACKAGES))
+deps-test: ## the same, and what the tests need
+	$(call install_packages,$(PACKAGES) $(PACKAGES_TEST))
+deps-ci: ## the same, and what .ci/run needs
+	$(call install_packages,$(PACKAGES) $(PACKAGES_TEST) $(PACKAGES_CI))
+deps-bench: ## the same as deps, and what the benchmark needs
+	$(call install_packages,$(PACKAGES) $(PACKAGES_TEST) $(PACKAGES_BENCH))
+.PHONY: deps deps-test deps-ci deps-bench
 
 # ------------------------------------------------------------------- flags --
+# What asks the compiler or pkg-config is asked once, when it is needed.
+
+once = $(eval $(1) := $(2))$($(1))
+# The first of the words in $(1) that the compiler takes, or nothing.
+accepted = $(shell for flag in $(1); do \
+	printf '\#include <features.h>\n' | \
+	$(CC) -Werror $(CFLAGS) $$flag -E -x c - >/dev/null 2>&1 && \
+	{ echo $$flag; break; }; done)
+
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wpointer-arith -Wcast-qual -Wwrite-strings -Wvla
-HARDEN := -D_FORTIFY_SOURCE=2 -fstack-protector-strong \
-	-fstack-clash-protection -fcf-protection -fPIE
-LINK_HARDEN := -pie -Wl,-z,relro,-z,now -Wl,--as-needed
 WERROR ?=
 SANITIZE ?=
-ifneq ($(SANITIZE),)
-HARDEN := -fPIE -fno-omit-frame-pointer -fsanitize=$(SANITIZE)
-LINK_HARDEN := -pie -fsanitize=$(SANITIZE)
+ifeq ($(SANITIZE),)
+HARDEN = $(call once,HARDEN,-fPIE -fstack-protector-strong \
+	$(call accepted,-D_FORTIFY_SOURCE=3 -D_FORTIFY_SOURCE=2) \
+	$(call accepted,-fstack-clash-protection) \
+	$(call accepted,-fcf-protection))
+LINK := -pie -Wl,-z,relro,-z,now -Wl,--as-needed
+else
+HARDEN := -fPIE -fno-omit-frame-pointer -fno-sanitize-recover=undefined \
+	-fsanitize=$(SANITIZE)
+LINK := -pie -fsanitize=$(SANITIZE)
 endif
-CPPFLAGS_ALL = -D_GNU_SOURCE -Icore $(CPPFLAGS)
-CFLAGS_ALL = -std=c11 $(WARN) $(WERROR) $(HARDEN) $(CFLAGS)
+PKG_CFLAGS = $(call once,PKG_CFLAGS,$(shell pkg-config --cflags \
+	yaml-0.1 libpcre2-8 libcjson libseccomp fcgi 2>/dev/null))
+
+CPPFLAGS_ALL = -D_GNU_SOURCE -Icore $(PKG_CFLAGS) $(CPPFLAGS)
+CFLAGS_ALL = -std=c11 $(WARN) $(WERROR) $(HARDEN) -ffile-prefix-map=$(CURDIR)=. \
+	$(CFLAGS)
 
 # A library whose archive is shipped is linked statically, else dynamically.
-archive = $(or $(shell f=$$($(CC) -print-file-name=lib$(1).a); test -f "$$f" && echo "$$f"),-l$(1))
-LIBS_CORE = $(call archive,yaml) $(call archive,pcre2-8) \
-	$(call archive,cjson) $(call archive,seccomp)
-LIBS_FCGI = $(call archive,fcgi)
+archive = $(shell f=$$($(CC) -print-file-name=lib$(1).a); \
+	test -f "$$f" && echo "$$f" || echo -l$(1))
+LIBS_CORE = $(call once,LIBS_CORE,$(call archive,yaml) $(call archive,pcre2-8) \
+	$(call archive,cjson) $(call archive,seccomp))
+LIBS_FCGI = $(call once,LIBS_FCGI,$(call archive,fcgi))
 
 # ------------------------------------------------------------------- build --
-CORE_SRC := $(wildcard core/*.c)
-FCGI_SRC := $(wildcard fcgi/*.c)
-CORE_OBJ := $(CORE_SRC:%.c=$(BUILD)/%.o)
-FCGI_OBJ := $(FCGI_SRC:%.c=$(BUILD)/%.o)
-UNIT := $(patsubst tests/unit/%.c,$(BUILD)/unit/%.t,$(wildcard tests/unit/*.c))
+CORE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/*.c))
+FCGI_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard fcgi/*.c))
+UNIT := $(patsubst tests/%.c,$(BUILD)/%.t,$(wildcard tests/unit/*.c))
 
-all: $(BUILD)/statespace $(BUILD)/statespace-exec $(BUILD)/statespace-fcgi
+# Rewritten only when the command changes: everything depends on it.
+FLAGS = $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LINK) $(LDFLAGS) $(LIBS_CORE)
+$(BUILD)/flags: always
+	@mkdir -p $(BUILD)
+	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' >$@
+.PHONY: always
 
-$(BUILD)/%.o: %.c
+$(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
+# For the tests: every room with its inner names.
+$(BUILD)/core.a: $(CORE_OBJ)
+	@rm -f $@
+	$(Q)$(AR) rcsD $@ $^
+
+# For hosts: one object that shows only what statespace.h declares.
 $(BUILD)/libstatespace.a: $(CORE_OBJ)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(call say,AR,$@)
+	$(Q)$(CC) $(CFLAGS) -r -nostdlib -o $(BUILD)/statespace.o $^
+	$(Q)objcopy --wildcard --keep-global-symbol='ss_*' $(BUILD)/statespace.o
+	$(Q)$(AR) rcsD $@ $(BUILD)/statespace.o
 
 $(BUILD)/statespace: $(FCGI_OBJ) $(BUILD)/libstatespace.a
-	$(CC) $(CFLAGS_ALL) $(LINK_HARDEN) $(LDFLAGS) -o $@ $^ $(LIBS_CORE) $(LIBS_FCGI)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LINK) $(LDFLAGS) -o $@ $^ \
+		$(LIBS_CORE) $(LIBS_FCGI)
 
 $(BUILD)/statespace-exec $(BUILD)/statespace-fcgi: $(BUILD)/statespace
-	ln -sf statespace $@
+	$(Q)ln -sf statespace $@
 
-$(BUILD)/unit/%.t: tests/unit/%.c tests/tap.h $(BUILD)/libstatespace.a
+# A test may look into any room of core/.
+$(BUILD)/unit/%.t: tests/unit/%.c $(BUILD)/core.a
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) -MMD -MP $(LINK_HARDEN) $(LDFLAGS) \
-		-o $@ $< $(BUILD)/libstatespace.a $(LIBS_CORE)
+	$(call say,TEST,$<)
+	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) -MMD -MP \
+		$(LINK) $(LDFLAGS) -o $@ $< $(BUILD)/core.a $(LIBS_CORE)
 
--include $(wildcard $(BUILD)/*/*.d)
+unit: $(UNIT) ## the unit tests as programs, build/unit/*.t
+.PHONY: unit
 
-clean:
+-include $(wildcard $(BUILD)/core/*.d $(BUILD)/fcgi/*.d $(BUILD)/unit/*.d)
+
+# --------------------------------------------------------------------- use --
+SITE ?= examples/site
+SERVE ?=
+
+examples: ## the data that the example site needs
+	@$(MAKE) -s -C examples site
+
+serve: deps ## everything needed, then the example site on 127.0.0.1:8000
+	@$(AGAIN) all
+	@$(AGAIN) examples
+	@exec $(BUILD)/statespace serve $(SERVE) $(SITE)
+.PHONY: examples serve
+
+# -------------------------------------------------------------------- test --
+# TESTS=tests/web/vectors.t runs one file; PROVE=-v shows every sentence.
+PROVE ?=
+TEST_JOBS ?= 2
+TEST_ROOMS := cli fcgi web attack fault style
+TESTS = $(UNIT) $(foreach room,$(TEST_ROOMS),$(sort $(wildcard tests/$(room)/*.t)))
+# What a test needs to find the programs under test.
+TEST_ENV = BUILD=$(abspath $(BUILD)) STATESPACE_BIN=$(abspath $(BUILD)/statespace) \
+	CC='$(CC)' ASAN_OPTIONS=abort_on_error=0:detect_leaks=1 \
+	UBSAN_OPTIONS=print_stacktrace=1
+
+test: deps-test ## build, then every test under prove
+	@$(AGAIN) all unit examples
+	@$(MAKE) --no-print-directory prove
+# The tests alone, once everything is built; skips are shown with their reason.
+prove:
+	@$(TEST_ENV) prove --directives -j$(TEST_JOBS) $(PROVE) $(TESTS)
+.PHONY: test prove
+
+check-asan: ## the tests under the address and undefined-behaviour sanitizers
+	@$(MAKE) --no-print-directory test BUILD=$(BUILD)/asan \
+		CFLAGS='-O1 -g' SANITIZE=address,undefined
+
+check-valgrind: deps-test ## the unit tests under valgrind
+	$(call install_packages,valgrind)
+	@$(AGAIN) unit
+	@prove -j$(TEST_JOBS) $(PROVE) --exec 'valgrind -q --leak-check=full \
+		--errors-for-leak-kinds=definite --error-exitcode=99' $(UNIT)
+.PHONY: check-asan check-valgrind
+
+# Every reader gets FUZZ_SECONDS, all of them together at most four minutes.
+FUZZ_SECONDS ?= 20
+FUZZ := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/fuzz/*.c))
+FUZZ_EACH = $(shell echo $$((t = 240 * $(TEST_JOBS) / ($(words $(FUZZ)) + 1), \
+	t < $(FUZZ_SECONDS) ? t : $(FUZZ_SECONDS))))
+
+fuzz-smoke: ## each fuzz target for FUZZ_SECONDS (clang's libFuzzer)
+	@$(MAKE) --no-print-directory fuzz-run BUILD=$(BUILD)/clang-fuzz CC=clang \
+		CFLAGS='-O1 -g' SANITIZE=fuzzer-no-link,address,undefined
+fuzz-run: $(FUZZ)
+	@printf '%s\n' $(notdir $(FUZZ)) | xargs -P $(TEST_JOBS) -I TARGET \
+		tests/fuzz/run $(BUILD)/fuzz/TARGET $(FUZZ_EACH)
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/core.a
+	@mkdir -p $(@D)
+	$(call say,FUZZ,$<)
+	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) $(LDFLAGS) \
+		-fsanitize=$(subst -no-link,,$(SANITIZE)) -o $@ $< \
+		$(BUILD)/core.a $(LIBS_CORE)
+.PHONY: fuzz-smoke fuzz-run
+
+bench: deps-bench ## ratios against bare workers, nginx and fcgiwrap
+	@$(AGAIN) all
+	@$(TEST_ENV) tests/bench/run
+.PHONY: bench
+
+# ----------------------------------------------------------------- reading --
+SOURCES = $(wildcard core/*.c fcgi/*.c)
+ALL_C = $(wildcard core/*.[ch] fcgi/*.[ch] tests/*.h tests/*/*.[ch] \
+	examples/*/*.[ch])
+MAN = $(wildcard core/*.3 fcgi/*.1 fcgi/*.8 conf/*.5)
+
+tidy: ## clang-tidy, with the checks of .clang-tidy
+	@printf '%s\n' $(SOURCES) | xargs -P $(TEST_JOBS) -n 4 sh -c \
+		'clang-tidy --quiet "$$@" -- -std=c11 $(CPPFLAGS_ALL) 2>/dev/null' tidy
+
+cppcheck: ## cppcheck, every warning an error
+	@cppcheck --quiet -j $(TEST_JOBS) --std=c11 --error-exitcode=1 \
+		--enable=warning,performance,portability --inline-suppr \
+		--suppress=missingIncludeSystem -D_GNU_SOURCE -Icore core fcgi
+
+format-check: ## is everything as clang-format writes it?
+	@clang-format --dry-run -Werror $(ALL_C)
+
+analyze: ## gcc's path analysis
+	@$(AGAIN) BUILD=$(BUILD)/analyze CC=gcc CFLAGS='-O1 -g -fanalyzer' all
+
+coverage: ## lines that the tests reach, room by room
+	@$(MAKE) --no-print-directory test BUILD=$(BUILD)/coverage CC=gcc \
+		CFLAGS='-O0 -g --coverage' LDFLAGS=--coverage
+	@cd $(BUILD)/coverage && gcov -n core/*.gcda fcgi/*.gcda 2>/dev/null | \
+		awk -F"[':%]" '/^File/ { file = $$2 } \
+		/^Lines/ && file ~ /^(core|fcgi)\// { printf "%7s%% %s\n", $$2, file }' | \
+		sort -k2 -u
+
+man-lint: ## the manual pages read by mandoc's linter
+	@set -- $(MAN); [ $$# = 0 ] || mandoc -T lint -W warning "$$@"
+.PHONY: tidy cppcheck format-check analyze coverage man-lint
+
+# -------------------------------------------------------------- installing --
+define PKG_CONFIG
+prefix=$(PREFIX)
+libdir=$(LIBDIR)
+includedir=$(INCLUDEDIR)
+
+Name: libstatespace
+Description: Serves Markdown pages and runs the tools that they allow
+Version: $(VERSION)
+Requires: yaml-0.1 libpcre2-8 libcjson libseccomp
+Cflags: -I$${includedir}
+Libs: -L$${libdir} -lstatespace
+endef
+export PKG_CONFIG
+
+HELPERS = $(wildcard $(BUILD)/statespace-curl)
+NGINX = $(wildcard nginx/*)
+
+install: all ## under PREFIX, below DESTDIR
+	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig \
+		$(INCLUDEDIR) $(DATADIR)/nginx $(SYSCONFDIR)/statespace \
+		$(if $(HELPERS),$(LIBEXECDIR)) \
+		$(addprefix $(MANDIR)/man,$(sort $(subst .,,$(suffix $(MAN))))))
+	install -m 755 $(BUILD)/statespace $(DESTDIR)$(BINDIR)
+	ln -sf statespace $(DESTDIR)$(BINDIR)/statespace-exec
+	ln -sf statespace $(DESTDIR)$(BINDIR)/statespace-fcgi
+	install -m 644 $(BUILD)/libstatespace.a $(DESTDIR)$(LIBDIR)
+	install -m 644 core/statespace.h $(DESTDIR)$(INCLUDEDIR)
+	echo "$$PKG_CONFIG" >$(DESTDIR)$(LIBDIR)/pkgconfig/libstatespace.pc
+	$(if $(HELPERS),install -m 755 $(HELPERS) $(DESTDIR)$(LIBEXECDIR))
+	$(if $(NGINX),cp -R $(NGINX) $(DESTDIR)$(DATADIR)/nginx)
+	$(foreach page,$(MAN),install -m 644 $(page) \
+		$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(page))) &&) true
+	# The operator's own configuration is never overwritten.
+	test ! -f conf/statespace.toml || \
+		test -e $(DESTDIR)$(SYSCONFDIR)/statespace/statespace.toml || \
+		install -m 644 conf/statespace.toml $(DESTDIR)$(SYSCONFDIR)/statespace
+
+uninstall: ## what install put there, but for a changed configuration
+	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,statespace statespace-exec \
+		statespace-fcgi) $(DESTDIR)$(LIBDIR)/libstatespace.a \
+		$(DESTDIR)$(LIBDIR)/pkgconfig/libstatespace.pc \
+		$(DESTDIR)$(INCLUDEDIR)/statespace.h \
+		$(foreach page,$(MAN),$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix \
+			$(page)))/$(notdir $(page)))
+	rm -rf $(DESTDIR)$(DATADIR) $(DESTDIR)$(LIBEXECDIR)
+	! cmp -s conf/statespace.toml \
+		$(DESTDIR)$(SYSCONFDIR)/statespace/statespace.toml || \
+		rm $(DESTDIR)$(SYSCONFDIR)/statespace/statespace.toml
+	rmdir $(DESTDIR)$(SYSCONFDIR)/statespace 2>/dev/null || true
+.PHONY: install uninstall
+
+# A tree of the last commit in $(1), as a release tarball unpacks.
+unpack = rm -rf $(1) && mkdir -p $(1) && git archive HEAD | tar -x -C $(1)
+
+distcheck: ## the committed tree builds, installs and leaves again
+	@$(call unpack,$(BUILD)/dist/tree)
+	@$(AGAIN) -C $(BUILD)/dist/tree BUILD=build all unit
+	@cd $(BUILD)/dist/tree && prove -j$(TEST_JOBS) build/unit/*.t
+	@$(MAKE) -s -C $(BUILD)/dist/tree BUILD=build DESTDIR=$(abspath \
+		$(BUILD)/dist/root) install
+	@test -x $(BUILD)/dist/root$(BINDIR)/statespace-exec
+	@$(MAKE) -s -C $(BUILD)/dist/tree BUILD=build DESTDIR=$(abspath \
+		$(BUILD)/dist/root) uninstall
+	@left=$$(find $(BUILD)/dist/root ! -type d); test -z "$$left" || \
+		{ echo "distcheck: uninstall left $$left"; exit 1; }
+	@rm -rf $(BUILD)/dist && echo "distcheck: built, installed, removed"
+
+repro: ## two builds in two places are equal, byte by byte
+	@for place in one two-is-longer; do \
+		$(call unpack,$(BUILD)/repro/$$place) && \
+		$(AGAIN) -s -C $(BUILD)/repro/$$place BUILD=build all || exit 1; done
+	@cd $(BUILD)/repro && cmp one/build/statespace two-is-longer/build/statespace \
+		&& cmp one/build/libstatespace.a two-is-longer/build/libstatespace.a
+	@rm -rf $(BUILD)/repro && echo "repro: both builds are equal"
+.PHONY: distcheck repro
+
+# -------------------------------------------------------------------- rest --
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | \
+		expand -t 18
+
+clean: ## remove what was built
 	rm -rf $(BUILD)
-
-.PHONY: all clean
+.PHONY: help clean
