@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The worker is the sandbox (DESIGN section 6).  A process is born confined,
+ * stays so, and starts commands that inherit its walls; per command there is
+ * only the tool's own Landlock ruleset to enter.
+ *
+ * The order of use:
+ *
+ *	parent	sandbox_prepare(&plan)			once, at start
+ *		sandbox_fork(&plan, 0, worker, ctx, &pid)	for each worker
+ *	worker	sandbox_self()				where site and /tmp are
+ *		policy_resolve, policy_ruleset		once per tool, cached
+ *		sandbox_run(policy, ruleset, &spawn, &result)	per command
+ *		sandbox_clean()				after its answer was sent
+ *
+ * Nothing is ever run half confined: a set-up step that fails ends the birth
+ * (the parent then decides by the mode) or the command, with its name.
+ */
+#ifndef SS_SANDBOX_H
+#define SS_SANDBOX_H
+
+#include "policy.h"
+
+enum sandbox_mode {
+	SANDBOX_MODE_AUTO, /* strict, else landlock, else no tools */
+	SANDBOX_MODE_STRICT,
+	SANDBOX_MODE_LANDLOCK,
+	SANDBOX_MODE_OFF
+};
+
+enum sandbox_level {
+	SANDBOX_NONE,     /* below the floor: tools are refused */
+	SANDBOX_OFF,      /* the operator's word: nothing confines tools */
+	SANDBOX_LANDLOCK, /* no namespaces: Landlock and seccomp */
+	SANDBOX_STRICT
+};
+
+/* "none", "off", "landlock", "strict"; never NULL. */
+const char *sandbox_level_name(enum sandbox_level level);
+/* The word of the configuration; false: no such mode. */
+bool sandbox_mode_from(const char *word, enum sandbox_mode *out);
+
+struct sandbox_filter;
+
+/*
+ * Everything that is decided in the parent.  Texts are borrowed and outlive
+ * the plan.  Start from SANDBOX_PLAN_INIT.
+ */
+struct sandbox_plan {
+	enum sandbox_mode mode;
+	const char *root;          /* the site, absolute */
+	const char *libexec;       /* our helper programs; NULL: none */
+	const struct grant *grant; /* NULL: nothing is granted */
+	const char *user, *group;  /* to become when root; NULL: default */
+	uint64_t scratch_bytes;    /* of the private /tmp */
+	uint64_t scratch_files;
+	bool launcher;        /* workers get one: see sandbox_run */
+	int landlock_abi_max; /* 0: what the kernel has; for tests */
+
+	/* Filled by sandbox_prepare and by the first birth. */
+	bool decided;
+	enum sandbox_level level;
+	char why[256]; /* why no higher level, for the log; "" */
+	char account[64];
+	uid_t uid; /* the account that tools run as; never 0 */
+	gid_t gid;
+	bool drop; /* started as root: become it */
+	struct sandbox_filter *filters;
+};
+
+#define SANDBOX_PLAN_INIT                                                      \
+	((struct sandbox_plan){                                                \
+		.scratch_bytes = (uint64_t)64 << 20, .scratch_files = 10000 })
+
+/*
+ * Resolves the account and makes the system call filters.
+ * Errors  SS_CONFIG: no such account, uid 0, or a user that only root can
+ *         become; SS_INTERNAL.
+ */
+enum ss_err sandbox_prepare(struct sandbox_plan *plan, struct ss_error *err);
+/*
+ * Finds out by a throw-away birth which level this machine gives, and fixes
+ * it: later births reach it or have no tools.  Without this call the first
+ * sandbox_fork decides.  Never fails: SANDBOX_NONE with plan->why.
+ */
+enum sandbox_level sandbox_decide(struct sandbox_plan *plan);
+void sandbox_release(struct sandbox_plan *plan);
+
+/*
+ * Starts a process that is confined and then runs worker(ctx); its return
+ * value is the exit status.  Blocks until the walls stand (about 2 ms).
+ *
+ * keeps    0, or KEEP_... for a one-shot process whose one tool needs it.
+ * *pid     a child of the caller.  With plan->launcher a second child is born
+ *          that leaves with it: a pid that waitpid reports and nobody knows.
+ * Levels   By plan->mode.  When no allowed level can be reached the process
+ *          runs all the same, as SANDBOX_NONE, under the account: pages are
+ *          served, sandbox_run refuses.
+ * Errors   SS_INTERNAL: no process, or the account cannot be entered.
+ * Process  Descriptors are inherited; the parent should be single-threaded.
+ */
+enum ss_err sandbox_fork(struct sandbox_plan *plan, unsigned keeps,
+	int (*worker)(void *ctx), void *ctx, pid_t *pid, struct ss_error *err);
+
+/* What this process is.  Before any birth: level none. */
+struct sandbox {
+	enum sandbox_level level;
+	bool own_pid_namespace; /* pid 1 by our own doing: kill(-1) */
+	unsigned keeps;
+	int landlock_abi;    /* in use; 0: none */
+	const char *site;    /* "/site", or the real path: reopen it here */
+	const char *scratch; /* the tools' TMPDIR */
+	const char *libexec; /* our helper programs */
+	char why[256];       /* why no higher level; "" */
+};
+const struct sandbox *sandbox_self(void);
+
+/*
+ * Runs one command under its policy: here, or, when the policy keeps
+ * something that this process gave away, in the launcher.  Fills in s->enter,
+ * s->own_pid_namespace and nothing else.
+ * Errors  SS_SANDBOX_UNAVAILABLE: the level is none, or a layer that this
+ *         policy needs is missing; SS_INTERNAL; otherwise as spawn_run.
+ */
+enum ss_err sandbox_run(const struct policy *p, const struct ruleset *r,
+	struct spawn *s, struct spawn_result *result, struct ss_error *err);
+
+/*
+ * Empties the scratch after a command, or after a page's components.  False:
+ * this process must not run another tool; leave, so that a fresh one is born.
+ */
+bool sandbox_clean(void);
+
+/* ---- doctor ---- */
+
+struct sandbox_probe {
+	const char *name; /* "user namespace", "landlock", ... */
+	bool works;
+	bool needed; /* for the strict level */
+	char detail[160];
+	const char *remedy; /* NULL when it works */
+};
+
+/*
+ * Tries every layer for real in throw-away children; returns how many of
+ * the cap probes were filled.  plan as for sandbox_fork, prepared.
+ */
+size_t sandbox_probe(
+	const struct sandbox_plan *plan, struct sandbox_probe *out, size_t cap);
+
+#endif
