@@ -12,7 +12,7 @@ struct road {
 	const struct page *page;
 	const struct spec *spec;
 	size_t tool;
-	struct name_list env;		/* the page's, narrowed by the tool */
+	struct name_list env; /* the page's, narrowed by the tool */
 	struct env_scope scope;
 	char **argv, **envp;
 	struct ss_result *result;
@@ -91,8 +91,7 @@ step_match(struct road *r)
 			r->spec = &front->specs[i];
 			r->result->tool = (ssize_t)i;
 			return SS_OK;
-		case PATTERN_NO:
-			break;
+		case PATTERN_NO: break;
 		case PATTERN_LIMIT:
 			error_set(r->err, SS_NOT_ALLOWED,
 				"a regex of the page gave up on this command");
@@ -100,7 +99,8 @@ step_match(struct road *r)
 			return SS_NOT_ALLOWED;
 		}
 	}
-	error_set(r->err, SS_NOT_ALLOWED, "no tool of this page allows that command");
+	error_set(r->err, SS_NOT_ALLOWED,
+		"no tool of this page allows that command");
 	hint_tools(r);
 	return SS_NOT_ALLOWED;
 }
@@ -134,8 +134,8 @@ narrow(struct road *r)
 	r->env = *page;
 	if (!r->spec->env.set)
 		return SS_OK;
-	r->env.names = arena_array(&r->site->arena, page->count + 1,
-		sizeof(*r->env.names));
+	r->env.names = arena_array(
+		&r->site->arena, page->count + 1, sizeof(*r->env.names));
 	if (r->env.names == NULL)
 		return error_memory(r->err);
 	r->env.count = 0;
@@ -164,12 +164,15 @@ step_env(struct road *r)
 		.request_id = r->call->request_id,
 	};
 	code = env_check_request(&r->scope, r->err);
+	if (code == SS_OK && !r->call->dry_run)
+		code = executor_prepare(&r->site->exec_state, r->err);
 	if (code == SS_OK)
 		code = env_fill(arena, r->spec, q->words, q->word_count,
 			&r->scope, &r->argv, &shown, r->err);
 	if (code == SS_OK)
 		code = env_build(arena, &r->scope,
-			executor_tmpdir(&r->site->exec_state), &r->envp, r->err);
+			executor_tmpdir(&r->site->exec_state), &r->envp,
+			r->err);
 	r->result->argv = shown;
 	r->result->argc = shown != NULL ? q->word_count : 0;
 	return code;
@@ -202,8 +205,8 @@ step_run(struct road *r)
 	if (timeout == 0)
 		timeout = config->limits.timeout;
 	cmd.timeout_ms = (uint32_t)(timeout * 1000);
-	return r->site->executor.run(r->site->executor.ctx, &cmd, r->result,
-		r->err);
+	return r->site->executor.run(
+		r->site->executor.ctx, &cmd, r->result, r->err);
 }
 
 enum ss_err
@@ -220,10 +223,9 @@ call_run(struct ss_site *site, const struct call *call, const char **stage,
 		{ "env", step_env },
 		{ "run", step_run },
 	};
-	struct road r = { .site = site,
-		.call = call,
-		.result = result,
-		.err = err };
+	struct road r = {
+		.site = site, .call = call, .result = result, .err = err
+	};
 	enum ss_err code = SS_OK;
 
 	result->tool = -1;

@@ -15,10 +15,10 @@ struct call {
 	const struct ss_document *doc;
 	const struct proto_request *request;
 	const char *request_id;
-	int stdin_fd;		/* relayed to a tool that declares it; -1 */
-	int client_fd;		/* a hang-up ends the run; -1 */
+	int stdin_fd;  /* relayed to a tool that declares it; -1 */
+	int client_fd; /* a hang-up ends the run; -1 */
 	bool dry_run;
-	ss_output_fn output;	/* NULL: collected in the result */
+	ss_output_fn output; /* NULL: collected in the result */
 	void *output_ctx;
 };
 

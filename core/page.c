@@ -41,8 +41,8 @@ static bool
 is_same(const struct page *p, const struct ss_document *doc)
 {
 	return p->inode == doc->inode && p->device == doc->device &&
-	       p->length == doc->length && p->mtime_ns == doc->mtime_ns &&
-	       p->ctime_ns == doc->ctime_ns && strcmp(p->path, doc->path) == 0;
+		p->length == doc->length && p->mtime_ns == doc->mtime_ns &&
+		p->ctime_ns == doc->ctime_ns && strcmp(p->path, doc->path) == 0;
 }
 
 static bool
@@ -107,8 +107,8 @@ parse(struct ss_site *site, const struct ss_document *doc, struct page *p,
 			"the page is larger than %zu bytes", PAGE_BYTES_MAX);
 		goto out;
 	}
-	code = frontmatter_parse(&p->arena, text.data ? text.data : "", text.len, &p->front,
-		NULL, &p->error);
+	code = frontmatter_parse(&p->arena, text.data ? text.data : "",
+		text.len, &p->front, NULL, &p->error);
 	if (code == SS_OK)
 		code = check_variables(site, &p->front, &p->error);
 	if (code == SS_INTERNAL && err != NULL)
@@ -121,8 +121,8 @@ out:
 }
 
 static enum ss_err
-page_new(struct ss_site *site, const struct ss_document *doc,
-	struct page **out, struct ss_error *err)
+page_new(struct ss_site *site, const struct ss_document *doc, struct page **out,
+	struct ss_error *err)
 {
 	struct page *p = calloc(1, sizeof(*p));
 	enum ss_err code;

@@ -18,12 +18,12 @@ struct ss_site;
 struct page {
 	uint64_t device, inode, length;
 	int64_t mtime_ns, ctime_ns;
-	char *path;		/* resolved: what it grants depends on it */
+	char *path; /* resolved: what it grants depends on it */
 	uint64_t last_use;
-	bool settled;		/* may be used again */
+	bool settled; /* may be used again */
 	struct arena arena;
 	struct frontmatter front;
-	struct ss_error error;	/* code SS_OK, or why it grants nothing */
+	struct ss_error error; /* code SS_OK, or why it grants nothing */
 };
 
 struct page_cache {
@@ -40,8 +40,8 @@ struct page_cache {
 enum ss_err page_get(struct ss_site *site, const struct ss_document *doc,
 	const struct page **out, struct ss_error *err);
 /* All bytes of a document, in out (with its own ceiling). */
-enum ss_err page_read(const struct ss_document *doc, struct buf *out,
-	struct ss_error *err);
+enum ss_err
+page_read(const struct ss_document *doc, struct buf *out, struct ss_error *err);
 void page_cache_release(struct page_cache *cache);
 
 #endif

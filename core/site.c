@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "clock.h"
 #include "error.h"
@@ -28,7 +29,7 @@ ss_site_new(void)
 		return NULL;
 	}
 	executor_init(&site->exec_state, site);
-	site->builtin_resolver = resolver_table(&site->root);
+	site->builtin_resolver = resolver_of_root(&site->root);
 	site->builtin_executor = executor_table(&site->exec_state);
 	site->resolver = site->builtin_resolver;
 	site->executor = site->builtin_executor;
@@ -53,17 +54,18 @@ ss_site_free(struct ss_site *site)
 enum ss_err
 site_needs_closed(const struct ss_site *site, struct ss_error *err)
 {
-	return site->opened ? error_set(err, SS_CONFIG,
-				      "the site is open: nothing can be set now")
-			    : SS_OK;
+	return site->opened
+		? error_set(err, SS_CONFIG,
+			  "the site is open: nothing can be set now")
+		: SS_OK;
 }
 
 enum ss_err
 site_needs_open(const struct ss_site *site, struct ss_error *err)
 {
 	return site->opened
-		       ? SS_OK
-		       : error_set(err, SS_CONFIG, "the site is not open yet");
+		? SS_OK
+		: error_set(err, SS_CONFIG, "the site is not open yet");
 }
 
 enum ss_err
@@ -73,8 +75,7 @@ ss_site_set_root(struct ss_site *site, const char *path, struct ss_error *err)
 }
 
 enum ss_err
-ss_site_set_config(struct ss_site *site, const char *file,
-	struct ss_error *err)
+ss_site_set_config(struct ss_site *site, const char *file, struct ss_error *err)
 {
 	enum ss_err code = site_needs_closed(site, err);
 
@@ -82,8 +83,8 @@ ss_site_set_config(struct ss_site *site, const char *file,
 }
 
 enum ss_err
-ss_site_set_environ(struct ss_site *site, char *const envp[],
-	struct ss_error *err)
+ss_site_set_environ(
+	struct ss_site *site, char *const envp[], struct ss_error *err)
 {
 	enum ss_err code = site_needs_closed(site, err);
 
@@ -214,15 +215,15 @@ ss_site_set_executor(struct ss_site *site, const struct ss_executor *executor,
 	if (code != SS_OK)
 		return code;
 	if (executor->size < sizeof(*executor) || executor->run == NULL)
-		return error_set(err, SS_CONFIG,
-			"an executor needs its size and run");
+		return error_set(
+			err, SS_CONFIG, "an executor needs its size and run");
 	site->executor = *executor;
 	return SS_OK;
 }
 
 enum ss_err
-ss_site_add_hook(struct ss_site *site, const struct ss_hook *hook,
-	struct ss_error *err)
+ss_site_add_hook(
+	struct ss_site *site, const struct ss_hook *hook, struct ss_error *err)
 {
 	enum ss_err code = site_needs_closed(site, err);
 
@@ -248,6 +249,36 @@ ss_site_builtin_executor(struct ss_site *site)
 	return &site->builtin_executor;
 }
 
+bool
+ss_site_worn(const struct ss_site *site)
+{
+	return site->exec_state.worn;
+}
+
+/*
+ * The worker gets its own seed for ids, and the default end of a child: what
+ * worker() returns.
+ */
+enum ss_err
+ss_site_fork(struct ss_site *site, int (*worker)(void *ctx), void *ctx,
+	pid_t *pid, struct ss_error *err)
+{
+	enum ss_err code = site_needs_open(site, err);
+	int status;
+
+	if (code != SS_OK)
+		return code;
+	*pid = fork();
+	if (*pid < 0)
+		return error_internal(err, errno, "fork a worker");
+	if (*pid > 0)
+		return SS_OK;
+	site->request_seed ^= (uint64_t)getpid() << 32 ^ clock_us();
+	status = worker(ctx);
+	executor_release(&site->exec_state);
+	_exit(status);
+}
+
 /* Is path the directory itself or something below it? */
 static bool
 lies_under(const char *path, const char *dir)
@@ -257,7 +288,7 @@ lies_under(const char *path, const char *dir)
 	while (n > 0 && dir[n - 1] == '/')
 		n--;
 	return strncmp(path, dir, n) == 0 &&
-	       (path[n] == '/' || path[n] == '\0' || n == 0);
+		(path[n] == '/' || path[n] == '\0' || n == 0);
 }
 
 /* A grant of the configuration as a path relative to the site, if it is one. */

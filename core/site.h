@@ -29,22 +29,21 @@ struct ss_site {
 	struct ss_hook hooks[SITE_HOOKS_MAX];
 	size_t hook_count;
 	struct page_cache pages;
-	struct arena arena;		/* of the request or call in hand */
-	struct exchange *exchange;	/* made once, one request at a time */
-	struct local_call *local;	/* the same for ss_site_call */
+	struct arena arena;        /* of the request or call in hand */
+	struct exchange *exchange; /* made once, one request at a time */
+	struct local_call *local;  /* the same for ss_site_call */
 	void (*log)(void *ctx, const char *line, size_t len);
 	void *log_ctx;
-	uint64_t request_seed;		/* for ids that we make ourselves */
+	uint64_t request_seed; /* for ids that we make ourselves */
 };
 
 /* SS_CONFIG when the site is already open (or not yet). */
-enum ss_err site_needs_closed(const struct ss_site *site,
-	struct ss_error *err);
+enum ss_err site_needs_closed(const struct ss_site *site, struct ss_error *err);
 enum ss_err site_needs_open(const struct ss_site *site, struct ss_error *err);
 
 /* Does the document lie, by either name, where tools may write? */
-bool site_is_writable(const struct ss_site *site,
-	const struct ss_document *doc);
+bool
+site_is_writable(const struct ss_site *site, const struct ss_document *doc);
 /* An id of our own: 32 hexadecimal digits and a NUL. */
 void site_make_id(struct ss_site *site, char out[static 33]);
 

@@ -267,6 +267,12 @@ enum ss_err ss_site_handle(struct ss_site *site, const struct ss_request *req,
 	struct ss_response *res);
 void ss_response_release(struct ss_response *res);
 
+/*
+ * True when this process must not run another tool (something of the last one
+ * could not be removed): a pool replaces it; pages are still answered.
+ */
+bool ss_site_worn(const struct ss_site *site);
+
 struct ss_text {
 	const char *data;
 	size_t len;

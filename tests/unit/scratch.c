@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* scratch: whatever a tool leaves, the next one finds an empty directory. */
+#include "scratch.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "tap.h"
+
+static void
+put_file(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0);
+
+	close(fd);
+}
+
+/* depth directories inside each other, the innermost without any mode. */
+static void
+put_chain(int dir, int depth)
+{
+	int at = dup(dir), next;
+
+	for (int i = 0; i < depth; i++) {
+		mkdirat(at, "d", 0700);
+		next = openat(at, "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		put_file(at, "f");
+		close(at);
+		at = next;
+	}
+	mkdirat(at, "locked", 0);
+	fchmod(at, 0);
+	close(at);
+}
+
+int
+main(void)
+{
+	struct scratch s = SCRATCH_INIT;
+	struct ss_error err = { 0 };
+	char path[64], victim[] = "/tmp/ss-victim-XXXXXX";
+	struct stat st;
+	int fd;
+
+	is_int(scratch_make(&s, &err), SS_OK, "a scratch is made");
+	snprintf(path, sizeof(path), "%s", s.path);
+	ok(stat(path, &st) == 0 && (st.st_mode & 0777) == 0700,
+		"it is private to its owner");
+	ok(scratch_empty(&s, 1000), "an empty one is empty");
+
+	for (int i = 0; i < 300; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "file %d", i);
+		put_file(s.fd, name);
+	}
+	ok(scratch_empty(&s, 1000), "300 files are gone");
+
+	put_chain(s.fd, 1500);
+	ok(scratch_empty(&s, 10000), "a tree 1500 deep is gone");
+
+	mkdirat(s.fd, "s0", 0700);
+	mkdirat(s.fd, "a", 0700);
+	fd = openat(s.fd, "a", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	mkdirat(fd, "b", 0);
+	close(fd);
+	mkfifoat(s.fd, "fifo", 0);
+	ok(scratch_empty(&s, 1000),
+		"names like ours, closed directories and a FIFO are gone");
+
+	ok(mkdtemp(victim) != NULL, "a directory outside");
+	fd = open(victim, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	put_file(fd, "precious");
+	symlinkat(victim, s.fd, "link");
+	ok(scratch_empty(&s, 1000), "a symlink is gone");
+	ok(faccessat(fd, "precious", F_OK, 0) == 0,
+		"what it pointed at is still there");
+	unlinkat(fd, "precious", 0);
+	close(fd);
+	rmdir(victim);
+
+	put_chain(s.fd, 200);
+	ok(!scratch_empty(&s, 0), "no time: says that it is not empty");
+	fchmod(s.fd, 0);
+	scratch_close(&s);
+	ok(stat(path, &st) != 0, "closing removes it with what is in it");
+	return done();
+}
