@@ -1,0 +1,115 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: MIT
+#
+# The hosts of examples/embed are built as a stranger would build them, from
+# the installed header, archive and pkg-config file, and do what they say.
+use strict;
+use warnings;
+use Cwd qw(abs_path);
+use File::Basename qw(dirname);
+use File::Temp qw(tempdir);
+use Test::More;
+
+my $top = abs_path(dirname(__FILE__) . '/../..');
+my $build = abs_path($ENV{BUILD} // "$top/build");
+my $tmp = tempdir(CLEANUP => 1);
+my $stage = "$tmp/stage";
+chmod 0755, $tmp;
+
+for my $program (qw(make cc pkg-config)) {
+	grep { -x "$_/$program" } split /:/, $ENV{PATH}
+		or plan skip_all => "$program is not installed";
+}
+-f "$build/libstatespace.a" or plan skip_all => "$build is not built";
+
+# Nothing of the tests' own make reaches the one that is started here.
+delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES)};
+
+sub run {
+	my (@argv) = @_;
+	my $pid = open(my $pipe, '-|') // die "fork: $!";
+	if (!$pid) {
+		open STDERR, '>&', \*STDOUT;
+		open STDIN, '<', '/dev/null';
+		exec { $argv[0] } @argv or exit 127;
+	}
+	local $/;
+	my $out = <$pipe> // '';
+	close $pipe;
+	return ($out, $? >> 8);
+}
+
+my ($log, $rc) = run('make', '-C', $top, "BUILD=$build", "DESTDIR=$stage",
+	'PREFIX=/opt/ss', 'SYSCONFDIR=/etc', 'install');
+is($rc, 0, 'make install succeeds') or diag $log;
+ok(-f "$stage/opt/ss/include/statespace.h", 'the header is installed');
+my ($pc) = glob "$stage/opt/ss/{lib,lib/*,share}/pkgconfig/libstatespace.pc";
+ok(defined $pc && -f $pc, 'so is the pkg-config file')
+	or BAIL_OUT('no libstatespace.pc');
+
+# The sources alone, away from the tree, so that only what is installed helps.
+system('cp', '-R', "$top/examples/embed", "$tmp/embed") == 0 or die 'cp';
+system('rm', '-rf', "$tmp/embed/build");
+my $sanitize = qx{nm "$build/libstatespace.a" 2>/dev/null} =~ /__asan_/
+	? ' -fsanitize=address,undefined' : '';
+($log, $rc) = run('make', '-C', "$tmp/embed",
+	'PKG_CONFIG_PATH=' . dirname($pc),
+	"PKG_CONFIG=pkg-config --define-variable=prefix=$stage/opt/ss",
+	"CFLAGS=-O1 -Wall -Wextra -Werror$sanitize");
+is($rc, 0, 'the hosts build against it, without a warning') or diag $log;
+unlike($log, qr/\Q$top\E/, '... and without the source tree');
+
+my $site = "$tmp/site";
+mkdir $site;
+open my $page, '>', "$site/README.md" or die $!;
+print $page <<'END';
+---
+tools:
+  - [ls]
+  - [rm, -rf, {}, ;]
+---
+# Three lines
+END
+close $page;
+chmod 0755, $site;
+my $bin = "$tmp/embed/build";
+my ($out);
+
+($out, $rc) = run("$bin/minimal", $site);
+is($rc, 0, 'minimal ends well');
+like($out, qr{^GET /: 200\n---\ntools:.*^# Three lines$}ms,
+	'... after it read the page');
+like($out, qr{^POST /: 200\n\{.*"stdout":\s*"README\.md\\n".*"returncode":\s*0}ms,
+	'... and ran its tool') or diag $out;
+($out, $rc) = run("$bin/minimal", "$tmp/none");
+is($rc, 1, 'minimal says no to a directory that is not there');
+like($out, qr/^minimal: \w/, '... in a sentence');
+
+($out, $rc) = run("$bin/memory_resolver");
+is($rc, 0, 'memory_resolver ends well');
+like($out, qr{^GET /: 200\n---.*# In memory}ms, '... reads from memory');
+like($out, qr{^GET /notes/today: 200\nNothing today\.}m, '... with ".md"');
+like($out, qr{^GET /elsewhere: 404\n}m, '... knows what it has not');
+like($out, qr{^POST /: 200\n\{.*"stdout":\s*"from memory\\n"}m,
+	'... and runs the tool of a page in memory') or diag $out;
+
+($out, $rc) = run("$bin/dry_run_executor", $site, '/', 'rm', '-rf', 'x y');
+is($out, "would run in README.md: [rm] [-rf] [x y]\n",
+	'dry_run_executor only says what would run');
+is($rc, 0, '... and ends well');
+($out, $rc) = run("$bin/dry_run_executor", $site, '/', 'ls');
+is($out, "README.md\n\n", 'but hands ls to the built-in executor');
+($out, $rc) = run("$bin/dry_run_executor", $site, '/', 'id');
+is($rc, 1, 'what the page does not allow is refused before it');
+like($out, qr/\[ls\]|- ls|ls/, '... with the tools of the page');
+
+($out, $rc) = run("$bin/token_hook", $site, 'sesame', 'sesame');
+like($out, qr/^200 \{.*README\.md.*\nrefused: 0$/m,
+	'token_hook lets the right token in') or diag $out;
+for my $wrong ('', 'sesam', 'sesamf', 'sesame ') {
+	($out, $rc) = run("$bin/token_hook", $site, 'sesame', $wrong);
+	like($out, qr/^401 \{.*"unauthorized".*\nrefused: 1$/m,
+		"... and not '$wrong'") or diag $out;
+}
+
+done_testing;

@@ -1,0 +1,187 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: MIT
+#
+# Every command that the pages of examples/site show is run twice, through
+# statespace-exec and by itself, and must come out the same; what the pages
+# promise to refuse is refused.
+use strict;
+use warnings;
+use Cwd qw(abs_path);
+use File::Basename qw(dirname);
+use File::Temp qw(tempdir);
+use JSON::PP;
+use Test::More;
+
+my $top = abs_path(dirname(__FILE__) . '/../..');
+my $exec = abs_path($ENV{BUILD} // "$top/build") . '/statespace-exec';
+my $key = 'correct-horse';
+my $json = JSON::PP->new->utf8;
+
+-x $exec or plan skip_all => "$exec is not built";
+for my $program (qw(sqlite3 jq openssl)) {
+	grep { -x "$_/$program" } split /:/, $ENV{PATH}
+		or plan skip_all => "$program is not installed";
+}
+
+# A copy: the tree may belong to somebody else, and the database is built.
+my $tmp = tempdir(CLEANUP => 1);
+chmod 0755, $tmp;
+my $site = "$tmp/site";
+system('cp', '-R', "$top/examples/site", $site) == 0 or die 'cp';
+unlink "$site/data/zones.db";
+system("sqlite3 '$site/data/zones.db' < '$site/data/zones.sql'") == 0
+	or die 'sqlite3';
+system('chmod', '-R', 'a+rX', $site);
+
+sub slurp {
+	my ($file) = @_;
+	open my $in, '<', $file or die "$file: $!";
+	local $/;
+	return scalar <$in>;
+}
+
+sub spill {
+	my ($file, $text) = @_;
+	open my $out, '>', $file or die "$file: $!";
+	print $out $text;
+	close $out or die "$file: $!";
+}
+
+# Runs a command with its input from a string: stdout, stderr, exit code.
+sub run {
+	my ($in, $dir, $env, @argv) = @_;
+	spill("$tmp/in", $in);
+	my $pid = fork // die "fork: $!";
+	if (!$pid) {
+		chdir $dir or die $!;
+		%ENV = %$env;
+		open STDIN, '<', "$tmp/in" or die $!;
+		open STDOUT, '>', "$tmp/out" or die $!;
+		open STDERR, '>', "$tmp/err" or die $!;
+		exec { $argv[0] } @argv or exit 127;
+	}
+	waitpid $pid, 0;
+	return (slurp("$tmp/out"), slurp("$tmp/err"), $? >> 8);
+}
+
+sub post {
+	my ($page, $request) = @_;
+	my ($out, $err) = run($json->encode($request), '/', \%ENV, $exec,
+		'-C', $site, '--env', "SEAL_KEY=$key", '--json', $page, '-');
+	my $answer = eval { $json->decode($out) };
+	return $answer // { stdout => $out, stderr => "no JSON: $err" };
+}
+
+# The same words without a server, in the environment that PROTOCOL gives.
+sub by_itself {
+	my ($page, $request) = @_;
+	my %env = (
+		PATH => '/usr/local/bin:/usr/bin:/bin',
+		HOME => '/tmp',
+		LANG => 'C.UTF-8',
+		LC_ALL => 'C.UTF-8',
+		%{ $request->{env} // {} },
+	);
+	my $dir = -d "$site/$page" ? "$site/$page" : $site;
+	my @argv = map { $_ eq '$SEAL_KEY' ? $key : $_ }
+		@{ $request->{command} };
+	my ($out, $err, $rc) = run($request->{stdin} // '', $dir, \%env, @argv);
+	utf8::decode($_) for $out, $err;
+	return { stdout => $out, stderr => $err, returncode => $rc };
+}
+
+my %pages = map { $_ => slurp("$site/$_") }
+	map { s{^\Q$site/\E}{}r } glob "$site/*.md $site/*/*.md";
+my $shown = 0;
+
+for my $file (sort keys %pages) {
+	my $page = $file =~ s{/?README\.md$}{}r =~ s{\.md$}{}r;
+	$page = '/' if $page eq '';
+	my ($got) = run('', '/', \%ENV, $exec, '-C', $site, '--get', $page);
+	is($got, $pages{$file}, "$page is read as it stands");
+
+	for my $line ($pages{$file} =~ /^    (\{"command".*\})$/mg) {
+		my $request = $json->decode($line);
+		my $words = join ' ', @{ $request->{command} };
+		my $want = by_itself($page, $request);
+		my $answer = post($page, $request);
+		delete $answer->{sandbox};
+		$_->{stdout} =~ s/^\d{4}-\S+Z\n$/now\n/ for $want, $answer;
+		$shown++;
+		is_deeply($answer, $want, "$page: $words") or diag explain $answer;
+		is($want->{returncode}, 0, '... and it succeeds');
+	}
+}
+cmp_ok($shown, '>=', 15, 'the pages show commands');
+
+my @sql = qw(sqlite3 -readonly -safe ../data/zones.db);
+my @texts = qw(bill-of-rights.txt declaration-of-independence.txt
+	gettysburg-address.txt second-inaugural.txt);
+my @tells = (
+	[ primes => [qw(factor 2026)], "2026: 2 1013\n" ],
+	[ zones => [ @sql, 'SELECT count(*) FROM leap_second' ], "27\n" ],
+	[ zones => [ @sql, "select name\nfrom country where code = 'NZ'" ],
+		"New Zealand\n" ],
+	[ countries => [ qw(jq length ../data/countries.json) ], "249\n" ],
+	[ texts => [ qw(grep -niF -e), 'four SCORE', @texts ],
+		"gettysburg-address.txt:4:Four score and seven years ago our "
+			. "fathers brought forth on this\n" ],
+	[ texts => [ qw(grep -niF -e -f), @texts ], '' ],
+);
+for (@tells) {
+	my ($page, $command, $want) = @$_;
+	is(post($page, { command => $command })->{stdout}, $want,
+		"$page: @$command");
+}
+
+my @refused = (
+	[ '/', [qw(date -u -f README.md)], 'another option of date' ],
+	[ '/', [qw(ls ..)], 'a directory above the site' ],
+	[ '/', [qw(ls /)], 'an absolute path' ],
+	[ primes => [qw(factor --help)], 'an option for a number' ],
+	[ primes => [qw(factor 6 7)], 'two numbers for one' ],
+	[ zones => [ @sql, 'DELETE FROM zone' ], 'SQL that is no SELECT' ],
+	[ zones => [ @sql, 'SELECT 1; DELETE FROM zone' ], 'two statements' ],
+	[ zones => [ @sql, '.shell id' ], 'a dot command' ],
+	[ zones => [ @sql, "SELECT data FROM fsdir('/etc/passwd')" ], 'fsdir' ],
+	[ zones => [ @sql, "SELECT 1 FROM\nFSDIR('/etc')" ], 'FSDIR' ],
+	[ zones => [ @sql, "SELECT * FROM zipfile('x')" ], 'zipfile' ],
+	[ zones => [ qw(sqlite3 ../data/zones.db), 'SELECT 1' ],
+		'a call without -readonly' ],
+	[ zones => [ @sql, 'SELECT 1', 'SELECT 2' ], 'a word too many' ],
+	[ countries => [qw(jq -c --rawfile ../data/countries.json)],
+		'an option for a filter' ],
+	[ countries => [ qw(jq -c), 'import "a" as a; .',
+			'../data/countries.json' ], 'an import' ],
+	[ countries => [ qw(jq -c . /etc/passwd) ], 'another file for jq' ],
+	[ texts => [qw(head -n 5 ../data/zones.sql)], 'a file elsewhere' ],
+	[ texts => [qw(head -n -0 gettysburg-address.txt)], 'a signed count' ],
+	[ texts => [qw(wc -w --files0-from=x)], 'an option for wc' ],
+	[ clock => [ qw(date -d now), '+%A %Y-%m-%d %H:%M:%S %z' ],
+		'a date in words' ],
+	[ seal => [qw(openssl dgst -sha256 -hmac known)], 'a key of one\'s own' ],
+	[ seal => [ qw(openssl dgst -sha256 -hmac $SEAL_KEY README.md) ],
+		'a file to seal' ],
+	[ data => [qw(ls)], 'a tool on a page without frontmatter' ],
+);
+for (@refused) {
+	my ($page, $command, $what) = @$_;
+	my $answer = post($page, { command => $command });
+	like($answer->{error}{code} // 'none',
+		qr/^(not_allowed|path_refused|no_frontmatter)$/,
+		"$page refuses $what") or diag explain $answer;
+}
+
+my $reads = post(zones => { command =>
+	[ @sql, "SELECT readfile('/etc/passwd')" ] });
+is($reads->{returncode}, 1, 'sqlite3 -safe refuses readfile');
+unlike($reads->{stdout}, qr/root:/, '... and shows nothing');
+
+my $seal = post(seal => { command =>
+	[qw(openssl dgst -sha256 -hmac wrong)], stdin => 'x' });
+unlike($json->encode($seal), qr/$key/, 'a refusal does not tell the key');
+my $bad = post(clock => { command =>
+	[ qw(date -u -d @0), '+%Y-%m-%d %H:%M:%S' ], env => { HOME => '/' } });
+is($bad->{error}{code}, 'bad_env', 'a page takes only the names it lists');
+
+done_testing;

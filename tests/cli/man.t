@@ -1,0 +1,54 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: MIT
+#
+# The manual pages are sound mdoc, name every function of the public header,
+# and every option that the programs print in their usage.
+use strict;
+use warnings;
+use Cwd qw(abs_path);
+use File::Basename qw(dirname);
+use Test::More;
+
+my $top = abs_path(dirname(__FILE__) . '/../..');
+my $build = abs_path($ENV{BUILD} // "$top/build");
+chdir $top or die $!;
+
+sub slurp {
+	my ($file) = @_;
+	open my $in, '<', $file or die "$file: $!";
+	local $/;
+	return scalar <$in>;
+}
+
+my @pages = glob '*/*.[1-8]';
+ok(scalar @pages >= 4, 'there are manual pages');
+
+SKIP: {
+	skip 'mandoc is not installed', scalar @pages
+		unless grep { -x "$_/mandoc" } split /:/, $ENV{PATH};
+	for my $page (@pages) {
+		my @found = grep { !/referenced manual not found|mandoc\.db/ }
+			`mandoc -T lint $page 2>&1`;
+		is(join('', @found), '', "$page is clean mdoc");
+	}
+}
+
+my $header = slurp('core/statespace.h') =~ s{/\*.*?\*/}{}gsr;
+my $manual = slurp('core/libstatespace.3');
+for my $name ($header =~ /\b(ss_\w+)\s*\((?!\*)/g) {
+	ok($manual =~ /^\.Fn $name\b/m, "libstatespace(3) has $name");
+}
+
+for ([ 'statespace-exec', 'statespace-exec' ], [ 'statespace', 'statespace' ]) {
+	my ($program, $page) = @$_;
+SKIP: {
+		skip "$program is not built", 1 unless -x "$build/$program";
+		my $usage = `$build/$program --help 2>&1`;
+		my $text = slurp("fcgi/$page.1") =~ s/\\-/-/gr;
+		my @missing = grep { $text !~ /Fl \Q$_\E\b/ }
+			map { s/^-//r } $usage =~ /(?<![\w-])(-{1,2}[A-Za-z][\w-]*)/g;
+		is("@missing", '', "$page(1) has the options of $program --help");
+	}
+}
+
+done_testing;
