@@ -75,6 +75,14 @@ enum ss_err wants_parse(struct arena *arena, const struct node *map,
 /* PATTERN_LIMIT: a regex reached its limit; the command is refused. */
 enum pattern_result
 spec_match(const struct spec *s, const struct ss_text *words, size_t count);
+/*
+ * The first tool that matches: its index in *tool.
+ * Errors  SS_NOT_ALLOWED; the hint lists the tools as their author wrote
+ *         them, as many as fit.
+ */
+enum ss_err
+spec_choose(const struct spec *specs, size_t count, const struct ss_text *words,
+	size_t word_count, size_t *tool, struct ss_error *err);
 /* Of word i in a command that matched. */
 enum word_origin spec_origin(const struct spec *s, size_t i);
 
