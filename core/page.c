@@ -108,7 +108,7 @@ parse(struct ss_site *site, const struct ss_document *doc, struct page *p,
 		goto out;
 	}
 	code = frontmatter_parse(&p->arena, text.data ? text.data : "",
-		text.len, &p->front, NULL, &p->error);
+		text.len, &p->front, &p->place, &p->error);
 	if (code == SS_OK)
 		code = check_variables(site, &p->front, &p->error);
 	if (code == SS_INTERNAL && err != NULL)

@@ -23,7 +23,8 @@ struct page {
 	bool settled; /* may be used again */
 	struct arena arena;
 	struct frontmatter front;
-	struct ss_error error; /* code SS_OK, or why it grants nothing */
+	struct node_place place; /* of the error */
+	struct ss_error error;   /* code SS_OK, or why it grants nothing */
 };
 
 struct page_cache {
