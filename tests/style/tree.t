@@ -1,0 +1,41 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: MIT
+# What the tree looks like from outside: the top level of DESIGN section 1 and
+# nothing else; every source begins with its licence and says what it is for.
+use strict;
+use warnings;
+use Cwd ();
+use FindBin;
+use Test::More;
+
+chdir Cwd::realpath("$FindBin::Bin/../..") or die "chdir: $!";
+
+my %ALLOWED = map { $_ => 1 } qw(Makefile README.md LICENSE core fcgi conf nginx
+	tests examples .ci .clang-format .clang-tidy .editorconfig .gitignore
+	.gitattributes);
+
+# Known to git where there is one; in a tarball, everything but the build.
+my @files = -e '.git' ? split /\0/, qx(git ls-files -z)
+    : grep { !m{^build/} } map { chomp; s{^\./}{}r } qx(find . -type f);
+my %top = map { (split m{/})[0] => 1 } @files;
+
+ok(@files > 10, 'there is a tree to look at');
+is(join(' ', grep { !$ALLOWED{$_} } sort keys %top), '',
+	'the top level holds the names of the plan only');
+is(join(' ', grep { /[^\w.\/+-]/ } @files), '',
+	'file names are plain');
+
+# The first lines of every C file: licence, then a comment that opens it.  A
+# .c file may leave the comment to its header.
+for my $path (grep { m{^(?:core|fcgi|tests|examples)/.*\.[ch]$} && -f } @files) {
+	open my $file, '<', $path or die "$path: $!";
+	my $licence = <$file> // '';
+	my $comment = <$file> // '';
+	my $header = $path =~ s/\.c$/.h/r;
+	like($licence, qr{^/\* SPDX-License-Identifier: MIT \*/$},
+		"$path begins with its licence");
+	ok($comment =~ m{^/\*} || ($header ne $path && -e $header)
+		|| $path =~ m{^tests/|^core/[a-z]+\.c$},
+		"$path says what it is for") or diag("  $comment");
+}
+done_testing;
