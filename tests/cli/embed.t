@@ -54,7 +54,9 @@ my $sanitize = qx{nm "$build/libstatespace.a" 2>/dev/null} =~ /__asan_/
 	? ' -fsanitize=address,undefined' : '';
 ($log, $rc) = run('make', '-C', "$tmp/embed",
 	'PKG_CONFIG_PATH=' . dirname($pc),
-	"PKG_CONFIG=pkg-config --define-variable=prefix=$stage/opt/ss",
+	'PKG_CONFIG=pkg-config ' . join(' ', map {
+		"--define-variable=$_->[0]=$stage/opt/ss/$_->[1]" }
+		[ libdir => 'lib' ], [ includedir => 'include' ]),
 	"CFLAGS=-O1 -Wall -Wextra -Werror$sanitize");
 is($rc, 0, 'the hosts build against it, without a warning') or diag $log;
 unlike($log, qr/\Q$top\E/, '... and without the source tree');

@@ -1,0 +1,123 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: MIT
+#
+# What README.md shows in ```console blocks is what these commands print, and
+# the files that it names are there.  `readme.t --update` writes the output
+# that it sees into the README instead.
+use strict;
+use warnings;
+use Cwd qw(abs_path);
+use File::Basename qw(dirname);
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Statespace::Server;
+use Statespace::TestSite;
+use Test::More;
+
+my $top = abs_path(dirname(__FILE__) . '/../..');
+my $build = abs_path($ENV{BUILD} // "$top/build");
+my $update = grep { $_ eq '--update' } @ARGV;
+my $shown_at = '127.0.0.1:8000';
+
+for my $program (qw(curl jq sqlite3)) {
+	grep { -x "$_/$program" } split /:/, $ENV{PATH}
+		or plan skip_all => "$program is not installed";
+}
+Statespace::Server::front('nginx') or plan skip_all => 'nginx is not installed';
+-x "$build/statespace" or plan skip_all => "$build/statespace is not built";
+plan skip_all => 'curl is older than 7.82 and has no --json'
+	unless `curl --help all` =~ /--json/;
+my $sanitized = `ldd "$build/statespace"` =~ /lib[au]b?san/;
+
+sub slurp {
+	my ($file) = @_;
+	open my $in, '<', $file or die "$file: $!";
+	local $/;
+	return scalar <$in>;
+}
+
+# A room of its own that looks like a clone which was built.
+my $room = Statespace::TestSite->new(files => { 'README.md' => "# Room\n" });
+my $clone = $room->scratch . '/clone';
+mkdir $clone or die "$clone: $!";
+system('cp', '-R', "$top/examples", "$top/README.md", $clone) == 0 or die 'cp';
+symlink $build, "$clone/build" or die $!;
+system("rm -f '$clone/examples/site/data/zones.db' && "
+	. "make -s -C '$clone/examples' site") == 0 or die 'make';
+system('chmod', '-R', 'a+rX', $room->scratch);
+
+my $server = Statespace::Server->start(site => $room,
+	dir => "$clone/examples/site");
+my $real_at = '127.0.0.1:' . $server->port;
+
+# Where the loader puts a library is different each time.
+sub steady {
+	my ($text) = @_;
+	return $text =~ s/ \(0x[0-9a-f]+\)$//mgr;
+}
+
+sub output_of {
+	my ($command) = @_;
+	$command =~ s/\Q$shown_at\E/$real_at/g;
+	open my $pipe, '-|', 'sh', '-c', "cd '$clone' && exec 2>&1\n$command"
+		or die "sh: $!";
+	local $/;
+	my $out = <$pipe> // '';
+	close $pipe;
+	return steady($out =~ s/\Q$real_at\E/$shown_at/gr);
+}
+
+my $readme = slurp("$top/README.md");
+my ($seen, @written) = (0);
+for my $part (split /^(```console\n.*?^```\n)/ms, $readme) {
+	if ($part !~ /\A```console\n(.*)^```\n\z/ms) {
+		push @written, $part;
+		next;
+	}
+	my $block = "```console\n";
+	my @steps = split /^(?=\$ )/m, $1;
+	for (@steps) {
+		my ($typed, $shown) = /\A\$ ([^\n]*\n(?:> ?[^\n]*\n)*)(.*)\z/s
+			or die "a console block begins with \$: $_";
+		my $command = $typed =~ s/^> ?//mgr;
+		my $got = output_of($command);
+		$seen++;
+		$block .= "\$ $typed$got";
+		next if $update;
+	SKIP: {
+			skip 'the sanitizers link more', 1
+				if $sanitized && $command =~ /^ldd/;
+			is($got, steady($shown), (split /\n/, $command)[0]);
+		}
+	}
+	push @written, "$block```\n";
+}
+if ($update) {
+	open my $out, '>', "$top/README.md" or die $!;
+	print $out @written;
+	close $out or die $!;
+	$readme = join '', @written;
+}
+cmp_ok($seen, '>=', 5, 'the README shows commands');
+
+# A link that is not an address leads to something in the tree.
+for my $link ($readme =~ /\]\((?!https?:)([^)#]+)\)/g) {
+	ok(-e "$top/$link", "$link is there");
+}
+# So do the pages and files that it prints whole.
+my ($page) = $readme =~ /^```markdown\n(.*?)^```$/ms;
+is($page, slurp("$top/examples/site/primes.md"), 'the page is shown as it is');
+my ($host) = $readme =~ /^```c\n(.*?)^```$/ms;
+SKIP: {
+	skip 'no compiler', 1 unless grep { -x "$_/cc" } split /:/, $ENV{PATH};
+	my $file = $room->scratch . '/host.c';
+	Statespace::TestSite::write_file($file, $host // '');
+	is(`cc -fsyntax-only -std=c11 -D_GNU_SOURCE -Wall -Wextra -I '$top/core' '$file' 2>&1`,
+		'', 'the host of twenty lines compiles');
+}
+for my $target ($readme =~ /^make ([a-z-]+)\b/mg) {
+	like(slurp("$top/Makefile"), qr/^$target:/m, "make $target exists");
+}
+
+$server->stop_ok;
+done_testing;
