@@ -22,7 +22,7 @@ my @FLOORS = (
 	  rooms => [qw(node yaml toml value pattern spec wants frontmatter
 		toolset lint proto path media fence addr env)] },
 	{ name => 'hands', sees => [qw(ground env path spec wants)],
-	  rooms => [qw(root scratch reap view policy sandbox spawn)] },
+	  rooms => [qw(root scratch reap landlock view policy sandbox spawn)] },
 	{ name => 'workshop', sees => [qw(ground reading hands)],
 	  rooms => [qw(tool)] },
 	{ name => 'desk', sees => [qw(ground reading hands workshop)],
