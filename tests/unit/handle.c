@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * handle: one request through its stages, with documents from memory and an
+ * executor that only notes what it was given.
+ */
+#include <stdlib.h>
+
+#include "statespace.h"
+#include "tap.h"
+
+static const struct {
+	const char *path, *text;
+} documents[] = {
+	{ "README.md",
+		"---\ntools:\n  - [echo, {}]\n  - [cat, {regex: '^a$'}, ;]\n"
+		"env: [WHO]\n---\n# Front\n" },
+	{ "plain.md", "# No frontmatter\n" },
+	{ "bad.md", "---\ntools: ls\n---\n" },
+	{ "data.csv", "0123456789" },
+	{ "page.html", "<script>1</script>" },
+};
+
+static enum ss_err
+memory_open(void *ctx, const char *path, struct ss_document *doc,
+	struct ss_error *err)
+{
+	(void)ctx;
+	if (path[0] == '\0')
+		path = "README.md";
+	for (size_t i = 0; i < sizeof(documents) / sizeof(*documents); i++) {
+		if (strcmp(documents[i].path, path) != 0)
+			continue;
+		snprintf(doc->path, sizeof(doc->path), "%s", path);
+		snprintf(doc->real, sizeof(doc->real), "%s", path);
+		doc->fd = doc->dir_fd = -1;
+		doc->data = documents[i].text;
+		doc->length = strlen(documents[i].text);
+		doc->inode = i + 1;
+		doc->device = 1;
+		doc->mtime_ns = (int64_t)1700000000 * 1000000000;
+		doc->ctime_ns = doc->mtime_ns;
+		return SS_OK;
+	}
+	err->code = SS_NOT_FOUND;
+	snprintf(err->message, sizeof(err->message), "no such file");
+	return SS_NOT_FOUND;
+}
+
+static void
+memory_close(void *ctx, struct ss_document *doc)
+{
+	(void)ctx;
+	(void)doc;
+}
+
+static char ran[256];
+
+static enum ss_err
+note_run(void *ctx, const struct ss_command *cmd, struct ss_result *result,
+	struct ss_error *err)
+{
+	(void)ctx;
+	(void)err;
+	ran[0] = '\0';
+	for (size_t i = 0; cmd->argv[i] != NULL; i++) {
+		strcat(ran, i > 0 ? " " : "");
+		strcat(ran, cmd->argv[i]);
+	}
+	result->out = (struct ss_text){ "out\xff", 4 };
+	result->err = (struct ss_text){ "", 0 };
+	result->returncode = 3;
+	return SS_OK;
+}
+
+static char hook_trace[64];
+
+static enum ss_err
+hook_before(void *ctx, const struct ss_request *req, struct ss_error *err)
+{
+	strcat(hook_trace, ctx);
+	if (req->remote_user != NULL && strcmp(req->remote_user, ctx) == 0) {
+		err->code = SS_UNAUTHORIZED;
+		snprintf(err->message, sizeof(err->message), "no token");
+		return SS_UNAUTHORIZED;
+	}
+	return SS_OK;
+}
+
+static void
+hook_after(
+	void *ctx, const struct ss_request *req, const struct ss_response *res)
+{
+	(void)req;
+	(void)res;
+	strcat(hook_trace, ctx);
+}
+
+static struct ss_site *
+make_site(void)
+{
+	static char first[] = "a", second[] = "b";
+	struct ss_resolver resolver = SS_INIT(ss_resolver);
+	struct ss_executor executor = SS_INIT(ss_executor);
+	struct ss_hook hook = SS_INIT(ss_hook);
+	struct ss_site *site = ss_site_new();
+	struct ss_error err = { 0 };
+
+	resolver.open = memory_open;
+	resolver.close = memory_close;
+	executor.run = note_run;
+	hook.before = hook_before;
+	hook.after = hook_after;
+	hook.ctx = first;
+	ss_site_add_hook(site, &hook, &err);
+	hook.ctx = second;
+	ss_site_add_hook(site, &hook, &err);
+	ss_site_set_resolver(site, &resolver, &err);
+	ss_site_set_executor(site, &executor, &err);
+	ss_site_set_option(site, "http.hosts", "[\"known.example\"]", &err);
+	ss_site_set_option(
+		site, "http.origins", "[\"https://friend.example\"]", &err);
+	is_int(ss_site_open(site, &err), SS_OK,
+		"a site without a root opens "
+		"on its own resolver");
+	return site;
+}
+
+static struct ss_site *site;
+static struct ss_response res;
+
+static struct ss_request
+get(const char *path)
+{
+	struct ss_request req = SS_REQUEST_INIT;
+
+	req.method = "GET";
+	req.path = path;
+	return req;
+}
+
+static struct ss_request
+post(const char *path, const char *body)
+{
+	struct ss_request req = get(path);
+
+	req.method = "POST";
+	req.content_type = "application/json";
+	req.body = body;
+	req.body_len = strlen(body);
+	return req;
+}
+
+/* Status of the answer; res stays until the next one. */
+static int
+ask(const struct ss_request *req)
+{
+	ss_response_release(&res);
+	hook_trace[0] = '\0';
+	ss_site_handle(site, req, &res);
+	return res.status;
+}
+
+static const char *
+header(const char *name)
+{
+	for (size_t i = 0; i < res.header_count; i++)
+		if (strcmp(res.headers[i].name, name) == 0)
+			return res.headers[i].value;
+	return NULL;
+}
+
+static void
+test_get(void)
+{
+	struct ss_request req = get("/");
+	char etag[128], date[128];
+
+	is_int(ask(&req), 200, "a page is found");
+	is_str(header("Content-Type"), "text/markdown; charset=utf-8",
+		"a page is Markdown");
+	is_str(header("X-Content-Type-Options"), "nosniff", "never sniffed");
+	ok(strstr(res.body, "tools:") != NULL, "frontmatter is part of it");
+	ok(header("X-Request-Id") != NULL &&
+			strlen(header("X-Request-Id")) == 32,
+		"an answer carries an id of ours");
+	snprintf(etag, sizeof(etag), "%s", header("ETag"));
+	snprintf(date, sizeof(date), "%s", header("Last-Modified"));
+
+	req.request_id = "front-1.x_Y";
+	ask(&req);
+	is_str(header("X-Request-Id"), "front-1.x_Y", "the front's id is kept");
+	req.request_id = "no spaces";
+	ask(&req);
+	ok(strcmp(header("X-Request-Id"), "no spaces") != 0,
+		"an id with other characters is not believed");
+
+	req.if_none_match = etag;
+	is_int(ask(&req), 304, "If-None-Match with our ETag: not modified");
+	is_int((long long)res.body_len, 0, "and no body");
+	req.if_none_match = "\"other\", W/\"more\"";
+	is_int(ask(&req), 200, "another ETag: whole");
+	req.if_modified_since = date;
+	is_int(ask(&req), 200, "If-None-Match decides, not the date");
+	req.if_none_match = NULL;
+	is_int(ask(&req), 304, "If-Modified-Since with our date: not modified");
+	req.if_modified_since = "Tue, 14 Nov 2000 22:13:20 GMT";
+	is_int(ask(&req), 200, "an older date: whole");
+
+	req = get("/");
+	req.method = "HEAD";
+	is_int(ask(&req), 200, "HEAD is GET");
+	ok(res.head_only && res.length > 0, "with the length and no body");
+	req = get("/page.html");
+	ask(&req);
+	ok(strncmp(header("Content-Type"), "text/plain", 10) == 0,
+		"HTML of the site is text");
+	is_str(header("Content-Security-Policy"), "sandbox",
+		"a data file is sandboxed");
+	req = get("/nothing");
+	is_int(ask(&req), 404, "no such file");
+	ok(strncmp(header("Content-Type"), "text/plain", 10) == 0,
+		"a GET's error is text");
+	req.accept = "application/json";
+	ask(&req);
+	is_str(header("Content-Type"), "application/json",
+		"unless the client prefers JSON");
+}
+
+static void
+test_range(void)
+{
+	static const struct {
+		const char *range;
+		int status;
+		const char *content_range, *body;
+	} cases[] = {
+		{ "bytes=0-0", 206, "bytes 0-0/10", "0" },
+		{ "bytes=9-9", 206, "bytes 9-9/10", "9" },
+		{ "bytes=10-", 416, "bytes */10", "" },
+		{ "bytes=3-5", 206, "bytes 3-5/10", "345" },
+		{ "bytes=8-99", 206, "bytes 8-9/10", "89" },
+		{ "bytes=-2", 206, "bytes 8-9/10", "89" },
+		{ "bytes=-99", 206, "bytes 0-9/10", "0123456789" },
+		{ "bytes=-0", 416, "bytes */10", "" },
+		{ "bytes=5-3", 200, NULL, "0123456789" },
+		{ "bytes=0-1,4-5", 200, NULL, "0123456789" },
+		{ "lines=0-1", 200, NULL, "0123456789" },
+		{ "bytes=99999999999999999999-", 200, NULL, "0123456789" },
+	};
+	struct ss_request req = get("/data.csv");
+	char etag[128];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		req.range = cases[i].range;
+		is_int(ask(&req), cases[i].status, "Range: %s", req.range);
+		is_str(header("Content-Range"), cases[i].content_range,
+			"Content-Range for %s", req.range);
+		ok(res.body_len == strlen(cases[i].body) &&
+				memcmp(res.body, cases[i].body, res.body_len) ==
+					0,
+			"the bytes for %s", req.range);
+	}
+	req.range = "bytes=0-1";
+	ask(&req);
+	snprintf(etag, sizeof(etag), "%s", header("ETag"));
+	req.if_range = etag;
+	is_int(ask(&req), 206, "If-Range with our ETag: the part");
+	req.if_range = "\"old\"";
+	is_int(ask(&req), 200, "If-Range with another: the whole");
+	req = get("/");
+	req.range = "bytes=0-1";
+	is_int(ask(&req), 200, "a page is never sent in parts");
+}
+
+static void
+test_post(void)
+{
+	struct ss_request req = post("/", "{\"command\": [\"echo\", \"hi\"]}");
+
+	is_int(ask(&req), 200, "an allowed command runs");
+	is_str(ran, "echo hi", "with its words");
+	is_str(res.body,
+		"{\"stdout\": \"out\xef\xbf\xbd\", \"stderr\": \"\", "
+		"\"returncode\": 3}",
+		"the answer is JSON, what is not UTF-8 becomes U+FFFD");
+	ok(header("Server-Timing") != NULL, "and says how long it took");
+	ran[0] = '\0';
+	req = post("/", "{\"command\": [\"cat\", \"b\"]}");
+	is_int(ask(&req), 403, "another command is refused");
+	ok(strstr(res.body, "not_allowed") && strstr(res.body, "[echo, {}]"),
+		"with the tools as the author wrote them");
+	is_str(ran, "", "and nothing ran");
+	req = post("/", "{\"command\": [\"echo\", \"/etc/passwd\"]}");
+	is_int(ask(&req), 403, "an absolute word is refused");
+	req = post("/",
+		"{\"command\": [\"echo\", \"a\"], \"env\": {\"X\": \"1\"}}");
+	is_int(ask(&req), 400, "an unlisted variable is refused");
+	req = post("/", "{\"command\": [\"echo\", \"a\"], \"stdin\": \"x\"}");
+	is_int(ask(&req), 400, "stdin for a tool that does not declare it");
+	req = post("/", "{\"command\": []}");
+	is_int(ask(&req), 400, "an empty command is refused");
+	req = post("/plain.md", "{\"command\": [\"echo\", \"a\"]}");
+	is_int(ask(&req), 400, "a page without frontmatter");
+	ok(strstr(res.body, "no_frontmatter") != NULL, "says so");
+	req = post("/bad.md", "{\"command\": [\"ls\"]}");
+	is_int(ask(&req), 400, "a page with bad frontmatter");
+	ok(strstr(res.body, "line 2") != NULL, "says where");
+	req = post("/data.csv", "{\"command\": [\"ls\"]}");
+	is_int(ask(&req), 403, "a file that is no page");
+	req = post("/", "{\"command\": [\"echo\", \"a\"]}");
+	req.content_type = "text/plain";
+	is_int(ask(&req), 415, "another content type");
+	req.content_type = "application/merge+json; charset=utf-8";
+	is_int(ask(&req), 200, "a +json type is JSON");
+	req.body_too_large = true;
+	is_int(ask(&req), 413, "a body that the gate stopped reading");
+	req = post("/healthz", "{}");
+	is_int(ask(&req), 405, "a reserved path takes no POST");
+}
+
+static void
+test_guard(void)
+{
+	static const struct {
+		const char *host;
+		int status;
+	} hosts[] = { { "127.0.0.1:8000", 200 }, { "[::1]:80", 200 },
+		{ "[::1]", 200 }, { "localhost", 200 }, { "LOCALHOST.:9", 200 },
+		{ "known.example", 200 }, { "known.example.:1", 200 },
+		{ "evil.example", 421 }, { "localhost.evil.example", 421 },
+		{ "127.0.0.1.evil.example", 421 }, { "", 421 },
+		{ "[::1", 421 } };
+	static const struct {
+		const char *origin, *host;
+		int status;
+	} origins[] = {
+		{ "http://127.0.0.1:8000", "127.0.0.1:8000", 200 },
+		{ "http://127.0.0.1", "127.0.0.1:80", 200 },
+		{ "https://known.example", "known.example:443", 200 },
+		{ "http://[::1]:80", "[::1]", 200 },
+		{ "https://friend.example", "127.0.0.1", 200 },
+		{ "http://127.0.0.1:8001", "127.0.0.1:8000", 403 },
+		{ "https://127.0.0.1:8000", "127.0.0.1", 403 },
+		{ "https://evil.example", "127.0.0.1:8000", 403 },
+		{ "null", "127.0.0.1:8000", 403 },
+		{ "", "127.0.0.1:8000", 403 },
+		{ "http://127.0.0.1:8000/x", "127.0.0.1:8000", 403 },
+	};
+	struct ss_request req;
+
+	for (size_t i = 0; i < sizeof(hosts) / sizeof(*hosts); i++) {
+		req = get("/");
+		req.host = hosts[i].host;
+		is_int(ask(&req), hosts[i].status, "Host: %s", req.host);
+	}
+	for (size_t i = 0; i < sizeof(origins) / sizeof(*origins); i++) {
+		req = post("/", "{\"command\": [\"echo\", \"a\"]}");
+		req.origin = origins[i].origin;
+		req.host = origins[i].host;
+		is_int(ask(&req), origins[i].status, "Origin %s for Host %s",
+			req.origin, req.host);
+	}
+	req = get("/");
+	req.origin = "https://evil.example";
+	is_int(ask(&req), 200, "a foreign page may look");
+	ok(header("Access-Control-Allow-Origin") == NULL,
+		"but its browser does not show it the answer");
+}
+
+static void
+test_paths(void)
+{
+	struct ss_request req = get("/");
+
+	req.method = "PUT";
+	is_int(ask(&req), 405, "another method");
+	is_str(header("Allow"), "GET, HEAD, POST, OPTIONS", "says which go");
+	req.method = "OPTIONS";
+	is_int(ask(&req), 204, "OPTIONS has no body");
+	is_str(header("Allow"), "GET, HEAD, POST, OPTIONS",
+		"and says the same");
+	req = get("/README.md");
+	req.request_uri = "/x/../README.md";
+	is_int(ask(&req), 403, "a dot-dot that the front resolved is refused");
+	req.request_uri = "/README.md?q=../..";
+	is_int(ask(&req), 200, "a query is not a path");
+	req = get("/../etc/passwd");
+	is_int(ask(&req), 403, "a dot-dot is refused");
+	req = get("/healthz");
+	is_int(ask(&req), 200, "healthz answers");
+	req = get("/__meta/status");
+	is_int(ask(&req), 404, "status is not there for everyone");
+}
+
+int
+main(void)
+{
+	struct ss_request req;
+
+	site = make_site();
+	test_get();
+	test_range();
+	test_post();
+	test_guard();
+	test_paths();
+
+	req = get("/");
+	ask(&req);
+	is_str(hook_trace, "abba", "hooks look in order and back in reverse");
+	req.remote_user = "a";
+	is_int(ask(&req), 401, "a hook can refuse");
+	is_str(hook_trace, "aa", "then only those that looked see the answer");
+	ss_response_release(&res);
+	ss_site_free(site);
+	return done();
+}
