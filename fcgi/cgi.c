@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One request under plain CGI (RFC 3875): variables from the environment, the
+ * body from standard input, the answer to standard output.
+ *
+ * A worker is born for it, as in the pool, since the worker is the sandbox;
+ * this process waits for it and answers in its place when it dies without a
+ * word: a server that gets nothing may report success.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "options.h"
+#include "reply.h"
+#include "request.h"
+#include "say.h"
+
+#define BODY_WAIT_S 30
+
+extern char **environ;
+
+struct cgi {
+	struct ss_site *site;
+	struct request request;
+	atomic_bool *begun; /* shared: the worker has begun to answer */
+};
+
+static bool
+send_bytes(void *ctx, const char *data, size_t len)
+{
+	(void)ctx;
+	while (len > 0) {
+		ssize_t n = write(STDOUT_FILENO, data, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		data += n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
+/* For what happens before there is a site, or after a worker's death. */
+static void
+answer_plainly(void)
+{
+	static const char body[] =
+		"{\"stdout\": \"\", \"stderr\": \"an internal error; the "
+		"operator's log has it\", \"returncode\": 1, \"error\": "
+		"{\"code\": \"internal\", \"message\": \"an internal error; "
+		"the operator's log has it\", \"hint\": \"\"}}\n";
+	static const struct ss_header headers[] = {
+		{ "Content-Type", "application/json" },
+		{ "Cache-Control", "no-store" },
+	};
+	const struct reply_sink sink = { .send = send_bytes };
+	struct ss_response res = SS_INIT(ss_response);
+
+	res.status = 500;
+	res.headers = headers;
+	res.header_count = sizeof(headers) / sizeof(headers[0]);
+	res.body = body;
+	res.body_len = res.length = sizeof(body) - 1;
+	res.fd = -1;
+	reply_send(&res, &sink);
+}
+
+static long
+now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (long)t.tv_sec;
+}
+
+/*
+ * Exactly as many bytes as announced: standard input may never end.  Returns
+ * how many came.
+ */
+static size_t
+read_body(char *body, size_t len)
+{
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+	long end = now_s() + BODY_WAIT_S;
+	size_t have = 0;
+
+	while (have < len) {
+		long left = end - now_s();
+		ssize_t n;
+
+		if (left <= 0 || poll(&input, 1, (int)left * 1000) == 0)
+			break;
+		n = read(STDIN_FILENO, body + have, len - have);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		have += (size_t)n;
+	}
+	return have;
+}
+
+static void
+take_body(struct request *r)
+{
+	if (r->content_length == 0 || r->ss.body_too_large ||
+		r->refused.code != SS_OK || request_body(r) == NULL)
+		return;
+	r->ss.body = r->body;
+	r->ss.body_len = read_body(r->body, r->content_length);
+	if (r->ss.body_len < r->content_length)
+		request_refuse(r, SS_BAD_REQUEST,
+			"the body is shorter than its Content-Length");
+}
+
+static int
+worker(void *ctx)
+{
+	struct cgi *c = ctx;
+	struct reply_sink sink = { .send = send_bytes };
+	struct ss_response res;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	request_read(&c->request, environ, REQUEST_CGI);
+	take_body(&c->request);
+	if (ss_site_handle(c->site, &c->request.ss, &res) != SS_GONE) {
+		atomic_store(c->begun, true);
+		reply_send(&res, &sink);
+	}
+	ss_response_release(&res);
+	return 0;
+}
+
+/* mod_cgi leaves PIPE and XFSZ ignored, others may leave more. */
+static void
+reset_signals(void)
+{
+	sigset_t none;
+
+	for (int i = 1; i < NSIG; i++)
+		signal(i, SIG_DFL);
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static bool
+open_site(struct cgi *c)
+{
+	struct options options = { .usage = "", .cgi = true };
+	struct ss_error err = { .code = SS_OK };
+
+	c->site = options_site(&options, &err);
+	if (c->site == NULL ||
+		request_attach(&c->request, c->site, &err) != SS_OK ||
+		ss_site_open(c->site, &err) != SS_OK) {
+		say_error("cgi", &err);
+		return false;
+	}
+	ss_site_set_log(c->site, say_line, NULL);
+	return true;
+}
+
+static bool
+run_worker(struct cgi *c)
+{
+	struct ss_error err = { .code = SS_OK };
+	int status = 0;
+	pid_t pid;
+
+	c->begun = mmap(NULL, sizeof(*c->begun), PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (c->begun == MAP_FAILED)
+		return false;
+	if (ss_site_fork(c->site, worker, c, &pid, &err) != SS_OK) {
+		say_error("cgi", &err);
+		return false;
+	}
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return atomic_load(c->begun);
+}
+
+int
+cgi_answer(void)
+{
+	static struct cgi cgi;
+
+	reset_signals();
+	if (!open_site(&cgi) || !run_worker(&cgi))
+		answer_plainly();
+	ss_site_free(cgi.site);
+	request_release(&cgi.request);
+	return 0;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * statespace fcgi: the pool on a socket of its own, or on one that systemd,
+ * lighttpd, spawn-fcgi or inetd has opened.
+ */
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "listen.h"
+#include "options.h"
+#include "pool.h"
+#include "say.h"
+#include "served.h"
+
+static const char usage[] =
+	"statespace fcgi [-c FILE] [-e NAME=VALUE] [--env-file FILE]\n"
+	"                       [--timeout SECONDS] [--socket PATH]\n"
+	"                       [--workers N] [DIR]";
+
+enum { OPTION_SOCKET = OPTION_OWN };
+
+static const struct option long_options[] = { OPTIONS_LONG,
+	{ "socket", required_argument, NULL, OPTION_SOCKET }, { 0 } };
+
+static const char *
+key(const struct ss_site *site, const char *name)
+{
+	const char *value = ss_site_option(site, name);
+
+	return value != NULL ? value : "";
+}
+
+/* Mode, owner and group of the socket as [pool] has them. */
+static enum ss_err
+read_access(const struct ss_site *site, struct listen_access *a,
+	struct ss_error *err)
+{
+	const char *mode = key(site, "pool.socket_mode");
+	const char *owner = key(site, "pool.socket_owner");
+	const char *group = key(site, "pool.socket_group");
+	const struct passwd *pw = *owner ? getpwnam(owner) : NULL;
+	const struct group *gr = *group ? getgrnam(group) : NULL;
+
+	*a = (struct listen_access){
+		.mode = 0660, .owner = (uid_t)-1, .group = (gid_t)-1
+	};
+	if (*mode)
+		a->mode = (mode_t)strtoul(mode, NULL, 8) & 0777;
+	if (*owner && pw == NULL)
+		return say_refusal(err, SS_CONFIG,
+			"[pool] socket_owner: there is no account \"%s\"",
+			owner);
+	if (*group && gr == NULL)
+		return say_refusal(err, SS_CONFIG,
+			"[pool] socket_group: there is no group \"%s\"", group);
+	if (pw != NULL)
+		a->owner = pw->pw_uid;
+	if (gr != NULL)
+		a->group = gr->gr_gid;
+	return SS_OK;
+}
+
+static enum ss_err
+open_listener(
+	const struct ss_site *site, struct listener *l, struct ss_error *err)
+{
+	const char *path = key(site, "pool.socket");
+	double backlog = ss_site_option_number(site, "pool.backlog");
+	struct listen_access access;
+	enum ss_err code;
+
+	if (listen_inherit(l))
+		return SS_OK;
+	if (*path == '\0')
+		return say_refusal(err, SS_CONFIG,
+			"no socket: give --socket PATH or set [pool] socket");
+	code = read_access(site, &access, err);
+	if (code != SS_OK)
+		return code;
+	return listen_unix(
+		l, path, backlog > 0 ? (int)backlog : 511, &access, err);
+}
+
+static int
+run(const struct options *o)
+{
+	struct ss_error err = { .code = SS_OK };
+	struct served *served = served_new(o, &err);
+	struct listener listener = LISTENER_INIT;
+	int status = EXIT_FAULT;
+
+	if (served != NULL &&
+		open_listener(served->site, &listener, &err) == SS_OK)
+		status = pool_run(served, o, &listener);
+	else
+		served_free(served);
+	if (err.code != SS_OK)
+		say_error(NULL, &err);
+	listen_close(&listener);
+	return status;
+}
+
+int
+cmd_fcgi(int argc, char **argv)
+{
+	static struct options o = { .usage = usage };
+	int option, status;
+
+	while ((option = getopt_long(
+			argc, argv, OPTIONS_SHORT, long_options, NULL)) != -1) {
+		if (option == OPTION_SOCKET)
+			status = options_add(&o, "pool.socket", optarg)
+				? -1
+				: options_misused(&o, "too many options");
+		else
+			status = options_take(&o, option, optarg);
+		if (status >= 0)
+			return status;
+	}
+	if (argc - optind > 1)
+		return options_misused(&o, "one directory, please");
+	if (optind < argc)
+		o.root = argv[optind];
+	return run(&o);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One executable; its job is told by the environment of a web server, by the
+ * name it was called, or by its first argument, in this order.
+ *
+ * The environment comes first because of servers that make arguments from the
+ * query string: a request must never choose the job.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "statespace.h"
+
+static const struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *what;
+} commands[] = {
+	{ "serve", cmd_serve, "serve a directory on this machine" },
+	{ "fcgi", cmd_fcgi, "the FastCGI workers behind a web server" },
+	{ "exec", cmd_exec, "run one command of a page, here and now" },
+	{ "check", cmd_check, "look for mistakes in pages" },
+	{ "doctor", cmd_doctor, "what this system can confine" },
+};
+
+#define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
+
+/* What is opened later must never become a standard descriptor. */
+static void
+fill_standard_descriptors(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+		if (fd < 0)
+			_exit(EXIT_FAULT);
+		if (fd <= STDERR_FILENO)
+			fcntl(fd, F_SETFD, 0);
+	} while (fd <= STDERR_FILENO);
+	close(fd);
+}
+
+/* A listening socket as standard input: spawn-fcgi, lighttpd, inetd. */
+static bool
+stdin_listens(void)
+{
+	int listens = 0;
+	socklen_t len = sizeof(listens);
+
+	return getsockopt(STDIN_FILENO, SOL_SOCKET, SO_ACCEPTCONN, &listens,
+		       &len) == 0 &&
+		listens != 0;
+}
+
+/* sd_listen_fds(3): sockets from systemd, for this very process. */
+static bool
+systemd_listens(void)
+{
+	const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS");
+
+	return pid != NULL && fds != NULL && atol(pid) == (long)getpid() &&
+		atoi(fds) > 0;
+}
+
+static const struct command *
+command_of(const char *name)
+{
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+	return NULL;
+}
+
+static const struct command *
+command_of_program(const char *program)
+{
+	const char *slash = strrchr(program, '/');
+	const char *name = slash != NULL ? slash + 1 : program;
+
+	if (strncmp(name, "statespace-", 11) != 0)
+		return NULL;
+	return command_of(name + 11);
+}
+
+static void
+usage(FILE *out)
+{
+	fprintf(out, "usage: statespace COMMAND [ARGUMENT...]\n\n");
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].what);
+	fprintf(out, "\nstatespace COMMAND --help shows its options.\n");
+}
+
+static int
+run_without_name(int argc, char **argv)
+{
+	if (systemd_listens() || stdin_listens())
+		return cmd_fcgi(argc, argv);
+	if (argc >= 2 && strcmp(argv[1], "--version") == 0) {
+		printf("statespace %s\n", ss_version());
+		return 0;
+	}
+	if (argc >= 2 && strcmp(argv[1], "--help") == 0) {
+		usage(stdout);
+		return 0;
+	}
+	if (argc >= 2)
+		fprintf(stderr, "statespace: there is no command \"%s\"\n",
+			argv[1]);
+	usage(stderr);
+	return EXIT_USAGE;
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct command *command;
+	int status;
+
+	fill_standard_descriptors();
+	if (argc < 1)
+		return EXIT_USAGE;
+	if (getenv("GATEWAY_INTERFACE") != NULL && !stdin_listens())
+		return cgi_answer();
+	command = command_of_program(argv[0]);
+	if (command == NULL && argc >= 2 &&
+		(command = command_of(argv[1])) != NULL) {
+		argc--;
+		argv++;
+	}
+	status = command != NULL ? command->run(argc, argv)
+				 : run_without_name(argc, argv);
+	if (fflush(stdout) != 0 && status == 0)
+		status = EXIT_FAULT;
+	return status;
+}

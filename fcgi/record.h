@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads the records of one FastCGI request, byte by byte if need be, and lets
+ * through only what nginx, lighttpd and Apache send: BEGIN_REQUEST for a
+ * responder, PARAMS to their end, STDIN to its end, all for one id.  Anything
+ * else (management records, aborts, a second request, lengths that lie) ends
+ * it.  This stands before libfcgi, which crashes on some of that, serves
+ * parameters that were cut short, and knows no limit.
+ *
+ * Pure: no I/O, no allocation.
+ * Source: FastCGI specification 1.0, sections 3 to 5.
+ */
+#ifndef FCGI_RECORD_H
+#define FCGI_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RECORD_HEADER_LEN 8
+#define RECORD_HEAD_MAX 65536 /* all records up to the end of PARAMS */
+
+enum record_state {
+	RECORD_BEGIN,  /* waiting for BEGIN_REQUEST */
+	RECORD_PARAMS, /* in the parameters */
+	RECORD_STDIN,  /* in the body */
+	RECORD_DONE,   /* the whole request has been seen */
+	RECORD_BAD     /* refused; `why` says what it was */
+};
+
+struct record_reader {
+	enum record_state state;
+	const char *why;
+	unsigned char header[RECORD_HEADER_LEN];
+	size_t header_have;
+	unsigned type;
+	unsigned id;
+	size_t content; /* of this record still to come */
+	size_t padding;
+	/* Within PARAMS, across records: the pair being read. */
+	unsigned char lengths[8];
+	size_t lengths_have;
+	size_t name_left, value_left;
+	/* The records up to the end of PARAMS, as they came. */
+	unsigned char head[RECORD_HEAD_MAX];
+	size_t head_len;
+	size_t head_max; /* at most RECORD_HEAD_MAX */
+};
+
+void record_init(struct record_reader *r, size_t head_max);
+
+/*
+ * Takes bytes from data until a stretch of body content, the end of the
+ * parameters, the end of the request or the end of data.  Returns how many
+ * bytes were taken.  A stretch of body is handed out through body and
+ * body_len (borrowed from data; 0: none in this step).
+ */
+size_t record_take(struct record_reader *r, const unsigned char *data,
+	size_t len, const unsigned char **body, size_t *body_len);
+
+#endif

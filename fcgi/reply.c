@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "reply.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+/*
+ * nginx takes the header block in one buffer of 4 KiB by default and answers
+ * 502 when it does not fit.
+ */
+#define HEAD_MAX 4096
+#define CHUNK 65536
+
+struct head {
+	char text[HEAD_MAX];
+	size_t len;
+	bool full;
+};
+
+static void
+add_header(struct head *h, const char *name, const char *value)
+{
+	size_t left = sizeof(h->text) - h->len;
+	int n = snprintf(h->text + h->len, left, "%s: %s\r\n", name, value);
+
+	if (n < 0 || (size_t)n >= left || strpbrk(value, "\r\n") != NULL)
+		h->full = true;
+	else
+		h->len += (size_t)n;
+}
+
+/* RFC 9110 8.6: neither has a body whose length could be told. */
+static bool
+has_length(int status)
+{
+	return status >= 200 && status != 204 && status != 304;
+}
+
+static bool
+head_make(struct head *h, const struct ss_response *res)
+{
+	char number[32];
+
+	h->len = 0;
+	h->full = false;
+	snprintf(number, sizeof(number), "%d", res->status);
+	add_header(h, "Status", number);
+	for (size_t i = 0; i < res->header_count; i++) {
+		const struct ss_header *header = &res->headers[i];
+
+		if (strcasecmp(header->name, "Content-Length") != 0)
+			add_header(h, header->name, header->value);
+	}
+	if (has_length(res->status)) {
+		snprintf(number, sizeof(number), "%" PRIu64, res->length);
+		add_header(h, "Content-Length", number);
+	}
+	if (h->full || h->len + 2 > sizeof(h->text))
+		return false;
+	memcpy(h->text + h->len, "\r\n", 2);
+	h->len += 2;
+	return true;
+}
+
+/* A file that shrank meanwhile leaves the answer short, which shows. */
+static bool
+send_file(const struct ss_response *res, const struct reply_sink *sink)
+{
+	static char chunk[CHUNK];
+	uint64_t offset = res->offset, left = res->length;
+
+	while (left > 0) {
+		size_t want = left < CHUNK ? (size_t)left : CHUNK;
+		ssize_t n = pread(res->fd, chunk, want, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0 || !sink->send(sink->ctx, chunk, (size_t)n))
+			return false;
+		offset += (uint64_t)n;
+		left -= (uint64_t)n;
+	}
+	return true;
+}
+
+bool
+reply_send(const struct ss_response *res, const struct reply_sink *sink)
+{
+	static const char fallback[] =
+		"Status: 500\r\nContent-Type: text/plain\r\n"
+		"Content-Length: 18\r\n\r\nan internal error\n";
+	struct head head;
+
+	if (!head_make(&head, res))
+		return sink->send(sink->ctx, fallback, sizeof(fallback) - 1);
+	if (!sink->send(sink->ctx, head.text, head.len))
+		return false;
+	if (res->head_only || !has_length(res->status))
+		return true;
+	if (res->fd >= 0)
+		return send_file(res, sink);
+	return sink->send(sink->ctx, res->body, res->body_len);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An answer as CGI has it: a header block that begins with Status and always
+ * says the length of the body, then the body, from memory or from a file in
+ * pieces of 64 KiB.  Where the bytes go is the caller's.
+ * Source: RFC 3875 section 6.
+ */
+#ifndef FCGI_REPLY_H
+#define FCGI_REPLY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "statespace.h"
+
+struct reply_sink {
+	void *ctx;
+	/* Everything or false, after which nothing more is sent. */
+	bool (*send)(void *ctx, const char *data, size_t len);
+};
+
+/* False: the answer did not leave whole; the connection is of no use. */
+bool reply_send(const struct ss_response *res, const struct reply_sink *sink);
+
+#endif

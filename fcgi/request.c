@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+#include "request.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "say.h"
+
+/* Where a value goes that is not text of struct ss_request itself. */
+enum extra {
+	SCRIPT_NAME,
+	PATH_INFO,
+	CONTENT_LENGTH,
+	REMOTE_USER,
+	AUTH_TYPE,
+	STATESPACE_AUTH,
+	STATESPACE_FRONT,
+	STATESPACE_STATUS,
+	STATESPACE_END,
+	EXTRA_COUNT
+};
+
+#define TEXT_AT(member) offsetof(struct ss_request, member)
+#define NOT_TEXT ((size_t)-1)
+
+static const struct field {
+	const char *name;
+	size_t offset;
+	enum extra extra;
+} fields[] = {
+	{ "REQUEST_METHOD", TEXT_AT(method), 0 },
+	{ "REQUEST_URI", TEXT_AT(request_uri), 0 },
+	{ "CONTENT_TYPE", TEXT_AT(content_type), 0 },
+	{ "HTTP_HOST", TEXT_AT(host), 0 },
+	{ "HTTP_ORIGIN", TEXT_AT(origin), 0 },
+	{ "HTTP_ACCEPT", TEXT_AT(accept), 0 },
+	{ "HTTP_IF_NONE_MATCH", TEXT_AT(if_none_match), 0 },
+	{ "HTTP_IF_MODIFIED_SINCE", TEXT_AT(if_modified_since), 0 },
+	{ "HTTP_IF_RANGE", TEXT_AT(if_range), 0 },
+	{ "HTTP_RANGE", TEXT_AT(range), 0 },
+	{ "REMOTE_ADDR", TEXT_AT(remote_addr), 0 },
+	{ "REQUEST_ID", TEXT_AT(request_id), 0 },
+	{ "SCRIPT_NAME", NOT_TEXT, SCRIPT_NAME },
+	{ "PATH_INFO", NOT_TEXT, PATH_INFO },
+	{ "CONTENT_LENGTH", NOT_TEXT, CONTENT_LENGTH },
+	{ "REMOTE_USER", NOT_TEXT, REMOTE_USER },
+	{ "AUTH_TYPE", NOT_TEXT, AUTH_TYPE },
+	{ "STATESPACE_AUTH", NOT_TEXT, STATESPACE_AUTH },
+	{ "STATESPACE_FRONT", NOT_TEXT, STATESPACE_FRONT },
+	{ "STATESPACE_STATUS", NOT_TEXT, STATESPACE_STATUS },
+	{ "STATESPACE_END", NOT_TEXT, STATESPACE_END },
+};
+
+#define FIELD_COUNT (sizeof(fields) / sizeof(fields[0]))
+
+static enum ss_err
+before(void *ctx, const struct ss_request *req, struct ss_error *err)
+{
+	const struct request *r = ctx;
+
+	(void)req;
+	if (r->refused.code != SS_OK)
+		*err = r->refused;
+	return r->refused.code;
+}
+
+enum ss_err
+request_attach(struct request *r, struct ss_site *site, struct ss_error *err)
+{
+	struct ss_hook hook = SS_INIT(ss_hook);
+
+	*r = (struct request){ .ss = SS_INIT(ss_request) };
+	r->max_body =
+		(size_t)ss_site_option_number(site, "limits.max_body_bytes");
+	hook.ctx = r;
+	hook.before = before;
+	return ss_site_add_hook(site, &hook, err);
+}
+
+void
+request_release(struct request *r)
+{
+	free(r->body);
+	r->body = NULL;
+}
+
+/* The first thing that is wrong is the one that is told. */
+void
+request_refuse(struct request *r, enum ss_err code, const char *message)
+{
+	if (r->refused.code == SS_OK)
+		say_refusal(&r->refused, code, "%s", message);
+	r->refused.sys_errno = 0;
+}
+
+static const struct field *
+field_of(const char *pair, size_t name_len)
+{
+	for (size_t i = 0; i < FIELD_COUNT; i++)
+		if (strncmp(fields[i].name, pair, name_len) == 0 &&
+			fields[i].name[name_len] == '\0')
+			return &fields[i];
+	return NULL;
+}
+
+/* Header values may hold a tab (RFC 9110 5.5); nothing else below a space. */
+static bool
+is_clean(const char *value, bool header)
+{
+	for (const unsigned char *c = (const unsigned char *)value; *c; c++)
+		if ((*c < 0x20 && !(header && *c == '\t')) || *c == 0x7f)
+			return false;
+	return true;
+}
+
+static void
+collect(struct request *r, char *const env[],
+	const char *extras[static EXTRA_COUNT])
+{
+	bool seen[FIELD_COUNT] = { false };
+
+	for (; *env != NULL; env++) {
+		const char *equals = strchr(*env, '=');
+		const struct field *f = equals == NULL
+			? NULL
+			: field_of(*env, (size_t)(equals - *env));
+
+		if (f == NULL)
+			continue;
+		if (seen[f - fields])
+			request_refuse(r, SS_BAD_REQUEST,
+				"a request variable came twice");
+		seen[f - fields] = true;
+		if (!is_clean(equals + 1, strncmp(*env, "HTTP_", 5) == 0))
+			request_refuse(r, SS_BAD_REQUEST,
+				"the request holds a control byte");
+		if (f->offset == NOT_TEXT)
+			extras[f->extra] = equals + 1;
+		else if (equals[1] != '\0')
+			*(const char **)(void *)((char *)&r->ss + f->offset) =
+				equals + 1;
+	}
+}
+
+/*
+ * nginx has the whole path in SCRIPT_NAME; lighttpd and Apache split it.
+ * Under CGI SCRIPT_NAME is the program, the page is PATH_INFO.
+ */
+static void
+read_path(struct request *r, const char *script, const char *info,
+	enum request_origin origin)
+{
+	int n;
+
+	if (script == NULL || origin == REQUEST_CGI)
+		script = "";
+	if (info == NULL)
+		info = "";
+	n = snprintf(r->path, sizeof(r->path), "%s%s", script, info);
+	if (n < 0 || (size_t)n >= sizeof(r->path))
+		request_refuse(r, SS_BAD_REQUEST, "the path is too long");
+	r->ss.path = r->path[0] != '\0' ? r->path : "/";
+}
+
+/* Digits only (RFC 9110 8.6); an empty value is no body. */
+static void
+read_length(struct request *r, const char *text)
+{
+	size_t n = 0;
+
+	r->content_length = 0;
+	if (text == NULL)
+		return;
+	for (; *text >= '0' && *text <= '9'; text++) {
+		n = n * 10 + (size_t)(*text - '0');
+		if (n > r->max_body) {
+			r->ss.body_too_large = true;
+			n = r->max_body + 1;
+		}
+	}
+	if (*text != '\0')
+		request_refuse(
+			r, SS_BAD_REQUEST, "the Content-Length is no number");
+	r->content_length = n;
+}
+
+/*
+ * A front that names itself ends its list with STATESPACE_END, so that a list
+ * cut on the way is not taken for a whole one.
+ */
+static void
+check_names(struct request *r, const char *extras[static EXTRA_COUNT])
+{
+	const char *end = extras[STATESPACE_END];
+
+	if (extras[STATESPACE_FRONT] != NULL &&
+		(end == NULL || strcmp(end, "1") != 0))
+		request_refuse(r, SS_INTERNAL,
+			"the front server's parameters did not arrive whole");
+	if (r->ss.method == NULL) {
+		request_refuse(r, SS_INTERNAL,
+			"the front server passed no REQUEST_METHOD");
+		r->ss.method = "GET";
+	}
+	if (r->refused.code == SS_INTERNAL)
+		say("%s: is the parameter file included in the same block "
+		    "as fastcgi_pass?",
+			r->refused.message);
+}
+
+/* nginx fills REMOTE_USER from any Basic header: the front has to vouch. */
+static void
+read_user(struct request *r, const char *extras[static EXTRA_COUNT],
+	enum request_origin origin)
+{
+	const char *auth = extras[STATESPACE_AUTH], *type = extras[AUTH_TYPE];
+	bool verified = auth != NULL && strcmp(auth, "verified") == 0;
+
+	if (origin == REQUEST_CGI && type != NULL && *type != '\0')
+		verified = true;
+	r->ss.remote_user = verified ? extras[REMOTE_USER] : NULL;
+}
+
+void
+request_read(struct request *r, char *const env[], enum request_origin origin)
+{
+	const char *extras[EXTRA_COUNT] = { NULL };
+	const char *status;
+
+	r->ss = SS_INIT(ss_request);
+	r->ss.client_fd = -1;
+	r->ss.host = ""; /* NULL would be a local caller, who is not checked */
+	r->refused.code = SS_OK;
+	collect(r, env, extras);
+	read_path(r, extras[SCRIPT_NAME], extras[PATH_INFO], origin);
+	read_length(r, extras[CONTENT_LENGTH]);
+	read_user(r, extras, origin);
+	check_names(r, extras);
+	status = extras[STATESPACE_STATUS];
+	r->ss.status_allowed = status != NULL && strcmp(status, "1") == 0;
+}
+
+char *
+request_body(struct request *r)
+{
+	if (r->body == NULL)
+		r->body = malloc(r->max_body + 1);
+	if (r->body == NULL)
+		request_refuse(r, SS_INTERNAL, "out of memory");
+	return r->body;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include "served.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "say.h"
+
+static enum ss_err
+open_log(struct served *s, struct ss_error *err)
+{
+	const char *file = ss_site_option(s->site, "log.file");
+
+	s->log_fd = -1;
+	if (file != NULL && *file != '\0') {
+		s->log_fd = open(file,
+			O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY,
+			0640);
+		if (s->log_fd < 0)
+			return say_refusal(err, SS_CONFIG,
+				"cannot open the log %s: %s", file,
+				strerror(errno));
+	}
+	ss_site_set_log(s->site, say_line, s->log_fd >= 0 ? &s->log_fd : NULL);
+	return SS_OK;
+}
+
+struct served *
+served_new(const struct options *o, struct ss_error *err)
+{
+	struct served *s = calloc(1, sizeof(*s));
+
+	if (s == NULL) {
+		say_refusal(err, SS_INTERNAL, "out of memory");
+		return NULL;
+	}
+	s->log_fd = -1;
+	s->site = options_site(o, err);
+	if (s->site == NULL ||
+		request_attach(&s->request, s->site, err) != SS_OK ||
+		open_log(s, err) != SS_OK ||
+		ss_site_open(s->site, err) != SS_OK) {
+		served_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+void
+served_free(struct served *s)
+{
+	if (s == NULL)
+		return;
+	ss_site_free(s->site);
+	request_release(&s->request);
+	if (s->log_fd >= 0)
+		close(s->log_fd);
+	free(s);
+}
+
+static const struct passwd *
+default_user(void)
+{
+	const struct passwd *user = getpwnam("statespace");
+
+	return user != NULL ? user : getpwnam("nobody");
+}
+
+enum ss_err
+served_account(
+	const struct ss_site *site, struct account *out, struct ss_error *err)
+{
+	const char *user = ss_site_option(site, "pool.user");
+	const char *group = ss_site_option(site, "pool.group");
+	const struct passwd *pw;
+	const struct group *gr;
+
+	*out = (struct account){ .uid = geteuid(), .gid = getegid() };
+	if (out->uid != 0)
+		return SS_OK;
+	pw = user != NULL && *user != '\0' ? getpwnam(user) : default_user();
+	if (pw == NULL)
+		return say_refusal(err, SS_CONFIG,
+			"there is no account \"%s\"; name one in [pool] user",
+			user != NULL && *user != '\0' ? user : "nobody");
+	out->uid = pw->pw_uid;
+	out->gid = pw->pw_gid;
+	snprintf(out->name, sizeof(out->name), "%s", pw->pw_name);
+	if (group == NULL || *group == '\0')
+		return SS_OK;
+	gr = getgrnam(group);
+	if (gr == NULL)
+		return say_refusal(
+			err, SS_CONFIG, "there is no group \"%s\"", group);
+	out->gid = gr->gr_gid;
+	return SS_OK;
+}
