@@ -14,7 +14,7 @@
 
 struct spawn_limits {
 	uint32_t timeout_ms;   /* wall clock; 0: none */
-	uint64_t output_bytes; /* both streams together */
+	uint64_t output_bytes; /* both streams together; 0: none */
 	uint32_t cpu_s;        /* RLIMIT_CPU; 0: none, as below */
 	uint64_t memory_bytes; /* RLIMIT_DATA */
 	uint64_t processes;    /* RLIMIT_NPROC */
@@ -40,7 +40,7 @@ struct spawn {
 	const char *stdin_data;
 	size_t stdin_len;
 	int stdin_fd;  /* relayed when not -1 */
-	int client_fd; /* a hang-up ends the run; -1 */
+	int client_fd; /* a hang-up ends the run; -1.  Any pipe will do */
 	struct spawn_limits limits;
 	struct spawn_enter enter; /* may be empty */
 	bool own_pid_namespace;   /* we put ourselves there: kill(-1) */
@@ -54,13 +54,13 @@ enum spawn_end {
 	SPAWN_TIMEOUT,   /* killed: wall clock */
 	SPAWN_OUTPUT,    /* killed: output ceiling */
 	SPAWN_GONE,      /* killed: the client left */
-	SPAWN_FAILED     /* never ran: error says which step, errno */
+	SPAWN_FAILED     /* never ran: failed_step, failed_errno */
 };
 
 struct spawn_result {
 	enum spawn_end end;
 	int status;
-	const char *failed_step; /* SPAWN_FAILED: "exec", "chdir", ... */
+	const char *failed_step; /* "exec" "chdir" "limits" "sandbox" ... */
 	int failed_errno;
 	struct buf out, err; /* released by spawn_result_release */
 	uint64_t run_us;
@@ -68,22 +68,30 @@ struct spawn_result {
 };
 
 /*
- * Once per process that will spawn: becomes the subreaper, learns what the
- * kernel has.  0 or errno.
+ * Once per process that will spawn, before it gives up /proc and /dev/null:
+ * becomes the subreaper, learns what the kernel has.  spawn_run does it where
+ * it was forgotten, and again after a fork.  0 or errno.
  */
 int spawn_prepare(void);
 /*
- * Runs one child to its end; when it returns no descendant is left.
- * SS_INTERNAL when something of ours failed (no descriptors, no memory);
- * SPAWN_FAILED when the child could not become the program.
+ * Runs one child to its end; when it returns no descendant is left.  Children
+ * that we had before are spared (reap.h), signals and timer are given back as
+ * they were; while it waits, handlers run and the run goes on.
+ *
+ * SS_OK         however the child ended, SPAWN_FAILED too.
+ * SS_INTERNAL   something of ours failed (no descriptors, no memory), or a
+ *               process of the tool would not die: this worker should leave.
+ *
+ * r is filled in any case and released with spawn_result_release.
  */
 enum ss_err
 spawn_run(const struct spawn *s, struct spawn_result *r, struct ss_error *err);
 void spawn_result_release(struct spawn_result *r);
 
 /*
- * The file that `name` runs: looked up in PATH when it has no slash.  Fills
- * path (cap bytes) with an absolute path.  False: no such program.
+ * The file that `name` runs: looked up in the PATH that tools get (PROTOCOL
+ * section 5) when it has no slash.  Fills path (cap bytes); a relative name
+ * with a slash is left to spawn.dir_fd.  False: no such program.
  */
 bool spawn_find(const char *name, char *path, size_t cap);
 
