@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* Types of files, JSON or not, and what a client prefers. */
+#include "media.h"
+#include "tap.h"
+
+static void
+test_types(void)
+{
+	static const char *const scripts[] = { "a.svg", "a.SVG", "a.xml",
+		"a.html", "a.htm", "a.xhtml", "a.xht", "a.js", "a.mjs", "a.xsl",
+		"a.rss", "a.atom", "d.x/a.Html" };
+	static const char *const unknown[] = { "a", "a.", "a.svgz", "a.swf",
+		"a.wasm", "a.hta", "d.md/a", "a.html ", "a.txt log", "",
+		"a.averyveryverylongextension", "LICENSE" };
+
+	for (size_t i = 0; i < ARRAY_LEN(scripts); i++)
+		is_str(media_type(scripts[i]), "text/plain; charset=utf-8",
+			"%s is shown as text", scripts[i]);
+	for (size_t i = 0; i < ARRAY_LEN(unknown); i++)
+		is_str(media_type(unknown[i]), "application/octet-stream",
+			"\"%s\" is bytes", unknown[i]);
+	is_str(media_type("a.md"), MEDIA_MARKDOWN, "a page is Markdown");
+	is_str(media_type("a.markdown"), MEDIA_MARKDOWN, "so is .markdown");
+	is_str(media_type("d/a.csv"), "text/csv; charset=utf-8", "CSV");
+	is_str(media_type("a.JSON"), "application/json", "case does not count");
+	is_str(media_type("a.tar.gz"), "application/gzip", "the last part");
+	is_str(media_type("a.png"), "image/png", "a picture");
+	is_str(media_type("a.pdf"), "application/pdf", "a PDF");
+	is_str(media_type("a.parquet"), "application/vnd.apache.parquet",
+		"columns of data");
+}
+
+static void
+test_json(void)
+{
+	static const char *const yes[] = { "application/json",
+		"Application/JSON", "application/json; charset=utf-8",
+		" application/json ;x", "application/ld+json",
+		"application/vnd.x+JSON" };
+	static const char *const no[] = { "", "json", "text/plain",
+		"application/x-www-form-urlencoded", "application/jsonx",
+		"application/json, text/plain",
+		"text/plain; a=application/json", "application/+json", "/json",
+		"application/json x", "multipart/form-data; boundary=+json" };
+
+	for (size_t i = 0; i < ARRAY_LEN(yes); i++)
+		ok(media_is_json(yes[i]), "\"%s\" is JSON", yes[i]);
+	for (size_t i = 0; i < ARRAY_LEN(no); i++)
+		ok(!media_is_json(no[i]), "\"%s\" is not", no[i]);
+	ok(!media_is_json(NULL), "no header is not");
+}
+
+#define CHROME                                                                 \
+	"text/html,application/xhtml+xml,application/xml;q=0.9,"               \
+	"image/avif,image/webp,*/*;q=0.8"
+
+static void
+test_prefer(void)
+{
+	static const char *const pages[] = { "text/markdown", "text/html" };
+	static const struct {
+		const char *accept;
+		int wanted;
+	} cases[] = {
+		{ NULL, 0 },
+		{ "", 0 },
+		{ "*/*", 0 },
+		{ "*", 0 },
+		{ "text/*", 0 },
+		{ "text/markdown", 0 },
+		{ "text/html", 1 },
+		{ "TEXT/HTML", 1 },
+		{ CHROME, 1 },
+		{ "text/html, text/markdown", 0 },
+		{ "text/html, text/markdown;q=0.9", 1 },
+		{ "text/html;q=0.5, text/markdown;q=0.7", 0 },
+		{ "text/html;q=0.001, text/markdown;q=0", 1 },
+		{ "text/html;q=0, */*", 0 },
+		{ "text/markdown;q=0, */*;q=0.1", 1 },
+		{ "*/*;q=1, text/*;q=0.5, text/html;q=0.8", 1 },
+		{ "text/html ; q = 0.2 , text/markdown ; q = 0.1", 1 },
+		{ "text/html;level=1", 1 },
+		{ "text/html;level=1;q=0.3, text/html;q=0.7, */*;q=0.5", 1 },
+		{ "text/html;level=1;q=1, text/html;q=0.1, */*;q=0.5", 0 },
+		{ "text/html;x=\"a,b;q=0\", text/markdown;q=0.5", 1 },
+		{ "text/html;q=.9, *; q=.2", 1 },
+		{ "text/html;q=abc, */*;q=0.5", 1 },
+		{ "text/html;q=1.5, */*;q=0.5", 1 },
+		{ "image/png", -1 },
+		{ "*/*;q=0", -1 },
+		{ "text/html;q=0, text/markdown;q=0.0", -1 },
+		{ ",,,", 0 },
+		{ "garbage", 0 },
+		{ "garbage, text/html", 1 },
+		{ "text/html garbage, */*", 0 },
+		{ "text/, text/html", 1 },
+		{ "text/html;x=\"", 1 },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+		is_int(media_prefer(cases[i].accept, pages, 2), cases[i].wanted,
+			"Accept: %s",
+			cases[i].accept ? cases[i].accept : "(none)");
+}
+
+int
+main(void)
+{
+	test_types();
+	test_json();
+	test_prefer();
+	return done();
+}
