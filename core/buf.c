@@ -27,6 +27,12 @@ buf_ok(const struct buf *b)
 	return !b->failed && !b->full;
 }
 
+struct ss_text
+buf_view(const struct buf *b)
+{
+	return (struct ss_text){ b->data != NULL ? b->data : "", b->len };
+}
+
 char *
 buf_reserve(struct buf *b, size_t len)
 {

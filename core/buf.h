@@ -22,6 +22,8 @@ struct buf {
 void buf_release(struct buf *b); /* leaves it empty, max kept */
 void buf_clear(struct buf *b);   /* keeps the memory */
 bool buf_ok(const struct buf *b);
+/* What it holds; never NULL, lives until the next change. */
+struct ss_text buf_view(const struct buf *b);
 bool buf_add(struct buf *b, const char *data, size_t len);
 bool buf_text(struct buf *b, const char *cstring);
 bool buf_char(struct buf *b, char c);

@@ -9,7 +9,7 @@
 struct road {
 	struct ss_site *site;
 	const struct call *call;
-	const struct page *page;
+	struct page *page;
 	const struct spec *spec;
 	size_t tool;
 	struct name_list env; /* the page's, narrowed by the tool */
@@ -164,15 +164,12 @@ step_env(struct road *r)
 		.request_id = r->call->request_id,
 	};
 	code = env_check_request(&r->scope, r->err);
-	if (code == SS_OK && !r->call->dry_run)
-		code = executor_prepare(&r->site->exec_state, r->err);
 	if (code == SS_OK)
 		code = env_fill(arena, r->spec, q->words, q->word_count,
 			&r->scope, &r->argv, &shown, r->err);
 	if (code == SS_OK)
-		code = env_build(arena, &r->scope,
-			executor_tmpdir(&r->site->exec_state), &r->envp,
-			r->err);
+		code = env_build(
+			arena, &r->scope, EXECUTOR_TMPDIR, &r->envp, r->err);
 	r->result->argv = shown;
 	r->result->argc = shown != NULL ? q->word_count : 0;
 	return code;
@@ -198,6 +195,7 @@ step_run(struct road *r)
 		.client_fd = c->client_fd,
 		.output = c->output,
 		.output_ctx = c->output_ctx,
+		.policy = &r->page->rights.tools[r->tool],
 	};
 
 	if (timeout == 0 && r->page->front.sandbox.timeout > 0)

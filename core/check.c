@@ -96,7 +96,7 @@ static enum ss_err
 check_document(
 	struct check *c, const struct ss_document *doc, struct ss_error *err)
 {
-	const struct page *page;
+	struct page *page;
 	enum ss_err code = page_get(c->site, doc, &page, err);
 
 	if (code != SS_OK)

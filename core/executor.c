@@ -2,55 +2,25 @@
 #include "executor.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
-#include <unistd.h>
 
 #include "error.h"
+#include "oneshot.h"
 #include "site.h"
-
-/* How long a worker may spend on what a tool left in its scratch. */
-#define EMPTY_BUDGET_MS 500
 
 void
 executor_init(struct executor *e, struct ss_site *site)
 {
-	*e = (struct executor){ .site = site, .scratch = SCRATCH_INIT };
+	*e = (struct executor){ .site = site };
 }
 
 void
 executor_release(struct executor *e)
 {
 	spawn_result_release(&e->last);
-	scratch_close(&e->scratch);
-}
-
-/* A forked process inherits nothing of this: it prepares for itself. */
-enum ss_err
-executor_prepare(struct executor *e, struct ss_error *err)
-{
-	int number;
-
-	if (e->worn) {
-		error_set(err, SS_SANDBOX_UNAVAILABLE,
-			"the tool did not run: this worker is being replaced");
-		return SS_SANDBOX_UNAVAILABLE;
-	}
-	if (e->prepared == getpid())
-		return SS_OK;
-	number = spawn_prepare();
-	if (number != 0)
-		return error_internal(err, number, "prepare to spawn");
-	e->scratch = SCRATCH_INIT;
-	if (scratch_make(&e->scratch, err) != SS_OK)
-		return SS_INTERNAL;
-	e->prepared = getpid();
-	return SS_OK;
-}
-
-const char *
-executor_tmpdir(const struct executor *e)
-{
-	return e->prepared == getpid() ? e->scratch.path : "/tmp";
+	buf_release(&e->collected[0]);
+	buf_release(&e->collected[1]);
 }
 
 static enum ss_err
@@ -111,55 +81,142 @@ explain_end(const struct spawn_result *r, const struct ss_command *cmd,
 	return error_internal(err, 0, "spawn ended in no known way");
 }
 
+/* TMPDIR is the last word of this process: its scratch. */
 static enum ss_err
-run(void *ctx, const struct ss_command *cmd, struct ss_result *result,
+set_tmpdir(struct arena *arena, char *const *envp, char *const **out,
+	struct ss_error *err)
+{
+	const char *scratch = sandbox_self()->scratch;
+	size_t n = 0;
+	char **copy;
+
+	*out = envp;
+	if (scratch == NULL || strcmp(scratch, EXECUTOR_TMPDIR) == 0)
+		return SS_OK;
+	while (envp[n] != NULL)
+		n++;
+	copy = arena_array(arena, n + 1, sizeof(*copy));
+	if (copy == NULL)
+		return error_memory(err);
+	for (size_t i = 0; i < n; i++) {
+		copy[i] = envp[i];
+		if (strncmp(envp[i], "TMPDIR=", 7) == 0)
+			copy[i] = arena_printf(arena, "TMPDIR=%s", scratch);
+		if (copy[i] == NULL)
+			return error_memory(err);
+	}
+	*out = copy;
+	return SS_OK;
+}
+
+/* The file that runs: the policy's, or what the agent's own word names. */
+static const char *
+program_of(const struct right *right, const struct ss_command *cmd, char *found,
+	size_t cap)
+{
+	if (right->ask.program != NULL)
+		return right->policy.program;
+	if (strchr(cmd->argv[0], '/') != NULL)
+		return cmd->argv[0];
+	return spawn_find(cmd->argv[0], found, cap) ? found : NULL;
+}
+
+static void
+hand_out(const struct executor *e, struct ss_result *result)
+{
+	result->out = buf_view(&e->last.out);
+	result->err = buf_view(&e->last.err);
+	result->limit = e->last.limit;
+	result->run_us = e->last.run_us;
+}
+
+/* In a process that is the sandbox. */
+static enum ss_err
+run_here(void *ctx, const struct ss_command *cmd, struct ss_result *result,
 	struct ss_error *err)
 {
 	struct executor *e = ctx;
-	const struct config *config = &e->site->config;
+	struct right *right = cmd->policy;
 	char found[PATH_MAX];
 	struct spawn s = {
-		.program = cmd->argv[0],
 		.argv = cmd->argv,
-		.envp = cmd->envp,
 		.dir_fd = cmd->dir_fd,
 		.stdin_data = cmd->stdin_data,
 		.stdin_len = cmd->stdin_len,
 		.stdin_fd = cmd->stdin_fd,
 		.client_fd = cmd->client_fd,
-		.limits = { .timeout_ms = cmd->timeout_ms,
-			.output_bytes = cmd->max_output_bytes,
-			.cpu_s = (uint32_t)config->limits.cpu,
-			.memory_bytes = config->limits.memory_bytes,
-			.open_files = config->limits.open_files,
-			.file_bytes = config->limits.file_bytes },
 		.output = cmd->output,
 		.output_ctx = cmd->output_ctx,
 	};
-	enum ss_err code = executor_prepare(e, err);
+	enum ss_err code = right_prepare(right, &e->site->grant, err);
 
+	result->sandbox = sandbox_level_name(sandbox_self()->level);
+	if (code == SS_OK)
+		code = set_tmpdir(&e->site->arena, cmd->envp, &s.envp, err);
 	if (code != SS_OK)
 		return code;
-	if (strchr(cmd->argv[0], '/') == NULL) {
-		if (!spawn_find(cmd->argv[0], found, sizeof(found)))
-			return no_program(cmd->argv[0], ENOENT, err);
-		s.program = found;
-	}
+	s.program = program_of(right, cmd, found, sizeof(found));
+	if (s.program == NULL)
+		return no_program(cmd->argv[0], ENOENT, err);
+	s.limits = right->policy.limits;
 	spawn_result_release(&e->last);
-	code = spawn_run(&s, &e->last, err);
-	e->worn = !scratch_empty(&e->scratch, EMPTY_BUDGET_MS);
+	code = sandbox_run(&right->policy, &right->ruleset, &s, &e->last, err);
+	e->worn = !sandbox_clean();
 	if (code != SS_OK)
 		return code;
-	result->out =
-		(struct ss_text){ e->last.out.data ? e->last.out.data : "",
-			e->last.out.len };
-	result->err =
-		(struct ss_text){ e->last.err.data ? e->last.err.data : "",
-			e->last.err.len };
-	result->limit = e->last.limit;
-	result->run_us = e->last.run_us;
-	result->sandbox = "none";
+	hand_out(e, result);
 	return explain_end(&e->last, cmd, result, err);
+}
+
+/*
+ * In a process born for this command: what the parent has open lies outside
+ * the new view, so the page's directory is opened again, inside.
+ */
+static enum ss_err
+run_confined(void *ctx, const struct ss_command *cmd, struct ss_result *result,
+	struct ss_error *err)
+{
+	struct executor *e = ctx;
+	struct ss_command inside = *cmd;
+	const struct right *right = cmd->policy;
+	enum ss_err code = site_enter_view(e->site, err);
+
+	inside.dir_fd = -1;
+	if (code == SS_OK && cmd->dir_fd >= 0)
+		code = root_open_at(&e->site->root, right->ask.page_dir,
+			O_PATH | O_DIRECTORY, &inside.dir_fd, err);
+	return code == SS_OK ? run_here(ctx, &inside, result, err) : code;
+}
+
+static enum ss_err
+run_apart(struct executor *e, const struct ss_command *cmd,
+	struct ss_result *result, struct ss_error *err)
+{
+	size_t ceiling = cmd->max_output_bytes;
+	enum ss_err code;
+
+	for (size_t i = 0; i < 2; i++) {
+		buf_release(&e->collected[i]);
+		e->collected[i] = BUF_INIT(ceiling);
+	}
+	code = oneshot_run(&e->site->plan, right_keeps(cmd->policy),
+		run_confined, e, cmd, e->collected, result, err);
+	result->out = buf_view(&e->collected[0]);
+	result->err = buf_view(&e->collected[1]);
+	return code;
+}
+
+static enum ss_err
+run(void *ctx, const struct ss_command *cmd, struct ss_result *result,
+	struct ss_error *err)
+{
+	struct executor *e = ctx;
+
+	if (e->worn)
+		return error_set(err, SS_SANDBOX_UNAVAILABLE,
+			"the tool did not run: this worker is being replaced");
+	return e->site->worker ? run_here(ctx, cmd, result, err)
+			       : run_apart(e, cmd, result, err);
 }
 
 struct ss_executor

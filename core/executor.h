@@ -1,32 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The built-in executor: an allowed command becomes one confined child of
- * this process (PROTOCOL section 5, "Running").
+ * The built-in executor: an allowed command becomes one confined child
+ * (PROTOCOL section 5, "Running"), of this process when it is a worker, else
+ * of one that is born for it.
  */
 #ifndef SS_EXECUTOR_H
 #define SS_EXECUTOR_H
 
-#include "scratch.h"
+#include "buf.h"
 #include "spawn.h"
 #include "statespace.h"
+
+/* What TMPDIR says until the executor knows better. */
+#define EXECUTOR_TMPDIR "/tmp"
 
 struct ss_site;
 
 struct executor {
 	struct ss_site *site;
-	pid_t prepared; /* the process that may spawn; 0: none yet */
-	struct scratch scratch;
-	bool worn; /* the scratch could not be emptied */
+	bool worn; /* the scratch could not be emptied: run nothing more */
 	struct spawn_result
-		last; /* its output is the caller's until the next */
+		last;            /* its output is the caller's until the next */
+	struct buf collected[2]; /* the same, from a process of its own */
 };
 
 void executor_init(struct executor *e, struct ss_site *site);
 void executor_release(struct executor *e);
 struct ss_executor executor_table(struct executor *e);
-/* Once per process, before its first command; cheap afterwards. */
-enum ss_err executor_prepare(struct executor *e, struct ss_error *err);
-/* What TMPDIR is for a tool of this process. */
-const char *executor_tmpdir(const struct executor *e);
 
 #endif

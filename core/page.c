@@ -23,6 +23,7 @@ page_free(struct page *p)
 {
 	if (p == NULL)
 		return;
+	rights_release(&p->rights);
 	frontmatter_release(&p->front);
 	arena_release(&p->arena);
 	free(p);
@@ -111,6 +112,9 @@ parse(struct ss_site *site, const struct ss_document *doc, struct page *p,
 		text.len, &p->front, &p->place, &p->error);
 	if (code == SS_OK)
 		code = check_variables(site, &p->front, &p->error);
+	if (code == SS_OK)
+		code = rights_init(&p->arena, &p->front, p->path, &site->grant,
+			&p->rights, &p->error);
 	if (code == SS_INTERNAL && err != NULL)
 		*err = p->error;
 	else
@@ -164,8 +168,8 @@ oldest(struct page_cache *cache)
 }
 
 enum ss_err
-page_get(struct ss_site *site, const struct ss_document *doc,
-	const struct page **out, struct ss_error *err)
+page_get(struct ss_site *site, const struct ss_document *doc, struct page **out,
+	struct ss_error *err)
 {
 	struct page_cache *cache = &site->pages;
 	struct page *p = NULL, **slot;

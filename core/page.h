@@ -9,6 +9,7 @@
 
 #include "arena.h"
 #include "frontmatter.h"
+#include "rights.h"
 
 #define PAGE_CACHE_SIZE 64
 #define PAGE_BYTES_MAX ((size_t)16 << 20)
@@ -23,6 +24,7 @@ struct page {
 	bool settled; /* may be used again */
 	struct arena arena;
 	struct frontmatter front;
+	struct rights rights;
 	struct node_place place; /* of the error */
 	struct ss_error error;   /* code SS_OK, or why it grants nothing */
 };
@@ -39,7 +41,7 @@ struct page_cache {
  * Errors  SS_INTERNAL (cannot be read, no memory).
  */
 enum ss_err page_get(struct ss_site *site, const struct ss_document *doc,
-	const struct page **out, struct ss_error *err);
+	struct page **out, struct ss_error *err);
 /* All bytes of a document, in out (with its own ceiling). */
 enum ss_err
 page_read(const struct ss_document *doc, struct buf *out, struct ss_error *err);

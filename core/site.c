@@ -23,6 +23,7 @@ ss_site_new(void)
 	if (site == NULL)
 		return NULL;
 	site->root = ROOT_INIT;
+	site->plan = SANDBOX_PLAN_INIT;
 	arena_init(&site->arena, 0);
 	if (config_init(&site->config, NULL) != SS_OK) {
 		free(site);
@@ -43,6 +44,7 @@ ss_site_free(struct ss_site *site)
 		return;
 	page_cache_release(&site->pages);
 	executor_release(&site->exec_state);
+	sandbox_release(&site->plan);
 	root_close(&site->root);
 	arena_release(&site->arena);
 	config_release(&site->config);
@@ -166,6 +168,39 @@ open_root(struct ss_site *site, struct ss_error *err)
 	return code;
 }
 
+static enum ss_err
+seed(struct ss_site *site, struct ss_error *err)
+{
+	size_t n = sizeof(site->request_seed);
+
+	if (getrandom(&site->request_seed, n, 0) == (ssize_t)n)
+		return SS_OK;
+	return error_internal(err, errno, "getrandom");
+}
+
+static const char *
+or_null(const char *text)
+{
+	return text[0] != '\0' ? text : NULL;
+}
+
+static enum ss_err
+prepare_sandbox(struct ss_site *site, struct ss_error *err)
+{
+	const struct config *c = &site->config;
+
+	site->grant = rights_grant(c);
+	site->plan.root = or_null(c->root);
+	site->plan.grant = &site->grant;
+	site->plan.user = or_null(c->pool.user);
+	site->plan.group = or_null(c->pool.group);
+	site->plan.scratch_bytes = c->limits.scratch_bytes;
+	site->plan.scratch_files = c->limits.scratch_files;
+	if (!sandbox_mode_from(c->sandbox.mode, &site->plan.mode))
+		return error_set(err, SS_CONFIG, "sandbox.mode is unknown");
+	return sandbox_prepare(&site->plan, err);
+}
+
 enum ss_err
 ss_site_open(struct ss_site *site, struct ss_error *err)
 {
@@ -173,11 +208,13 @@ ss_site_open(struct ss_site *site, struct ss_error *err)
 
 	if (code == SS_OK)
 		code = open_root(site, err);
+	if (code == SS_OK)
+		code = prepare_sandbox(site, err);
 	if (code != SS_OK)
 		return code;
-	if (getrandom(&site->request_seed, sizeof(site->request_seed), 0) !=
-		(ssize_t)sizeof(site->request_seed))
-		return error_internal(err, errno, "getrandom");
+	code = seed(site, err);
+	if (code != SS_OK)
+		return code;
 	site->opened = true;
 	return SS_OK;
 }
@@ -255,28 +292,49 @@ ss_site_worn(const struct ss_site *site)
 	return site->exec_state.worn;
 }
 
-/*
- * The worker gets its own seed for ids, and the default end of a child: what
- * worker() returns.
- */
+enum ss_err
+site_enter_view(struct ss_site *site, struct ss_error *err)
+{
+	const char *path = sandbox_self()->site;
+
+	if (path == NULL || site->root.fd < 0)
+		return SS_OK;
+	root_close(&site->root);
+	return root_open(&site->root, path, err);
+}
+
+struct birth {
+	struct ss_site *site;
+	int (*worker)(void *ctx);
+	void *ctx;
+};
+
+/* The worker gets its own seed for ids and its own view of the root. */
+static int
+worker_main(void *ctx)
+{
+	struct birth *b = ctx;
+	struct ss_site *site = b->site;
+	int status;
+
+	site->worker = true;
+	if (seed(site, NULL) != SS_OK || site_enter_view(site, NULL) != SS_OK)
+		return 1;
+	status = b->worker(b->ctx);
+	page_cache_release(&site->pages);
+	return status;
+}
+
 enum ss_err
 ss_site_fork(struct ss_site *site, int (*worker)(void *ctx), void *ctx,
 	pid_t *pid, struct ss_error *err)
 {
+	struct birth b = { .site = site, .worker = worker, .ctx = ctx };
 	enum ss_err code = site_needs_open(site, err);
-	int status;
 
 	if (code != SS_OK)
 		return code;
-	*pid = fork();
-	if (*pid < 0)
-		return error_internal(err, errno, "fork a worker");
-	if (*pid > 0)
-		return SS_OK;
-	site->request_seed ^= (uint64_t)getpid() << 32 ^ clock_us();
-	status = worker(ctx);
-	executor_release(&site->exec_state);
-	_exit(status);
+	return sandbox_fork(&site->plan, 0, worker_main, &b, pid, err);
 }
 
 /* Is path the directory itself or something below it? */

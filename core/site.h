@@ -12,6 +12,7 @@
 #include "executor.h"
 #include "page.h"
 #include "root.h"
+#include "sandbox.h"
 #include "statespace.h"
 
 #define SITE_HOOKS_MAX 16
@@ -23,6 +24,9 @@ struct ss_site {
 	struct config config;
 	bool opened;
 	struct root root;
+	struct grant grant; /* the operator's, of the configuration */
+	struct sandbox_plan plan;
+	bool worker; /* born by ss_site_fork: commands run here */
 	struct ss_resolver builtin_resolver, resolver;
 	struct ss_executor builtin_executor, executor;
 	struct executor exec_state;
@@ -41,6 +45,11 @@ struct ss_site {
 enum ss_err site_needs_closed(const struct ss_site *site, struct ss_error *err);
 enum ss_err site_needs_open(const struct ss_site *site, struct ss_error *err);
 
+/*
+ * Where a confined process sees the site is not where its parent did: opens
+ * the root again, in its own view.
+ */
+enum ss_err site_enter_view(struct ss_site *site, struct ss_error *err);
 /* Does the document lie, by either name, where tools may write? */
 bool
 site_is_writable(const struct ss_site *site, const struct ss_document *doc);

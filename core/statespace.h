@@ -429,7 +429,7 @@ struct ss_command {
 	int client_fd;             /* a hang-up ends the run; -1: none */
 	ss_output_fn output;       /* NULL: collect */
 	void *output_ctx;
-	const void *policy; /* for the built-in executor */
+	void *policy; /* for the built-in executor */
 };
 
 /*

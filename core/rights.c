@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "rights.h"
+
+#include "path.h"
+
+static struct path_list
+paths_of(const struct config_list *list)
+{
+	return (struct path_list){ .items = list->items, .count = list->count };
+}
+
+static enum network_kind
+network_of(enum config_choice choice)
+{
+	switch (choice) {
+	case CHOICE_NONE: return NETWORK_OFF;
+	case CHOICE_ANY: return NETWORK_ALL;
+	case CHOICE_LIST: return NETWORK_LISTED;
+	}
+	return NETWORK_OFF;
+}
+
+struct grant
+rights_grant(const struct config *c)
+{
+	return (struct grant){
+		.read = paths_of(&c->grant.read),
+		.write = paths_of(&c->grant.write),
+		.unix_sockets = paths_of(&c->grant.unix_sockets),
+		.exec_any = c->grant.exec_choice == CHOICE_ANY,
+		.exec = paths_of(&c->grant.exec),
+		.network = network_of(c->grant.network_choice),
+		.network_targets = paths_of(&c->grant.network),
+		.http = c->grant.http,
+		.proc = c->grant.proc,
+		.limits = {
+			.timeout_ms = (uint32_t)(c->limits.timeout * 1000),
+			.output_bytes = c->limits.max_output_bytes,
+			.cpu_s = (uint32_t)c->limits.cpu,
+			.memory_bytes = c->limits.memory_bytes,
+			.processes = c->limits.processes,
+			.open_files = c->limits.open_files,
+			.file_bytes = c->limits.file_bytes,
+		},
+		.timeout_ms = (uint32_t)(c->grant.timeout * 1000),
+		.memory_bytes = c->grant.memory_bytes,
+		.processes = c->grant.processes,
+	};
+}
+
+static struct policy_ask
+ask_of(const struct frontmatter *front, const struct spec *spec,
+	const char *page_dir)
+{
+	const struct part *first = &spec->parts[0];
+
+	return (struct policy_ask){
+		.page = &front->sandbox,
+		.tool = &spec->wants,
+		.page_dir = page_dir,
+		.program = first->kind == PART_TEXT ? first->text.data : NULL,
+	};
+}
+
+enum ss_err
+rights_init(struct arena *arena, const struct frontmatter *front,
+	const char *page_path, const struct grant *ceiling, struct rights *out,
+	struct ss_error *err)
+{
+	const char *dir = arena_copy(arena, page_path, path_dir_len(page_path));
+	enum ss_err code = SS_OK;
+
+	out->tools =
+		arena_array(arena, front->spec_count + 1, sizeof(*out->tools));
+	if (dir == NULL || out->tools == NULL)
+		return error_memory(err);
+	out->count = front->spec_count;
+	for (size_t i = 0; i < out->count; i++) {
+		arena_init(&out->tools[i].arena, 0);
+		out->tools[i].ruleset = RULESET_INIT;
+		out->tools[i].ask = ask_of(front, &front->specs[i], dir);
+	}
+	for (size_t i = 0; code == SS_OK && i < out->count; i++)
+		code = policy_check(&out->tools[i].ask, ceiling, err);
+	return code;
+}
+
+static void
+right_release(struct right *r)
+{
+	policy_ruleset_release(&r->ruleset);
+	arena_release(&r->arena);
+	r->ruleset = RULESET_INIT;
+	r->ready = false;
+}
+
+void
+rights_release(struct rights *r)
+{
+	for (size_t i = 0; i < r->count; i++)
+		right_release(&r->tools[i]);
+	r->count = 0;
+}
+
+enum ss_err
+right_prepare(
+	struct right *r, const struct grant *ceiling, struct ss_error *err)
+{
+	enum ss_err code;
+
+	if (r->ready && policy_ruleset_is_fresh(&r->ruleset))
+		return SS_OK;
+	right_release(r);
+	code = policy_resolve(&r->arena, &r->ask, ceiling, &r->policy, err);
+	if (code == SS_OK)
+		code = policy_ruleset(&r->arena, &r->policy, &r->ruleset, err);
+	if (code == SS_OK)
+		r->ready = true;
+	else
+		right_release(r);
+	return code;
+}
+
+/* The tool's own word wins over the page's (PROTOCOL section 10). */
+unsigned
+right_keeps(const struct right *r)
+{
+	const struct wants *page = r->ask.page, *tool = r->ask.tool;
+	enum network_kind network =
+		tool->network != NETWORK_UNSET ? tool->network : page->network;
+	bool unix_sockets = tool->unix_sockets.set
+		? tool->unix_sockets.count > 0
+		: page->unix_sockets.count > 0;
+	bool proc = tool->proc_set ? tool->proc : page->proc;
+
+	return (network == NETWORK_ALL || r->ask.http ? KEEP_NETWORK : 0u) |
+		(unix_sockets ? KEEP_UNIX : 0u) | (proc ? KEEP_PROC : 0u);
+}
