@@ -234,7 +234,7 @@ ALL_C = $(wildcard core/*.[ch] fcgi/*.[ch] tests/*.h tests/*/*.[ch] \
 MAN = $(wildcard core/*.3 fcgi/*.1 fcgi/*.8 conf/*.5)
 
 tidy: ## clang-tidy, with the checks of .clang-tidy
-	@printf '%s\n' $(SOURCES) | xargs -P $(TEST_JOBS) -n 4 sh -c \
+	@printf '%s\n' $(SOURCES) | xargs -P $(TEST_JOBS) -n 1 sh -c \
 		'clang-tidy --quiet "$$@" -- -std=c11 $(CPPFLAGS_ALL) 2>/dev/null' tidy
 
 cppcheck: ## cppcheck, every warning an error
