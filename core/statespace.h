@@ -373,6 +373,25 @@ enum ss_err ss_site_check(struct ss_site *site, const char *page,
 /* The report as the object of PROTOCOL section 9; lives as long. */
 const char *ss_report_json(const struct ss_report *report);
 
+/* One layer of confinement, tried for real. */
+struct ss_probe {
+	const char *name; /* "user namespace", "landlock", ... */
+	bool works;
+	bool needed;        /* for the strict level */
+	const char *detail; /* "" when there is nothing to say */
+	const char *remedy; /* NULL when it works */
+};
+
+/*
+ * Tries every layer that this kernel and account could give, in throw-away
+ * children, and hands each to fn, borrowed for that call.  level is the one
+ * that the configured mode reaches here, why no higher one ("": none is
+ * higher); both live as long as the site.
+ */
+enum ss_err ss_site_probe(struct ss_site *site,
+	void (*fn)(void *ctx, const struct ss_probe *probe), void *ctx,
+	const char **level, const char **why, struct ss_error *err);
+
 /* A finished log line without its line break, for the program to write. */
 void ss_site_set_log(struct ss_site *site,
 	void (*fn)(void *ctx, const char *line, size_t len), void *ctx);
