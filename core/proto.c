@@ -293,13 +293,14 @@ scan_close(struct scan *s)
 {
 	size_t first = s->first_key[--s->depth];
 	size_t count = s->key_count - first;
-	struct key *keys = s->keys + first;
+	struct key *keys;
 
 	s->at++;
 	s->whole = true;
 	s->key_count = first;
 	if (count < 2)
 		return SS_OK;
+	keys = s->keys + first;
 	qsort(keys, count, sizeof(*keys), key_compare);
 	for (size_t i = 1; i < count; i++) {
 		if (key_compare(&keys[i - 1], &keys[i]) != 0)

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: MIT */
+/* The bodies on the wire: what a request may say, what an answer looks like. */
+#include "proto.h"
+#include "tap.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+static struct arena arena;
+static struct ss_error error;
+static struct proto_request request;
+
+static enum ss_err
+parse(const char *text)
+{
+	arena_clear(&arena);
+	error_clear(&error);
+	return proto_parse(&arena, text, strlen(text), &request, &error);
+}
+
+static void
+is_json(const char *text)
+{
+	error_clear(&error);
+	is_int(proto_is_json(text, strlen(text), &error), SS_OK, "takes %s",
+		text);
+}
+
+static void
+no_json(const char *text, size_t len, const char *message)
+{
+	error_clear(&error);
+	is_int(proto_is_json(text, len, &error), SS_BAD_REQUEST, "refuses %s",
+		message);
+	ok(strstr(error.message, message) != NULL, "and says \"%s\"", message);
+	if (strstr(error.message, message) == NULL)
+		printf("# it said: %s\n", error.message);
+}
+
+#define NO(text, message) no_json(text, sizeof(text) - 1, message)
+
+static void
+test_json(void)
+{
+	is_json("{}");
+	is_int(proto_is_json(" \t\r\n[ ]\n", 8, &error), SS_OK,
+		"takes blanks around everything");
+	is_json("null");
+	is_json("[1, -0, 0.5, 1e9, 1E+9, -1.25e-3, true, false, null, \"\"]");
+	is_json("{\"a\": {\"a\": 1}, \"b\": [{\"a\": 1}, {\"a\": 2}]}");
+	is_json("\"\\ud83d\\ude00 \\u00e9 \\\" \\\\ \\/ \\b\\f\\n\\r\\t\"");
+	is_json("\"\x7f \xc3\xa9 \xf4\x8f\xbf\xbf\"");
+	is_json("{\"\": 1, \"\\u0061\": 2, \"A\": 3}");
+	NO("", "the end where a value is expected at byte 1");
+	NO("{} {}", "something behind the value at byte 4");
+	NO("{}\0", "something behind the value at byte 3");
+	NO("\xef\xbb\xbf{}", "something that is no value at byte 1");
+	NO("[01]", "neither a comma nor the end of what is open at byte 3");
+	NO("[+1]", "something that is no value at byte 2");
+	NO("[.5]", "something that is no value at byte 2");
+	NO("[1.]", "a fraction without digits at byte 4");
+	NO("[1e]", "an exponent without digits at byte 4");
+	NO("[-]", "a number without digits at byte 3");
+	NO("[NaN]", "something that is no value at byte 2");
+	NO("[nul]", "an unknown word at byte 2");
+	NO("[\"a\nb\"]", "a control byte in a string at byte 4");
+	NO("[\"a\0b\"]", "a control byte in a string at byte 4");
+	NO("[\"\xff\"]", "a byte that is not UTF-8 at byte 3");
+	NO("[\"\xc0\xaf\"]", "a byte that is not UTF-8 at byte 3");
+	NO("[\"\xed\xa0\x80\"]", "a byte that is not UTF-8 at byte 3");
+	NO("[\"\\u0000\"]", "\\u0000, which no string may hold, at byte 3");
+	NO("[\"\\ud800\"]", "a lone surrogate at byte");
+	NO("[\"\\udc00\"]", "a lone surrogate at byte");
+	NO("[\"\\ud800\\ud800\"]", "a lone surrogate at byte");
+	NO("[\"\\ud800x\"]", "a lone surrogate at byte");
+	NO("[\"\\ud800\\n\"]", "a lone surrogate at byte");
+	NO("[\"\\u12g4\"]", "\\u without four hexadecimal digits at byte 3");
+	NO("[\"\\u12", "\\u without four hexadecimal digits at byte 3");
+	NO("[\"\\x\"]", "an unknown escape at byte 3");
+	NO("[\"\\\0\"]", "an unknown escape at byte 3");
+	NO("[\"\\", "an escape that is cut at byte 3");
+	NO("[\"abc", "a string that does not end at byte 6");
+	NO("[1,]", "something that is no value at byte 4");
+	NO("[1 2]", "neither a comma");
+	NO("[1}", "neither a comma");
+	NO("{\"a\": 1,}", "no name where a member is expected at byte 9");
+	NO("{a: 1}", "no name where a member is expected at byte 2");
+	NO("{\"a\" 1}", "no colon behind a member's name at byte 6");
+	NO("{\"a\"", "no colon");
+	NO("[1", "neither a comma");
+	NO("{\"a\": 1, \"a\": 1}", "a member that is there twice, at byte 11");
+	NO("{\"a\": 1, \"\\u0061\": 1}", "a member that is there twice,");
+	NO("{\"\\ud83d\\ude00\": 1, \"\xf0\x9f\x98\x80\": 1}", "there twice");
+	NO("{\"\\n\": 1, \"\\u000A\": 1}", "there twice");
+	NO("{\"\": 1, \"\": 1}", "there twice");
+	NO("[{\"x\": {\"b\": 1, \"c\": 2, \"b\": 3}}]", "there twice");
+	NO("{\"b\": {\"a\": 1}, \"a\": 2, \"b\": 3}", "there twice");
+}
+
+/* count times open, then the rest. */
+static enum ss_err
+nested(char open, char close, size_t count)
+{
+	char text[512];
+
+	memset(text, open, count);
+	memset(text + count, close, count);
+	return proto_is_json(text, 2 * count, &error);
+}
+
+static void
+test_bounds(void)
+{
+	char *text = malloc(4 << 20);
+	struct buf b = BUF_INIT(4 << 20);
+	clock_t begun;
+
+	if (!ok(text != NULL, "has memory for long texts"))
+		return;
+	is_int(nested('[', ']', 64), SS_OK, "takes 64 levels");
+	is_int(nested('[', ']', 65), SS_BAD_REQUEST, "refuses 65");
+	memset(text, '[', 1 << 20);
+	is_int(proto_is_json(text, 1 << 20, &error), SS_BAD_REQUEST,
+		"refuses a million levels without falling over");
+
+	buf_char(&b, '{');
+	for (int i = 0; i < 100000; i++)
+		buf_printf(&b, "%s\"k%d\":0", i ? "," : "", i * 7919 % 100000);
+	buf_char(&b, '}');
+	begun = clock();
+	is_int(proto_is_json(b.data, b.len, &error), SS_OK,
+		"takes 100000 members");
+	ok(clock() - begun < 5 * CLOCKS_PER_SEC, "in less than 5 s");
+	b.len--;
+	buf_text(&b, ",\"k4711\":1}");
+	is_int(proto_is_json(b.data, b.len, &error), SS_BAD_REQUEST,
+		"finds the one of 100001 that is there twice");
+	buf_release(&b);
+	free(text);
+}
+
+static void
+test_request(void)
+{
+	is_int(parse("{\"command\": [\"ls\", \"-l\"]}"), SS_OK,
+		"takes a command");
+	is_int((long long)request.word_count, 2, "of two words");
+	is_str(request.words[0].data, "ls", "the first is ls");
+	is_int((long long)request.words[1].len, 2, "the second has two bytes");
+	is_int((long long)request.env_count, 0, "there is no env");
+	ok(!request.has_stdin, "nor stdin");
+
+	is_int(parse("{\"command\": [\"\"], \"args\": null, \"env\": null, "
+		     "\"stdin\": null, \"future\": [{}]}"),
+		SS_OK, "null is absent, unknown members do not count");
+	ok(!request.has_stdin, "stdin null is no stdin");
+
+	is_int(parse("{\"env\": {\"A\": \"1\", \"B\": \"\"}, \"stdin\": \"\", "
+		     "\"command\": [\"x\"]}"),
+		SS_OK, "members come in any order");
+	is_int((long long)request.env_count, 2, "env has two");
+	is_str(request.env[0].name, "A", "a name");
+	is_str(request.env[0].value, "1", "its value");
+	is_str(request.env[1].value, "", "an empty value");
+	ok(request.has_stdin && request.stdin_text.len == 0,
+		"an empty stdin is one");
+	is_int(parse("{\"command\": [\"\\ud83d\\ude00\"]}"), SS_OK,
+		"takes a pair of surrogates");
+	is_str(request.words[0].data, "\xf0\x9f\x98\x80",
+		"which is one character");
+	is_int(parse("{\"Command\": [\"x\"]}"), SS_BAD_REQUEST,
+		"names are case-sensitive");
+}
+
+static void
+wrong(const char *text, const char *message)
+{
+	is_int(parse(text), SS_BAD_REQUEST, "refuses %s", text);
+	is_str(error.message, message, "and says why");
+}
+
+static void
+test_wrong_requests(void)
+{
+	wrong("[]", "the body must be a JSON object: it is an array");
+	ok(strstr(error.hint, "{\"command\": [") != NULL,
+		"the hint shows a correct body");
+	wrong("\"echo\"", "the body must be a JSON object: it is a string");
+	wrong("{}", "\"command\" must be an array of strings: it is missing");
+	wrong("{\"command\": null}",
+		"\"command\" must be an array of strings: it is missing");
+	wrong("{\"command\": \"ls\"}",
+		"\"command\" must be an array of strings: it is a string");
+	wrong("{\"command\": {\"0\": \"ls\"}}",
+		"\"command\" must be an array of strings: it is an object");
+	wrong("{\"command\": []}",
+		"\"command\" must be an array of strings: it is empty");
+	wrong("{\"command\": [\"a\", \"b\", 3]}",
+		"\"command\" must be an array of strings: item 3 is a number");
+	wrong("{\"command\": [[\"a\"]]}",
+		"\"command\" must be an array of strings: item 1 is an array");
+	wrong("{\"command\": [true]}",
+		"\"command\" must be an array of strings: item 1 is a boolean");
+	wrong("{\"command\": [null]}",
+		"\"command\" must be an array of strings: item 1 is null");
+	wrong("{\"command\": [\"a\"], \"args\": []}",
+		"\"args\" must be an object of strings: it is an array");
+	wrong("{\"command\": [\"a\"], \"args\": {\"w\": 1}}",
+		"\"args\" must be an object of strings: \"w\" is a number");
+	wrong("{\"command\": [\"a\"], \"env\": \"A=1\"}",
+		"\"env\" must be an object of strings: it is a string");
+	wrong("{\"command\": [\"a\"], \"env\": {\"A\": null}}",
+		"\"env\" must be an object of strings: \"A\" is null");
+	wrong("{\"command\": [\"a\"], \"stdin\": 1}",
+		"\"stdin\" must be a string: it is a number");
+	wrong("{\"command\": [\"a\"], \"args\": {\"\": \"x\"}}",
+		"a name in \"args\" is empty or holds a brace");
+	wrong("{\"command\": [\"a\"], \"args\": {\"{a}\": \"x\"}}",
+		"a name in \"args\" is empty or holds a brace");
+	wrong("{\"command\": [\"a\"]",
+		"invalid JSON: neither a comma nor the end of what is open at "
+		"byte 18");
+	ok(error.hint[0] != '\0', "bad JSON gets the hint too");
+}
+
+static void
+fills(const char *word, const char *wanted)
+{
+	static const struct ss_pair args[] = { { "word", "x y" },
+		{ "a", "{b}" }, { "b", "B" }, { "empty", "" },
+		{ "c d", "$X" } };
+	struct ss_text words[] = { text_of("grep"), text_of(word) };
+
+	arena_clear(&arena);
+	is_int(proto_fill(&arena, words, 2, args, ARRAY_LEN(args), &error),
+		SS_OK, "fills %s", word);
+	is_str(words[1].data, wanted, "to %s", wanted);
+	is_int((long long)words[1].len, (long long)strlen(wanted),
+		"and knows its length");
+	is_str(words[0].data, "grep", "and leaves the other word");
+}
+
+static void
+test_fill(void)
+{
+	fills("{word}", "x y");
+	fills("-e={word}!", "-e=x y!");
+	fills("{a}{b}", "{b}B");
+	fills("{{b}}", "{B}");
+	fills("{x{b}", "{xB");
+	fills("{b", "{b");
+	fills("b}", "b}");
+	fills("{}", "{}");
+	fills("{unknown}", "{unknown}");
+	fills("{wor}{words}", "{wor}{words}");
+	fills("{empty}", "");
+	fills("", "");
+	fills("{c d}", "$X");
+	fills("{a}}", "{b}}");
+	fills("{b}{b}{b}", "BBB");
+	fills("{", "{");
+	is_int(parse("{\"command\": [\"echo\", \"{w}\", \"w\"], "
+		     "\"args\": {\"w\": \"{w}\"}}"),
+		SS_OK, "a request's args are filled in");
+	is_str(request.words[1].data, "{w}", "and not scanned again");
+}
+
+/* A body whose command is count times word, after first. */
+static enum ss_err
+parse_repeated(const char *first, const char *word, size_t count)
+{
+	struct buf b = BUF_INIT(4 << 20);
+	enum ss_err code;
+
+	buf_printf(&b, "{\"command\": [%s", first);
+	for (size_t i = 0; i < count; i++) {
+		buf_text(&b, i > 0 || *first != '\0' ? "," : "");
+		buf_text(&b, word);
+	}
+	buf_text(&b, "], \"args\": {\"w\": \"0123456789\"}}");
+	arena_clear(&arena);
+	code = proto_parse(&arena, b.data, b.len, &request, &error);
+	buf_release(&b);
+	return code;
+}
+
+/* A word of len bytes in its quotes, static. */
+static const char *
+long_word(size_t len)
+{
+	static char word[PROTO_WORD_MAX + 16];
+
+	memset(word, 'x', sizeof(word));
+	word[0] = '"';
+	memcpy(word + 1 + len, "\"", 2);
+	return word;
+}
+
+static void
+test_limits(void)
+{
+	is_int(parse_repeated("", "\"\"", PROTO_WORDS_MAX), SS_OK,
+		"takes 65536 words");
+	is_int((long long)request.word_count, PROTO_WORDS_MAX, "all of them");
+	is_int(parse_repeated("", "\"\"", PROTO_WORDS_MAX + 1),
+		SS_COMMAND_TOO_LARGE, "refuses 65537");
+	is_int(parse_repeated("", long_word(PROTO_WORD_MAX), 1), SS_OK,
+		"takes a word of 131071 bytes");
+	is_int(parse_repeated("", long_word(PROTO_WORD_MAX + 1), 1),
+		SS_COMMAND_TOO_LARGE, "refuses one of 131072");
+	is_int(parse_repeated("", long_word(PROTO_WORD_MAX), 8), SS_OK,
+		"takes a command of 1048576 bytes, NULs counted");
+	is_int(parse_repeated("\"\"", long_word(PROTO_WORD_MAX), 8),
+		SS_COMMAND_TOO_LARGE, "refuses one of 1048577");
+	is_int(parse_repeated("", "\"{w}{w}{w}{w}{w}{w}{w}{w}{w}{w}\"", 10381),
+		SS_OK, "takes what is filled to 1048481 bytes");
+	is_int(parse_repeated("", "\"{w}{w}{w}{w}{w}{w}{w}{w}{w}{w}\"", 10382),
+		SS_COMMAND_TOO_LARGE, "refuses what is filled to 1048582");
+}
+
+/* Many keys at many places: a table that is searched, not walked. */
+static void
+test_fill_cost(void)
+{
+	struct buf b = BUF_INIT(8 << 20);
+	clock_t begun;
+
+	buf_text(&b, "{\"command\": [\"");
+	for (int i = 0; i < 16000; i++)
+		buf_printf(&b, "{k%d}", i);
+	buf_text(&b, "\"], \"args\": {");
+	for (int i = 0; i < 60000; i++)
+		buf_printf(&b, "%s\"k%d\": \"\"", i ? "," : "", i);
+	buf_text(&b, "}}");
+	arena_clear(&arena);
+	begun = clock();
+	is_int(proto_parse(&arena, b.data, b.len, &request, &error), SS_OK,
+		"60000 args fill 16000 places");
+	ok(clock() - begun < 5 * CLOCKS_PER_SEC, "in less than 5 s");
+	is_str(request.words[0].data, "", "with nothing, here");
+	b.len = 0;
+	buf_text(&b, "{\"command\": [\"");
+	for (int i = 0; i < 500000; i++)
+		buf_char(&b, '{');
+	buf_text(&b, "\"], \"args\": {\"a\": \"\"}}");
+	begun = clock();
+	is_int(proto_parse(&arena, b.data, b.len, &request, &error),
+		SS_COMMAND_TOO_LARGE, "half a million braces are too long");
+	ok(clock() - begun < 2 * CLOCKS_PER_SEC, "and are read once");
+	buf_release(&b);
+}
+
+static void
+string_is(const char *data, size_t len, const char *wanted)
+{
+	struct buf b = BUF_INIT(4096);
+
+	ok(proto_string(&b, data, len), "writes a string");
+	is_str(b.data, wanted, "as %s", wanted);
+	buf_release(&b);
+}
+
+#define STRING(text, wanted) string_is(text, sizeof(text) - 1, wanted)
+#define R "\xef\xbf\xbd"
+
+static void
+test_string(void)
+{
+	STRING("", "\"\"");
+	STRING("abc", "\"abc\"");
+	STRING("a\"b\\c/d", "\"a\\\"b\\\\c/d\"");
+	STRING("\b\f\n\r\t", "\"\\b\\f\\n\\r\\t\"");
+	STRING("\0\x01\x1f\x7f", "\"\\u0000\\u0001\\u001f\x7f\"");
+	STRING("12345678\n12345678", "\"12345678\\n12345678\"");
+	STRING("1234567\"", "\"1234567\\\"\"");
+	STRING("caf\xc3\xa9 \xf0\x9f\x98\x80",
+		"\"caf\xc3\xa9 \xf0\x9f\x98\x80\"");
+	STRING("a\xff"
+	       "b",
+		"\"a" R "b\"");
+	/* The table of Unicode 16, section 3.9, and its neighbours. */
+	STRING("\xc0\xaf\xe0\x80\xbf\xf0\x81\x82\x41",
+		"\"" R R R R R R R R "A\"");
+	STRING("\xed\xa0\x80\xed\xbf\xbf\xed\xaf\x41",
+		"\"" R R R R R R R R "A\"");
+	STRING("\xf4\x91\x92\x93\xff\x41\x80\xbf\x42",
+		"\"" R R R R R "A" R R "B\"");
+	STRING("\xe1\x80\xe2\xf0\x91\x92\xf1\xbf\x41", "\"" R R R R "A\"");
+	STRING("\xf0\x9f\x98", "\"" R "\"");
+	STRING("\xf0\x9f", "\"" R "\"");
+	STRING("\xe2\x82", "\"" R "\"");
+	STRING("\xf0", "\"" R "\"");
+	STRING("\xc3", "\"" R "\"");
+	STRING("\xf4\x90\x80\x80", "\"" R R R R "\"");
+}
+
+static void
+test_answers(void)
+{
+	struct buf b = BUF_INIT(8192), tiny = BUF_INIT(10);
+	struct ss_error err = { 0 };
+
+	ok(proto_result(&b, TEXT("hi\n"), (struct ss_text){ NULL, 0 }, 0, NULL,
+		   NULL),
+		"writes a result");
+	is_str(b.data,
+		"{\"stdout\": \"hi\\n\", \"stderr\": \"\", \"returncode\": 0}",
+		"without a sandbox");
+	buf_clear(&b);
+	proto_result(&b, TEXT(""), TEXT("x"), 137, "strict", "wall");
+	is_str(b.data,
+		"{\"stdout\": \"\", \"stderr\": \"x\", \"returncode\": 137, "
+		"\"sandbox\": {\"level\": \"strict\", \"limit\": \"wall\"}}",
+		"with level and limit");
+	buf_clear(&b);
+	proto_result(&b, TEXT(""), TEXT(""), -1, "none", NULL);
+	is_str(b.data,
+		"{\"stdout\": \"\", \"stderr\": \"\", \"returncode\": -1, "
+		"\"sandbox\": {\"level\": \"none\"}}",
+		"with the level alone");
+	buf_clear(&b);
+	error_set(&err, SS_NOT_ALLOWED, "no \"tool\"");
+	ok(proto_error(&b, &err), "writes an error");
+	is_str(b.data,
+		"{\"stdout\": \"\", \"stderr\": \"no \\\"tool\\\"\", "
+		"\"returncode\": 1, \"error\": {\"code\": \"not_allowed\", "
+		"\"message\": \"no \\\"tool\\\"\", \"hint\": \"\"}}",
+		"the hint is always there");
+	buf_clear(&b);
+	error_hint(&err, "cat\n");
+	error_detail(&err, "/secret");
+	proto_error(&b, &err);
+	ok(strstr(b.data, "\"hint\": \"cat\\n\"") != NULL, "with its text");
+	ok(strstr(b.data, "secret") == NULL, "the operator's detail never is");
+	ok(!proto_error(&tiny, &err), "says when the ceiling was reached");
+	buf_release(&b);
+	buf_release(&tiny);
+}
+
+static void
+test_no_memory(void)
+{
+	struct arena small;
+
+	arena_init(&small, 100);
+	is_int(proto_parse(
+		       &small, "{\"command\": [\"a\"]}", 18, &request, &error),
+		SS_INTERNAL, "an arena that is full is an internal error");
+	arena_release(&small);
+}
+
+int
+main(void)
+{
+	arena_init(&arena, 0);
+	test_json();
+	test_bounds();
+	test_request();
+	test_wrong_requests();
+	test_fill();
+	test_limits();
+	test_fill_cost();
+	test_string();
+	test_answers();
+	test_no_memory();
+	arena_release(&arena);
+	return done();
+}
