@@ -24,9 +24,8 @@ etag_of(struct exchange *x)
 	if (d->inode == 0 && d->mtime_ns == 0)
 		return NULL;
 	return arena_printf(&x->site->arena,
-		"\"%" PRIx64 "-%" PRIx64 "-%" PRIx64 "-%" PRIx64 "\"",
-		d->inode, d->length, (uint64_t)d->mtime_ns,
-		(uint64_t)d->ctime_ns);
+		"\"%" PRIx64 "-%" PRIx64 "-%" PRIx64 "-%" PRIx64 "\"", d->inode,
+		d->length, (uint64_t)d->mtime_ns, (uint64_t)d->ctime_ns);
 }
 
 static char *
@@ -84,7 +83,7 @@ is_unchanged(const struct exchange *x, const char *etag)
 	if (req->if_none_match != NULL)
 		return lists_etag(req->if_none_match, etag);
 	return req->if_modified_since != NULL &&
-	       not_modified_since(x, req->if_modified_since);
+		not_modified_since(x, req->if_modified_since);
 }
 
 static bool
@@ -151,7 +150,7 @@ range_applies(const struct exchange *x, const char *etag, const char *date)
 	if (v == NULL)
 		return true;
 	return (etag != NULL && strcmp(v, etag) == 0) ||
-	       (date != NULL && strcmp(v, date) == 0);
+		(date != NULL && strcmp(v, date) == 0);
 }
 
 static enum ss_err
@@ -194,10 +193,8 @@ answer_range(struct exchange *x)
 	struct range r = { 0 };
 
 	switch (parse_range(x->req->range, x->doc.length, &r)) {
-	case RANGE_NONE:
-		return body_whole(x);
-	case RANGE_PART:
-		return body_part(x, &r);
+	case RANGE_NONE: return body_whole(x);
+	case RANGE_PART: return body_part(x, &r);
 	case RANGE_UNSATISFIABLE:
 		exchange_header(x, "Content-Range",
 			arena_printf(&x->site->arena, "bytes */%" PRIu64,

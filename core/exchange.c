@@ -18,7 +18,7 @@ static size_t
 body_ceiling(const struct ss_site *site)
 {
 	return (size_t)site->config.limits.max_output_bytes * 6 +
-	       ((size_t)1 << 20);
+		((size_t)1 << 20);
 }
 
 /* The front's id when it is 1 to 128 of [A-Za-z0-9._-], else one of ours. */
@@ -29,8 +29,9 @@ take_id(struct exchange *x)
 	size_t n = id != NULL ? strlen(id) : 0;
 
 	if (n > 0 && n < sizeof(x->id) &&
-		strspn(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-			   "0123456789._-") == n)
+		strspn(id,
+			"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+			"0123456789._-") == n)
 		memcpy(x->id, id, n + 1);
 	else
 		site_make_id(x->site, x->id);
@@ -113,7 +114,7 @@ prefers_json(const struct exchange *x)
 		"application/json" };
 
 	return x->json_errors ||
-	       media_prefer(x->req->accept, offers, ARRAY_LEN(offers)) == 1;
+		media_prefer(x->req->accept, offers, ARRAY_LEN(offers)) == 1;
 }
 
 void

@@ -19,8 +19,8 @@ struct exchange {
 	struct ss_site *site;
 	const struct ss_request *req;
 	struct ss_error err;
-	const char *stage;		/* the one that decides, for the log */
-	char path[PATH_BYTES_MAX + 1];	/* clean */
+	const char *stage;             /* the one that decides, for the log */
+	char path[PATH_BYTES_MAX + 1]; /* clean */
 	struct ss_document doc;
 	bool doc_open;
 	char id[129];
@@ -31,17 +31,17 @@ struct exchange {
 	struct ss_header headers[EXCHANGE_HEADERS_MAX];
 	size_t header_count;
 	struct buf body;
-	int fd;				/* streamed instead of body; -1 */
+	int fd; /* streamed instead of body; -1 */
 	uint64_t offset, length;
 	bool json_errors;
 
-	ssize_t tool;			/* for the log; -1: none */
+	ssize_t tool; /* for the log; -1: none */
 	struct ss_result result;
 };
 
 /* The site's only one, emptied; NULL when memory ran out. */
-struct exchange *exchange_begin(struct ss_site *site,
-	const struct ss_request *req);
+struct exchange *
+exchange_begin(struct ss_site *site, const struct ss_request *req);
 /* Closes what it held; the arena is empty afterwards. */
 void exchange_end(struct exchange *x);
 

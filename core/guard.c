@@ -38,7 +38,7 @@ is_literal(struct ss_text name)
 	memcpy(copy, name.data, name.len);
 	copy[name.len] = '\0';
 	return inet_pton(AF_INET, copy, address) == 1 ||
-	       inet_pton(AF_INET6, copy, address) == 1;
+		inet_pton(AF_INET6, copy, address) == 1;
 }
 
 static bool
@@ -47,7 +47,7 @@ same_name(struct ss_text name, const char *known)
 	struct ss_text k = name_of(text_of(known));
 
 	return name.len > 0 && name.len == k.len &&
-	       strncasecmp(name.data, k.data, k.len) == 0;
+		strncasecmp(name.data, k.data, k.len) == 0;
 }
 
 enum ss_err
@@ -64,9 +64,11 @@ guard_host(const struct config *config, const char *host, struct ss_error *err)
 	for (size_t i = 0; i < config->http.hosts.count; i++)
 		if (same_name(name, config->http.hosts.items[i]))
 			return SS_OK;
-	error_set(err, SS_HOST_REFUSED, "this server does not answer for that Host");
-	error_hint(err, "use the server's address, localhost, or a name listed "
-			"in [http] hosts");
+	error_set(err, SS_HOST_REFUSED,
+		"this server does not answer for that Host");
+	error_hint(err,
+		"use the server's address, localhost, or a name listed "
+		"in [http] hosts");
 	return SS_HOST_REFUSED;
 }
 
@@ -79,8 +81,8 @@ normalize(struct ss_text authority, const char *default_port, char *out,
 	const char *port = default_port;
 	size_t port_len = strlen(default_port), after;
 	const char *bracket = authority.len > 0 && authority.data[0] == '['
-				      ? memchr(authority.data, ']', authority.len)
-				      : NULL;
+		? memchr(authority.data, ']', authority.len)
+		: NULL;
 	const char *colon;
 
 	after = bracket != NULL ? (size_t)(bracket - authority.data) : 0;
@@ -93,8 +95,8 @@ normalize(struct ss_text authority, const char *default_port, char *out,
 		return false;
 	for (size_t i = 0; i < name.len; i++)
 		out[i] = (char)(name.data[i] >= 'A' && name.data[i] <= 'Z'
-					? name.data[i] | 0x20
-					: name.data[i]);
+				? name.data[i] | 0x20
+				: name.data[i]);
 	out[name.len] = ':';
 	memcpy(out + name.len + 1, port, port_len);
 	out[name.len + 1 + port_len] = '\0';
@@ -119,9 +121,9 @@ same_authority(const char *origin, const char *host)
 		return false;
 	}
 	return strchr(rest, '/') == NULL &&
-	       normalize(text_of(rest), port, a, sizeof(a)) &&
-	       normalize(text_of(host), port, b, sizeof(b)) &&
-	       strcmp(a, b) == 0;
+		normalize(text_of(rest), port, a, sizeof(a)) &&
+		normalize(text_of(host), port, b, sizeof(b)) &&
+		strcmp(a, b) == 0;
 }
 
 enum ss_err

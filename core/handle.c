@@ -44,8 +44,8 @@ stage_guard(struct exchange *x, enum stage_result *result)
 
 	(void)result;
 	if (code == SS_OK && exchange_is(x, "POST"))
-		code = guard_origin(&x->site->config, req->origin, req->host,
-			&x->err);
+		code = guard_origin(
+			&x->site->config, req->origin, req->host, &x->err);
 	return code;
 }
 
@@ -96,8 +96,8 @@ stage_path(struct exchange *x, enum stage_result *result)
 		return code;
 	if (path == NULL)
 		return error_set(&x->err, SS_NOT_FOUND, "no such file");
-	return ss_path_clean(path, strlen(path), x->path, sizeof(x->path),
-		&x->err);
+	return ss_path_clean(
+		path, strlen(path), x->path, sizeof(x->path), &x->err);
 }
 
 static void
@@ -113,8 +113,8 @@ static bool
 is_reserved(const char *path)
 {
 	return strcmp(path, "healthz") == 0 || strcmp(path, "readyz") == 0 ||
-	       strcmp(path, "mcp") == 0 || strcmp(path, "__meta") == 0 ||
-	       strncmp(path, "__meta/", 7) == 0;
+		strcmp(path, "mcp") == 0 || strcmp(path, "__meta") == 0 ||
+		strncmp(path, "__meta/", 7) == 0;
 }
 
 static enum ss_err
@@ -123,14 +123,15 @@ stage_reserved(struct exchange *x, enum stage_result *result)
 	if (!is_reserved(x->path))
 		return SS_OK;
 	if (exchange_is(x, "POST"))
-		return error_set(&x->err, SS_METHOD, "/%s takes no POST",
-			x->path);
+		return error_set(
+			&x->err, SS_METHOD, "/%s takes no POST", x->path);
 	*result = STAGE_ANSWERED;
 	if (strcmp(x->path, "healthz") == 0 || strcmp(x->path, "readyz") == 0)
 		json_body(x, "{\"status\": \"ok\"}\n");
 	else if (strcmp(x->path, "__meta/version") == 0)
-		json_body(x, "{\"name\": \"statespace\", \"version\": \""
-			SS_VERSION "\"}\n");
+		json_body(x,
+			"{\"name\": \"statespace\", \"version\": \"" SS_VERSION
+			"\"}\n");
 	else
 		return error_set(&x->err, SS_NOT_FOUND, "no such file");
 	return SS_OK;
@@ -180,7 +181,8 @@ static void
 server_timing(struct exchange *x, uint64_t begun_us, uint64_t ended_us)
 {
 	uint64_t run = x->result.run_us, all = ended_us - begun_us;
-	uint64_t queue = begun_us > x->started_us ? begun_us - x->started_us : 0;
+	uint64_t queue =
+		begun_us > x->started_us ? begun_us - x->started_us : 0;
 
 	exchange_header(x, "Server-Timing",
 		arena_printf(&x->site->arena,
@@ -204,8 +206,9 @@ stage_run(struct exchange *x, enum stage_result *result)
 
 	*result = STAGE_ANSWERED;
 	x->stage = "parse";
-	code = proto_parse(&x->site->arena, x->req->body != NULL
-			? x->req->body : "", x->req->body_len, &request, &x->err);
+	code = proto_parse(&x->site->arena,
+		x->req->body != NULL ? x->req->body : "", x->req->body_len,
+		&request, &x->err);
 	if (code == SS_OK)
 		code = call_run(x->site, &call, &x->stage, &x->result, &x->err);
 	x->tool = x->result.tool;

@@ -66,6 +66,17 @@ struct sweep {
 };
 
 /*
+ * Looking into a directory, and moving it (which rewrites its ".."), need its
+ * mode; whether that worked shows at the next step.
+ */
+static void
+open_up(int dir, const char *name)
+{
+	if (fchmodat(dir, name, 0700, 0) != 0)
+		errno = 0;
+}
+
+/*
  * Removes one entry of dir; a directory that is not empty is moved to the top
  * (or stays, when dir is the top) and *left is set.
  */
@@ -81,8 +92,7 @@ remove_entry(struct sweep *w, int dir, const char *name, bool *left)
 	*left = true;
 	if (dir == w->top)
 		return;
-	/* Moving a directory rewrites its "..": it must be ours to write. */
-	fchmodat(dir, name, 0700, 0);
+	open_up(dir, name);
 	do
 		snprintf(up, sizeof(up), "s%u", w->moved++);
 	while (renameat2(dir, name, w->top, up, RENAME_NOREPLACE) != 0 &&
@@ -129,7 +139,7 @@ sweep_children(struct sweep *w)
 	while (!w->failed && (e = readdir(top)) != NULL) {
 		if (is_dot(e->d_name))
 			continue;
-		fchmodat(w->top, e->d_name, 0700, 0);
+		open_up(w->top, e->d_name);
 		fd = openat(w->top, e->d_name, DIR_FLAGS);
 		if (fd < 0)
 			continue;
