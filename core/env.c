@@ -303,11 +303,7 @@ is_absolute(struct ss_text word)
 		(is_letter(word.data[i]) || is_digit(word.data[i]) ||
 			word.data[i] == '-' || word.data[i] == '.'))
 		i++;
-	if (i > 0) {
-		if (i == word.len || word.data[i] != '=')
-			return false;
-		i++;
-	}
+	i = i < word.len && word.data[i] == '=' ? i + 1 : 0;
 	return i < word.len && word.data[i] == '/';
 }
 

@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: MIT */
+/* Variables: who may set which, what becomes of $NAME, agent's words. */
+#include "env.h"
+#include "proto.h"
+#include "tap.h"
+
+#include <stdlib.h>
+
+static struct arena arena;
+static struct ss_error error;
+
+static const struct ss_pair server[] = { { "API_KEY", "s3cr3t" },
+	{ "DB", "prod" }, { "EMPTY", "" }, { "NEST", "$DB" },
+	{ "ABS", "/srv/../x" } };
+static const char *page_names[] = { "WHO", "DB", "ABS", "LESSOPEN" };
+static const struct name_list page = { .set = true,
+	.names = page_names,
+	.count = ARRAY_LEN(page_names),
+	.line = 3,
+	.column = 1 };
+static const struct ss_pair sent[] = { { "WHO", "ada" }, { "DB", "mine" } };
+
+static struct env_scope
+scope_of(const struct ss_pair *request, size_t count)
+{
+	return (struct env_scope){ .server = server,
+		.server_count = ARRAY_LEN(server),
+		.page = &page,
+		.request = request,
+		.request_count = count,
+		.request_id = "r-1" };
+}
+
+/* A tool of at most eight parts: "{}" free, "~" a regex, else text. */
+struct tool {
+	struct part parts[8];
+	struct spec spec;
+};
+
+static const struct spec *
+tool_of(struct tool *t, const char *const *words, size_t count)
+{
+	*t = (struct tool){ .spec.parts = t->parts, .spec.part_count = count };
+	for (size_t i = 0; i < count; i++) {
+		t->parts[i].line = 7;
+		t->parts[i].column = (unsigned)i + 1;
+		t->parts[i].text = text_of(words[i]);
+		if (strcmp(words[i], "{}") == 0)
+			t->parts[i].kind = PART_ANY;
+		else if (strcmp(words[i], "~") == 0)
+			t->parts[i].kind = PART_REGEX;
+	}
+	return &t->spec;
+}
+
+static void
+test_names(void)
+{
+	static const char *const names[] = { "A", "_", "a1", "API_KEY" };
+	static const char *const others[] = { "", "1A", "A-B", "A B",
+		"A=", "$A", "\xc3\xa9", "A\n" };
+	static const char *const kept[] = { "PATH", "HOME", "TMPDIR", "IFS",
+		"ENV", "BASH_ENV", "LD_PRELOAD", "LD_", "DYLD_X", "GCONV_PATH",
+		"STATESPACE_REQUEST_ID" };
+	static const char *const hooks[] = { "PYTHONPATH", "PERL5LIB",
+		"PERL5OPT", "NODE_OPTIONS", "RUBYOPT", "GIT_SSH_COMMAND",
+		"PAGER", "EDITOR", "http_proxy", "HTTPS_PROXY", "no_proxy",
+		"LESSOPEN", "MANPAGER", "JAVA_TOOL_OPTIONS", "LOCPATH", "PS4",
+		"SHELLOPTS", "BASH_FUNC_x", "GLIBC_TUNABLES", "TAR_OPTIONS",
+		"KUBECONFIG", "AWS_CONFIG_FILE", "LC_ALL" };
+	static const char *const free_names[] = { "WHO", "QUERY", "GOAL",
+		"LESSON", "CREDITOR", "TZ", "REGION", "PATHS", "HOMER", "path",
+		"NODE_NAME", "PROXY" };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		ok(env_is_name(names[i], strlen(names[i])), "%s is a name",
+			names[i]);
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		ok(!env_is_name(others[i], strlen(others[i])),
+			"name %zu of the others is none", i);
+	for (size_t i = 0; i < ARRAY_LEN(kept); i++)
+		ok(env_is_reserved(kept[i]), "%s is reserved", kept[i]);
+	for (size_t i = 0; i < ARRAY_LEN(hooks); i++)
+		ok(env_is_server_only(hooks[i]) && !env_is_reserved(hooks[i]),
+			"%s is for the server to set", hooks[i]);
+	for (size_t i = 0; i < ARRAY_LEN(free_names); i++)
+		ok(!env_is_server_only(free_names[i]) &&
+				!env_is_reserved(free_names[i]),
+			"%s is anybody's", free_names[i]);
+}
+
+static void
+test_list(void)
+{
+	static const char *bad[] = { "OK", "LD_PRELOAD" };
+	static const char *worse[] = { "$WHO" };
+	struct name_list list = { true, bad, 2, 4, 2 };
+
+	is_int(env_check_list(&page, &error), SS_OK,
+		"a page may list a hook for the server to set");
+	is_int(env_check_list(&list, &error), SS_BAD_FRONTMATTER,
+		"but not a reserved name");
+	is_str(error.message,
+		"line 4, column 2: found \"LD_PRELOAD\" in env, expected a "
+		"variable that a page may pass on",
+		"and reads where");
+	list = (struct name_list){ true, worse, 1, 4, 2 };
+	is_int(env_check_list(&list, &error), SS_BAD_FRONTMATTER,
+		"nor what is no name");
+	ok(strstr(error.message, "\"$WHO\"") != NULL, "which is named");
+	list.count = 0;
+	is_int(env_check_list(&list, &error), SS_OK, "an empty list is fine");
+}
+
+#define WORDS(...)                                                             \
+	(const char *const[]){ __VA_ARGS__ },                                  \
+		ARRAY_LEN(((const char *const[]){ __VA_ARGS__ }))
+
+static void
+script(enum ss_err wanted, const char *sentence, const char *const *words,
+	size_t count)
+{
+	struct tool t;
+
+	is_int(env_check_spec(tool_of(&t, words, count), server,
+		       ARRAY_LEN(server), &page, &error),
+		wanted, "%s", sentence);
+}
+
+static void
+test_scripts(void)
+{
+	const enum ss_err bad = SS_BAD_FRONTMATTER;
+
+	script(bad, "a secret in sh -c", WORDS("sh", "-c", "x $API_KEY"));
+	is_str(error.message,
+		"line 7, column 3: found $API_KEY inside a script, expected a "
+		"name that env: lists",
+		"the message says where and which");
+	ok(strstr(error.hint, "add API_KEY to env:") != NULL,
+		"the hint says what to do");
+	script(bad, "with braces", WORDS("sh", "-c", "x ${API_KEY}"));
+	script(bad, "as a word by itself", WORDS("sh", "-c", "$API_KEY"));
+	script(bad, "in a path's shell", WORDS("/bin/bash", "-c", "$API_KEY"));
+	script(bad, "in python3.12", WORDS("python3.12", "-c", "$API_KEY"));
+	script(bad, "in perl -e", WORDS("perl", "-e", "$API_KEY"));
+	script(bad, "in perl -lane", WORDS("perl", "-lane", "$API_KEY"));
+	script(bad, "in sh -ec", WORDS("sh", "-ec", "$API_KEY"));
+	script(bad, "in node --eval", WORDS("node", "--eval", "$API_KEY"));
+	script(bad, "glued to -e", WORDS("perl", "-eprint '$API_KEY'"));
+	script(bad, "behind other options",
+		WORDS("bash", "-o", "pipefail", "-c", "$API_KEY"));
+	script(bad, "behind a wrapper",
+		WORDS("timeout", "5", "sh", "-c", "$API_KEY"));
+	script(bad, "behind any program", WORDS("{}", "-c", "$API_KEY"));
+	script(SS_OK, "a listed name is the script's to read",
+		WORDS("sh", "-c", "x $DB $WHO"));
+	script(SS_OK, "a name in no table is the script's own",
+		WORDS("sh", "-c", "for f in *; do echo $f; done"));
+	script(SS_OK, "an option of another program",
+		WORDS("grep", "-e", "$API_KEY"));
+	script(SS_OK, "a header", WORDS("curl", "-H", "Bearer $API_KEY"));
+	script(SS_OK, "an argument of a script",
+		WORDS("python3", "x.py", "$API_KEY"));
+	script(SS_OK, "a word after the script",
+		WORDS("sh", "-c", "echo \"$1\"", "sh", "$API_KEY"));
+}
+
+static void
+word(const char *program, const char *kind, const char *text,
+	enum ss_err wanted)
+{
+	const char *parts[] = { program, kind };
+	struct ss_text words[] = { text_of(program), text_of(text) };
+	struct tool t;
+	const struct spec *s = tool_of(&t, parts, kind != NULL ? 2 : 1);
+
+	error_clear(&error);
+	is_int(env_check_words(s, words, 2, &error), wanted, "%s word \"%s\"",
+		kind == NULL                      ? "extra"
+			: strcmp(kind, "{}") == 0 ? "free"
+			: strcmp(kind, "~") == 0  ? "regex"
+						  : "author's",
+		text);
+}
+
+static void
+test_words(void)
+{
+	static const char *const bad[] = { "/etc/passwd", "/", "..", "../x",
+		"a/../b", "--file=/etc/passwd", "if=/dev/zero", "-x=../y",
+		"a=..", "--a-b.c_1=/x" };
+	static const char *const fine[] = { "", "x", "a/b", "-n", "1..2",
+		"https://example.com/a?q=/b", "s=a/b", "{x=/re/}", "=",
+		"a=", "a/=/b" };
+
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		word("cat", "{}", bad[i], SS_PATH_REFUSED);
+		word("cat", NULL, bad[i], SS_PATH_REFUSED);
+		word("cat", bad[i], bad[i], SS_OK);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(fine); i++) {
+		word("cat", "{}", fine[i], SS_OK);
+		word("cat", NULL, fine[i], SS_OK);
+	}
+	word("ls", "~", "/usr/lib", SS_OK);
+	word("ls", "~", "/usr/../etc", SS_PATH_REFUSED);
+	word("ls", "~", "x=../etc", SS_PATH_REFUSED);
+	word("cat", "{}", "=/x", SS_PATH_REFUSED);
+}
+
+static void
+sets(const char *name, enum ss_err wanted, const char *sentence)
+{
+	const struct ss_pair one = { name, "v" };
+	struct env_scope scope = scope_of(&one, 1);
+
+	is_int(env_check_request(&scope, &error), wanted, "%s", sentence);
+}
+
+static void
+test_request(void)
+{
+	struct env_scope scope = scope_of(sent, ARRAY_LEN(sent));
+	const struct ss_pair one = { "WHO", "v" };
+
+	is_int(env_check_request(&scope, &error), SS_OK,
+		"a request may set what the page lists");
+	sets("OTHER", SS_BAD_ENV, "not what it does not list");
+	is_str(error.message,
+		"\"env\" may not set \"OTHER\": the page does not list it",
+		"and the name is said");
+	ok(strstr(error.hint, "WHO") != NULL, "the hint names one that can");
+	sets("API_KEY", SS_BAD_ENV, "not what the server alone has");
+	sets("", SS_BAD_ENV, "not an empty name");
+	sets("A=B", SS_BAD_ENV, "not what is no name");
+	sets("PATH", SS_BAD_ENV, "not a reserved name");
+	sets("LESSOPEN", SS_BAD_ENV, "not a hook, although it is listed");
+	ok(strstr(error.message, "only the server") != NULL, "and reads why");
+	scope = scope_of(&one, 1);
+	scope.page = NULL;
+	is_int(env_check_request(&scope, &error), SS_BAD_ENV,
+		"nothing where no page lists anything");
+}
+
+static char **argv;
+static const char **shown;
+
+/* The author's word (or kind) filled; the word that is sent may differ. */
+static enum ss_err
+fill(const char *part, const char *sent_word, const struct ss_pair *request,
+	size_t count)
+{
+	const char *parts[] = { "echo", part };
+	struct ss_text words[] = { text_of("echo"), text_of(sent_word) };
+	struct env_scope scope = scope_of(request, count);
+	struct tool t;
+
+	arena_clear(&arena);
+	error_clear(&error);
+	argv = NULL;
+	shown = NULL;
+	return env_fill(&arena, tool_of(&t, parts, 2), words, 2, &scope, &argv,
+		&shown, &error);
+}
+
+static void
+fills(const char *text, const char *wanted, const char *wanted_shown)
+{
+	is_int(fill(text, text, sent, ARRAY_LEN(sent)), SS_OK, "fills %s",
+		text);
+	is_str(argv ? argv[1] : NULL, wanted, "with \"%s\"", wanted);
+	is_str(shown ? shown[1] : NULL, wanted_shown, "and shows \"%s\"",
+		wanted_shown);
+}
+
+static void
+test_fill(void)
+{
+	/* Rule 1: listed. */
+	fills("$WHO", "ada", "ada");
+	fills("${WHO}", "ada", "ada");
+	fills("$DB", "prod", "$DB");
+	fills("$ABS", "/srv/../x", "$ABS");
+	fills("x$WHO", "x$WHO", "x$WHO");
+	fills("$WHO$WHO", "$WHO$WHO", "$WHO$WHO");
+	fills("db=$DB", "db=$DB", "db=$DB");
+	/* Rule 2: the server's. */
+	fills("$API_KEY", "s3cr3t", "$API_KEY");
+	fills("Bearer $API_KEY", "Bearer s3cr3t", "Bearer $API_KEY");
+	fills("${API_KEY}_$API_KEY", "s3cr3t_s3cr3t", "${API_KEY}_$API_KEY");
+	fills("$EMPTY", "", "$EMPTY");
+	fills("<$EMPTY>", "<>", "<$EMPTY>");
+	fills("$NEST", "$DB", "$NEST");
+	fills("$$API_KEY$", "$s3cr3t$", "$$API_KEY$");
+	fills("$API_KEY $WHO", "s3cr3t $WHO", "$API_KEY $WHO");
+	/* Rule 3: text. */
+	fills("$NOPE", "$NOPE", "$NOPE");
+	fills("{print $NF}", "{print $NF}", "{print $NF}");
+	fills("$API_KEYS", "$API_KEYS", "$API_KEYS");
+	fills("${API_KEY", "${API_KEY", "${API_KEY");
+	fills("${API_KEY:-x}", "${API_KEY:-x}", "${API_KEY:-x}");
+	fills("$", "$", "$");
+	fills("${}", "${}", "${}");
+	fills("$1", "$1", "$1");
+	fills("", "", "");
+	ok(argv[2] == NULL && shown[2] == NULL, "both lists end with NULL");
+}
+
+static void
+test_fill_agent(void)
+{
+	static const struct ss_pair climbs[] = { { "WHO", "../x" } };
+	static const struct ss_pair absolute[] = { { "WHO", "/etc" } };
+	static const struct ss_pair var[] = { { "WHO", "$API_KEY" } };
+
+	is_int(fill("{}", "$API_KEY", NULL, 0), SS_OK, "an agent's $NAME");
+	is_str(argv[1], "$API_KEY", "stays text");
+	is_int(fill("{}", "$WHO", sent, 2), SS_OK, "a listed one");
+	is_str(argv[1], "$WHO", "too");
+	is_int(fill("~", "$API_KEY", NULL, 0), SS_OK, "in a regex word");
+	is_str(argv[1], "$API_KEY", "as well");
+	is_int(fill("$WHO", "$WHO", climbs, 1), SS_PATH_REFUSED,
+		"a request's value that climbs is refused");
+	is_int(fill("$WHO", "$WHO", absolute, 1), SS_PATH_REFUSED,
+		"and one that is absolute");
+	is_int(fill("x$WHO", "x$WHO", climbs, 1), SS_OK,
+		"not where it is not pasted");
+	is_int(fill("$WHO", "$WHO", var, 1), SS_OK,
+		"a value that looks like a "
+		"variable");
+	is_str(argv[1], "$API_KEY", "is not filled again");
+	is_int(fill("$WHO", "$WHO", NULL, 0), SS_BAD_ENV,
+		"a listed name that nobody set is refused");
+	is_str(error.message, "the variable WHO is not set", "and named");
+	is_int(fill("x$WHO", "x$WHO", NULL, 0), SS_OK,
+		"but not inside a longer word");
+}
+
+static void
+test_fill_limits(void)
+{
+	char *big = malloc(PROTO_WORD_MAX + 2);
+	struct ss_pair table = { "BIG", big };
+	struct ss_text words[] = { TEXT("$BIG"), TEXT("$BIG"), TEXT("$BIG"),
+		TEXT("$BIG"), TEXT("$BIG"), TEXT("$BIG"), TEXT("$BIG"),
+		TEXT("$BIG") };
+	struct env_scope scope = { .server = &table, .server_count = 1 };
+	struct tool t;
+	const struct spec *s = tool_of(&t,
+		WORDS("$BIG", "$BIG", "$BIG", "$BIG", "$BIG", "$BIG", "$BIG",
+			"$BIG"));
+	char **out;
+
+	if (!ok(big != NULL, "has memory for a long value"))
+		return;
+	memset(big, 'x', PROTO_WORD_MAX + 1);
+	big[PROTO_WORD_MAX + 1] = '\0';
+	is_int(env_fill(&arena, s, words, 1, &scope, &out, NULL, &error),
+		SS_COMMAND_TOO_LARGE, "refuses a word of 131072 bytes");
+	big[PROTO_WORD_MAX] = '\0';
+	is_int(env_fill(&arena, s, words, 1, &scope, &out, NULL, &error), SS_OK,
+		"takes one of 131071");
+	is_int(env_fill(&arena, s, words, 8, &scope, &out, NULL, &error), SS_OK,
+		"takes a command of 1 MiB");
+	table.name = "BIGGER";
+	words[0] = TEXT("$BIGGERx");
+	is_int(env_fill(&arena, s, words, 1, &scope, &out, NULL, &error), SS_OK,
+		"a longer name is another one");
+	words[0] = TEXT("$BIGGER!");
+	is_int(env_fill(&arena, s, words, 1, &scope, &out, NULL, &error),
+		SS_COMMAND_TOO_LARGE, "refuses one byte more around it");
+	words[0] = words[1] = words[2] = words[3] = TEXT("$BIGGER");
+	words[4] = words[5] = words[6] = words[7] = TEXT("$BIGGER");
+	t.spec.part_count = 8;
+	is_int(env_fill(&arena, s, words, 8, &scope, &out, NULL, &error), SS_OK,
+		"eight of them are 1 MiB");
+	big[PROTO_WORD_MAX - 1] = '\0';
+	words[0] = TEXT("$BIGGER!!");
+	is_int(env_fill(&arena, s, words, 8, &scope, &out, NULL, &error),
+		SS_COMMAND_TOO_LARGE, "still counts each word alone");
+	free(big);
+}
+
+static char **envp;
+
+static const char *
+variable(const char *name)
+{
+	size_t len = strlen(name);
+	const char *found = NULL;
+
+	for (char **e = envp; *e != NULL; e++)
+		if (strncmp(*e, name, len) == 0 && (*e)[len] == '=') {
+			if (found != NULL)
+				return "(twice)";
+			found = *e + len + 1;
+		}
+	return found;
+}
+
+static size_t
+variables(void)
+{
+	size_t n = 0;
+
+	while (envp[n] != NULL)
+		n++;
+	return n;
+}
+
+static void
+test_build(void)
+{
+	struct env_scope scope = scope_of(sent, ARRAY_LEN(sent));
+
+	arena_clear(&arena);
+	is_int(env_build(&arena, &scope, "/tmp/t", &envp, &error), SS_OK,
+		"builds an environment");
+	is_int((long long)variables(), 9, "of six fixed and three listed");
+	is_str(variable("PATH"), "/usr/local/bin:/usr/bin:/bin", "PATH");
+	is_str(variable("HOME"), "/tmp", "HOME");
+	is_str(variable("LANG"), "C.UTF-8", "LANG");
+	is_str(variable("LC_ALL"), "C.UTF-8", "LC_ALL");
+	is_str(variable("TMPDIR"), "/tmp/t", "TMPDIR");
+	is_str(variable("STATESPACE_REQUEST_ID"), "r-1", "the request's id");
+	is_str(variable("WHO"), "ada", "a listed one from the request");
+	is_str(variable("DB"), "prod", "the server's value goes first");
+	is_str(variable("ABS"), "/srv/../x", "the server's is not checked");
+	ok(variable("API_KEY") == NULL, "what is not listed is not exported");
+	ok(variable("LESSOPEN") == NULL, "what nobody set is not there");
+
+	scope.page = NULL;
+	scope.request_id = NULL;
+	is_int(env_build(&arena, &scope, NULL, &envp, &error), SS_OK,
+		"needs no page, no id, no directory");
+	is_int((long long)variables(), 4, "four are left");
+}
+
+static void
+test_build_odd(void)
+{
+	static const char *names[] = { "PATH", "LANG", "A" };
+	const struct name_list list = { true, names, 3, 1, 1 };
+	const struct ss_pair table[] = { { "PATH", "/evil" }, { "LANG", "C" } };
+	char *big = calloc(1, PROTO_WORD_MAX + 1);
+	struct ss_pair request = { "A", big };
+	struct env_scope scope = { .server = table,
+		.server_count = 2,
+		.page = &list,
+		.request = &request,
+		.request_count = 1 };
+
+	if (!ok(big != NULL, "has memory for a long value"))
+		return;
+	memset(big, 'x', PROTO_WORD_MAX - 2);
+	is_int(env_build(&arena, &scope, NULL, &envp, &error), SS_OK,
+		"takes NAME=value of 131071 bytes");
+	is_str(variable("PATH"), "/usr/local/bin:/usr/bin:/bin",
+		"a reserved name keeps its value");
+	is_str(variable("LANG"), "C", "the server may choose the language");
+	big[PROTO_WORD_MAX - 2] = 'x';
+	is_int(env_build(&arena, &scope, NULL, &envp, &error),
+		SS_COMMAND_TOO_LARGE, "refuses 131072");
+	free(big);
+}
+
+int
+main(void)
+{
+	arena_init(&arena, 0);
+	test_names();
+	test_list();
+	test_scripts();
+	test_words();
+	test_request();
+	test_fill();
+	test_fill_agent();
+	test_fill_limits();
+	test_build();
+	test_build_odd();
+	arena_release(&arena);
+	return done();
+}
