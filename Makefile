@@ -222,9 +222,15 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/core.a
 		$(BUILD)/core.a $(LIBS_CORE)
 .PHONY: fuzz-smoke fuzz-run
 
+BENCH := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
+
 bench: deps-bench ## ratios against bare workers, nginx and fcgiwrap
-	@$(AGAIN) all
+	@$(AGAIN) all $(BENCH)
 	@$(TEST_ENV) tests/bench/run
+$(BUILD)/bench/%: tests/bench/%.c tests/bench/child.h $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LINK) $(LDFLAGS) -o $@ $< \
+		$(LIBS_FCGI)
 .PHONY: bench
 
 # ----------------------------------------------------------------- reading --
