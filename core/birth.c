@@ -1,0 +1,634 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How a confined process comes into the world.  The parent clones, the child
+ * walks the steps of its level and reports the first one that fails; nothing
+ * else of the child has run by then.  Namespaces are user_namespaces(7),
+ * pid_namespaces(7); the order of losing power is DESIGN section 6.
+ */
+#include "walls.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <pwd.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fdio.h"
+#include "landlock.h"
+
+#define OWN_NAMESPACES                                                         \
+	(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |            \
+		CLONE_NEWUTS)
+
+static struct sandbox self = { .site = "", .scratch = "", .libexec = "" };
+static char own_scratch[64]; /* made by scratch_make; "": none */
+
+const struct sandbox *
+sandbox_self(void)
+{
+	return &self;
+}
+
+struct sandbox *
+sandbox_self_mutable(void)
+{
+	return &self;
+}
+
+const char *
+sandbox_level_name(enum sandbox_level level)
+{
+	switch (level) {
+	case SANDBOX_NONE: break;
+	case SANDBOX_OFF: return "off";
+	case SANDBOX_LANDLOCK: return "landlock";
+	case SANDBOX_STRICT: return "strict";
+	}
+	return "none";
+}
+
+bool
+sandbox_mode_from(const char *word, enum sandbox_mode *out)
+{
+	static const char *const words[] = {
+		[SANDBOX_MODE_AUTO] = "auto",
+		[SANDBOX_MODE_STRICT] = "strict",
+		[SANDBOX_MODE_LANDLOCK] = "landlock",
+		[SANDBOX_MODE_OFF] = "off",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (strcmp(word, words[i]) == 0) {
+			*out = (enum sandbox_mode)i;
+			return true;
+		}
+	return false;
+}
+
+/* -------------------------------------------------------- the account */
+
+static enum ss_err
+no_account(struct ss_error *err, const char *name)
+{
+	error_set(err, SS_CONFIG, "there is no account named %s", name);
+	error_hint(err, "make it, or set pool.user to another one");
+	return SS_CONFIG;
+}
+
+/* Started by a user: tools run as that user, and as nobody else. */
+static enum ss_err
+account_own(struct sandbox_plan *plan, struct ss_error *err)
+{
+	const struct passwd *named = NULL;
+
+	plan->uid = geteuid();
+	plan->gid = getegid();
+	if (plan->user != NULL && plan->user[0] != '\0') {
+		named = getpwnam(plan->user);
+		if (named == NULL)
+			return no_account(err, plan->user);
+		if (named->pw_uid != plan->uid)
+			return error_set(err, SS_CONFIG,
+				"only root can run tools as %s", plan->user);
+	}
+	return SS_OK;
+}
+
+static const struct passwd *
+account_find(const struct sandbox_plan *plan)
+{
+	const struct passwd *found;
+
+	if (plan->user != NULL && plan->user[0] != '\0')
+		return getpwnam(plan->user);
+	found = getpwnam("statespace");
+	return found != NULL ? found : getpwnam("nobody");
+}
+
+/* Started by root: never uid 0 (RLIMIT_NPROC does not bind there). */
+static enum ss_err
+account_chosen(struct sandbox_plan *plan, struct ss_error *err)
+{
+	const struct passwd *found = account_find(plan);
+	const struct group *group;
+
+	if (found == NULL)
+		return no_account(err,
+			plan->user != NULL && plan->user[0] != '\0'
+				? plan->user
+				: "statespace or nobody");
+	plan->uid = found->pw_uid;
+	plan->gid = found->pw_gid;
+	if (plan->group != NULL && plan->group[0] != '\0') {
+		group = getgrnam(plan->group);
+		if (group == NULL)
+			return error_set(err, SS_CONFIG,
+				"there is no group named %s", plan->group);
+		plan->gid = group->gr_gid;
+	}
+	plan->drop = true;
+	if (plan->uid != 0 && plan->gid != 0)
+		return SS_OK;
+	error_set(err, SS_CONFIG, "tools cannot run as root");
+	error_hint(err,
+		"set pool.user and pool.group to an account without "
+		"privileges");
+	return SS_CONFIG;
+}
+
+static enum ss_err
+account(struct sandbox_plan *plan, struct ss_error *err)
+{
+	const struct passwd *found;
+	enum ss_err code = geteuid() == 0 ? account_chosen(plan, err)
+					  : account_own(plan, err);
+
+	if (code != SS_OK)
+		return code;
+	found = getpwuid(plan->uid);
+	snprintf(plan->account, sizeof(plan->account), "%s",
+		found != NULL ? found->pw_name : "tool");
+	return SS_OK;
+}
+
+/* ---------------------------------------------------------- the plan */
+
+/* What would give the view away: the host's processes, its whole tree. */
+static enum ss_err
+check_grants(
+	const struct path_list *list, const char *root, struct ss_error *err)
+{
+	static const char *const never[] = { VIEW_SCRATCH, "/proc", "/dev",
+		"/sys" };
+	char path[4096];
+	bool optional;
+
+	for (size_t i = 0; i < list->count; i++) {
+		if (!view_outside(list->items[i], root, path, sizeof(path),
+			    &optional) ||
+			path[1] == '\0')
+			return error_set(err, SS_CONFIG,
+				"[grant] %s is no path that can be granted",
+				list->items[i]);
+		if (view_is_below(path, root))
+			continue;
+		for (size_t k = 0; k < ARRAY_LEN(never); k++)
+			if (view_is_below(path, never[k]))
+				return error_set(err, SS_CONFIG,
+					"[grant] %s: nothing below %s can be "
+					"granted",
+					list->items[i], never[k]);
+	}
+	return SS_OK;
+}
+
+enum ss_err
+sandbox_prepare(struct sandbox_plan *plan, struct ss_error *err)
+{
+	enum ss_err code = account(plan, err);
+
+	if (code == SS_OK && plan->grant != NULL)
+		code = check_grants(&plan->grant->read, plan->root, err);
+	if (code == SS_OK && plan->grant != NULL)
+		code = check_grants(&plan->grant->write, plan->root, err);
+	if (code != SS_OK || plan->filters != NULL)
+		return code;
+	plan->filters = calloc(1, sizeof(*plan->filters));
+	return plan->filters == NULL ? error_memory(err) : SS_OK;
+}
+
+void
+sandbox_release(struct sandbox_plan *plan)
+{
+	struct filter *all;
+
+	if (plan->filters == NULL)
+		return;
+	all = &plan->filters->of[0][0];
+	for (size_t i = 0; i < (SANDBOX_STRICT + 1) * FILTER_KEEPS; i++)
+		filter_release(&all[i]);
+	free(plan->filters);
+	plan->filters = NULL;
+}
+
+/* Made when it is first needed: a quarter of a millisecond each. */
+static const struct filter *
+filter_of(struct sandbox_plan *plan, enum sandbox_level level, unsigned keeps)
+{
+	struct filter *f = &plan->filters->of[level][keeps];
+
+	if (f->code == NULL)
+		filter_make(level, keeps, f, NULL);
+	return f;
+}
+
+/* ------------------------------------------------------ steps of a child */
+
+struct birth {
+	const struct sandbox_plan *plan;
+	enum sandbox_level level;
+	unsigned keeps;
+	const struct filter *filter;
+	int proc; /* the outer /proc, until the walls stand; -1 */
+	struct step *step;
+};
+
+static bool
+write_at(int dir, const char *path, const char *text)
+{
+	int fd = openat(dir, path, O_WRONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	n = write(fd, text, strlen(text));
+	fd_close(&fd);
+	return n == (ssize_t)strlen(text);
+}
+
+/*
+ * The account is itself inside and nobody else exists.  The maps belong to
+ * root while a process is not dumpable: then writing them says EACCES.
+ */
+static bool
+map_account(struct birth *b)
+{
+	char map[64];
+
+	if (prctl(PR_SET_DUMPABLE, 1) < 0)
+		return step_fail(b->step, "become dumpable");
+	if (!write_at(b->proc, "self/setgroups", "deny"))
+		return step_fail(b->step, "forbid setgroups");
+	snprintf(map, sizeof(map), "%u %u 1", b->plan->uid, b->plan->uid);
+	if (!write_at(b->proc, "self/uid_map", map))
+		return step_fail(b->step, "write uid_map");
+	snprintf(map, sizeof(map), "%u %u 1", b->plan->gid, b->plan->gid);
+	if (!write_at(b->proc, "self/gid_map", map))
+		return step_fail(b->step, "write gid_map");
+	return true;
+}
+
+static bool
+become_account(struct birth *b)
+{
+	const struct sandbox_plan *p = b->plan;
+
+	if (!p->drop)
+		return true;
+	if (syscall(SYS_setgroups, 0, NULL) < 0 ||
+		setresgid(p->gid, p->gid, p->gid) < 0 ||
+		setresuid(p->uid, p->uid, p->uid) < 0)
+		return step_fail(b->step, "become %s", p->account);
+	return true;
+}
+
+static bool
+drop_capabilities(struct birth *b)
+{
+	struct __user_cap_header_struct head = {
+		.version = _LINUX_CAPABILITY_VERSION_3
+	};
+	struct __user_cap_data_struct none[2] = { { 0, 0, 0 }, { 0, 0, 0 } };
+
+	/* Without CAP_SETPCAP there is nothing that a file could give back,
+	 * since no_new_privs comes next. */
+	for (unsigned long cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0;
+		cap++)
+		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0 && errno != EPERM)
+			return step_fail(b->step, "drop the bounding set");
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
+		return step_fail(b->step, "drop ambient capabilities");
+	if (syscall(SYS_capset, &head, none) < 0)
+		return step_fail(b->step, "drop capabilities");
+	return true;
+}
+
+/* What every process that is not the parent's own gets, confined or not. */
+static bool
+lose_privileges(struct birth *b)
+{
+	if (!drop_capabilities(b))
+		return false;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return step_fail(b->step, "set no_new_privs");
+	if (prctl(PR_SET_DUMPABLE, 0) < 0)
+		return step_fail(b->step, "become undumpable");
+	/* Changing the account cleared it: last. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+		return step_fail(b->step, "die with the parent");
+	return true;
+}
+
+static bool
+enter_filter(struct birth *b)
+{
+	errno = filter_child_enter(b->filter);
+	return errno == 0 || step_fail(b->step, "install the filter");
+}
+
+/* ------------------------------------------------------------- levels */
+
+/* As root the user namespace comes last: it owns nothing of the others. */
+static bool
+enter_user_namespace(struct birth *b)
+{
+	if (b->plan->drop) {
+		if (prctl(PR_SET_DUMPABLE, 1) < 0 ||
+			syscall(SYS_unshare, CLONE_NEWUSER) < 0)
+			return step_fail(b->step, "unshare the user namespace");
+		return map_account(b);
+	}
+	return true;
+}
+
+/*
+ * A belt beside the filter's braces: containers mount this file read-only,
+ * and then unshare, clone, clone3 and setns are still refused.
+ */
+static void
+forbid_namespaces(const struct birth *b)
+{
+	write_at(b->proc, "sys/user/max_user_namespaces", "0");
+}
+
+static bool
+check_site(struct birth *b)
+{
+	if (access(VIEW_SITE, R_OK | X_OK) < 0)
+		return step_fail(
+			b->step, "read the site as %s", b->plan->account);
+	return true;
+}
+
+static bool
+enter_strict(struct birth *b)
+{
+	const struct sandbox_plan *p = b->plan;
+	struct view_plan view = { .root = p->root,
+		.libexec = p->libexec,
+		.grant = p->grant,
+		.writes = self.landlock_abi >= 3,
+		.scratch_bytes = p->scratch_bytes,
+		.scratch_files = p->scratch_files,
+		.uid = p->uid,
+		.gid = p->gid,
+		.account = p->account };
+
+	b->proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (b->proc < 0)
+		return step_fail(b->step, "open /proc");
+	if (!p->drop && !map_account(b))
+		return false;
+	if (sethostname("statespace", 10) < 0)
+		return step_fail(b->step, "set the host name");
+	if (!view_enter(&view, &b->keeps, b->step) || !become_account(b) ||
+		!enter_user_namespace(b))
+		return false;
+	forbid_namespaces(b);
+	fd_close(&b->proc);
+	self.own_pid_namespace = true;
+	self.site = VIEW_SITE;
+	self.scratch = VIEW_SCRATCH;
+	self.libexec = p->libexec != NULL ? VIEW_LIBEXEC : "";
+	return lose_privileges(b) && check_site(b) && enter_filter(b) &&
+		scratch_open(VIEW_SCRATCH, b->step);
+}
+
+static bool
+enter_outside(struct birth *b)
+{
+	const struct sandbox_plan *p = b->plan;
+
+	self.site = p->root;
+	self.libexec = p->libexec != NULL ? p->libexec : "";
+	/* The bounding set can only be dropped as root. */
+	for (unsigned long cap = 0; p->drop && cap < 64; cap++)
+		prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
+	if (!become_account(b))
+		return false;
+	if (b->level == SANDBOX_NONE)
+		return lose_privileges(b);
+	if (!scratch_make(own_scratch, sizeof(own_scratch), b->step))
+		return false;
+	self.scratch = own_scratch;
+	return lose_privileges(b) &&
+		(b->level != SANDBOX_LANDLOCK || enter_filter(b));
+}
+
+/* Landlock before ABI 3 cannot stop truncation: below the floor. */
+static bool
+enter_landlock(struct birth *b)
+{
+	if (self.landlock_abi < 3) {
+		errno = EOPNOTSUPP;
+		return step_fail(b->step, "find Landlock 3 or newer (have %d)",
+			self.landlock_abi);
+	}
+	b->keeps &= ~(unsigned)KEEP_PROC; /* it would be everybody's */
+	return enter_outside(b);
+}
+
+static bool
+enter_level(struct birth *b)
+{
+	self = (struct sandbox){ .level = b->level,
+		.landlock_abi = landlock_abi(b->plan->landlock_abi_max),
+		.site = "",
+		.scratch = "",
+		.libexec = "" };
+	snprintf(self.why, sizeof(self.why), "%s", b->plan->why);
+	switch (b->level) {
+	case SANDBOX_STRICT: return enter_strict(b);
+	case SANDBOX_LANDLOCK: return enter_landlock(b);
+	case SANDBOX_OFF:
+	case SANDBOX_NONE: self.landlock_abi = 0; return enter_outside(b);
+	}
+	return false;
+}
+
+/* ------------------------------------------------------- parent and child */
+
+static int
+child(struct birth *b, int report, int (*worker)(void *ctx), void *ctx)
+{
+	bool born = enter_level(b);
+	int status;
+
+	if (!born && b->step->number == 0)
+		b->step->number = EIO;
+	if (write(report, b->step, sizeof(*b->step)) !=
+		(ssize_t)sizeof(*b->step))
+		born = false; /* nobody waits: the parent is gone */
+	fd_close(&report);
+	self.keeps = b->keeps;
+	status = born ? worker(ctx) : 1;
+	if (own_scratch[0] != '\0')
+		scratch_remove(own_scratch);
+	fflush(NULL);
+	return status;
+}
+
+/*
+ * Not fork: the namespaces begin with the process.  It is a copy of this one
+ * all the same, on the same stack; glibc asks the kernel for its ids.
+ */
+static pid_t
+start(const struct birth *b)
+{
+	unsigned long flags = SIGCHLD;
+
+	if (b->level == SANDBOX_STRICT) {
+		flags |= OWN_NAMESPACES;
+		if (b->keeps & KEEP_NETWORK)
+			flags &= ~(unsigned long)CLONE_NEWNET;
+		if (!b->plan->drop)
+			flags |= CLONE_NEWUSER;
+	}
+	return (pid_t)syscall(SYS_clone, flags, 0, 0, 0, 0);
+}
+
+static bool
+read_report(int fd, struct step *failed)
+{
+	ssize_t n;
+
+	do
+		n = read(fd, failed, sizeof(*failed));
+	while (n < 0 && errno == EINTR);
+	if (n == (ssize_t)sizeof(*failed))
+		return failed->number == 0;
+	errno = EIO;
+	return step_fail(failed, "survive the set-up");
+}
+
+bool
+birth_at(struct sandbox_plan *plan, enum sandbox_level level, unsigned keeps,
+	int (*worker)(void *ctx), void *ctx, pid_t *pid, struct step *failed)
+{
+	struct birth b = { .plan = plan,
+		.level = level,
+		.keeps = keeps,
+		.filter = filter_of(plan, level, keeps),
+		.proc = -1,
+		.step = failed };
+	int report[2];
+	bool born;
+
+	*failed = (struct step){ "", 0 };
+	errno = fd_pipe(report);
+	if (errno != 0)
+		return step_fail(failed, "make a pipe");
+	fflush(NULL);
+	*pid = start(&b);
+	if (*pid == 0) {
+		fd_close(&report[0]);
+		_exit(child(&b, report[1], worker, ctx));
+	}
+	born = *pid > 0 || step_fail(failed, "clone");
+	fd_close(&report[1]);
+	born = born && read_report(report[0], failed);
+	fd_close(&report[0]);
+	if (!born && *pid > 0)
+		while (waitpid(*pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	return born;
+}
+
+/* The levels that a mode allows, best first; NONE ends them. */
+static const enum sandbox_level *
+levels_of(const struct sandbox_plan *plan)
+{
+	static const enum sandbox_level by_mode[][3] = {
+		[SANDBOX_MODE_AUTO] = { SANDBOX_STRICT, SANDBOX_LANDLOCK },
+		[SANDBOX_MODE_STRICT] = { SANDBOX_STRICT },
+		[SANDBOX_MODE_LANDLOCK] = { SANDBOX_LANDLOCK },
+		[SANDBOX_MODE_OFF] = { SANDBOX_OFF },
+	};
+
+	return by_mode[plan->mode];
+}
+
+static void
+note_why(struct sandbox_plan *plan, enum sandbox_level level,
+	const struct step *failed)
+{
+	size_t len = strlen(plan->why);
+
+	snprintf(plan->why + len, sizeof(plan->why) - len, "%s%s: %s: %s",
+		len > 0 ? "; " : "", sandbox_level_name(level), failed->name,
+		strerror(failed->number));
+}
+
+static enum ss_err
+birth_first(struct sandbox_plan *plan, unsigned keeps, int (*worker)(void *ctx),
+	void *ctx, pid_t *pid, struct ss_error *err)
+{
+	const enum sandbox_level *level = levels_of(plan);
+	struct step failed;
+
+	plan->why[0] = '\0';
+	for (; *level != SANDBOX_NONE; level++) {
+		if (birth_at(plan, *level, keeps, worker, ctx, pid, &failed))
+			break;
+		note_why(plan, *level, &failed);
+	}
+	plan->level = *level;
+	plan->decided = true;
+	if (*level != SANDBOX_NONE ||
+		birth_at(plan, SANDBOX_NONE, keeps, worker, ctx, pid, &failed))
+		return SS_OK;
+	return error_internal(err, failed.number, "worker: %s", failed.name);
+}
+
+enum ss_err
+sandbox_fork(struct sandbox_plan *plan, unsigned keeps,
+	int (*worker)(void *ctx), void *ctx, pid_t *pid, struct ss_error *err)
+{
+	struct step failed;
+
+	*pid = -1;
+	if (plan->filters == NULL)
+		return error_internal(err, 0, "sandbox_prepare was not called");
+	if (!plan->decided)
+		return birth_first(plan, keeps, worker, ctx, pid, err);
+	if (birth_at(plan, plan->level, keeps, worker, ctx, pid, &failed))
+		return SS_OK;
+	if (plan->level != SANDBOX_NONE) {
+		/* Only this one: the next birth tries again. */
+		plan->why[0] = '\0';
+		note_why(plan, plan->level, &failed);
+		if (birth_at(plan, SANDBOX_NONE, keeps, worker, ctx, pid,
+			    &failed))
+			return SS_OK;
+	}
+	return error_internal(err, failed.number, "worker: %s", failed.name);
+}
+
+static int
+nothing(void *ctx)
+{
+	(void)ctx;
+	return 0;
+}
+
+enum sandbox_level
+sandbox_decide(struct sandbox_plan *plan)
+{
+	pid_t pid;
+
+	plan->decided = false;
+	if (sandbox_fork(plan, 0, nothing, NULL, &pid, NULL) != SS_OK)
+		return SANDBOX_NONE;
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return plan->level;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One command of a confined process: does this process hold up the walls that
+ * the policy needs, and what does the child do right before exec.
+ */
+#include "walls.h"
+
+#include <errno.h>
+
+#include "landlock.h"
+
+struct entry {
+	enum sandbox_level level;
+	int ruleset;
+	bool only_own_signals; /* Landlock cannot stop the others */
+	const struct filter *narrow;
+};
+
+/* Between vfork and exec. */
+static int
+child_enter(void *ctx)
+{
+	const struct entry *e = ctx;
+	int error;
+
+	if (e->level == SANDBOX_OFF)
+		return 0;
+	if (e->ruleset >= 0 && (error = landlock_child_enter(e->ruleset)) != 0)
+		return error;
+	if (e->only_own_signals && (error = filter_child_signals()) != 0)
+		return error;
+	return e->narrow != NULL ? filter_child_enter(e->narrow) : 0;
+}
+
+static enum ss_err
+unavailable(struct ss_error *err, const char *what)
+{
+	const struct sandbox *self = sandbox_self();
+
+	error_set(err, SS_SANDBOX_UNAVAILABLE,
+		"this server cannot confine tools: %s", what);
+	error_detail(err, "level %s; %s", sandbox_level_name(self->level),
+		self->why[0] != '\0' ? self->why : "no more is known");
+	return SS_SANDBOX_UNAVAILABLE;
+}
+
+/* Strict without Landlock: the view holds, but nothing tells tools apart. */
+static bool
+needs_ruleset(const struct policy *p)
+{
+	return !p->exec_any || p->read.count > 0 || p->write.count > 0;
+}
+
+/* What this process gave away comes back only in the launcher. */
+static enum ss_err
+check_walls(
+	const struct policy *p, const struct ruleset *r, struct ss_error *err)
+{
+	const struct sandbox *self = sandbox_self();
+
+	switch (self->level) {
+	case SANDBOX_OFF: return SS_OK;
+	case SANDBOX_NONE:
+		unavailable(err, "the sandbox could not be built");
+		error_hint(err, "`statespace doctor` says what is missing");
+		return SS_SANDBOX_UNAVAILABLE;
+	case SANDBOX_LANDLOCK:
+		if (r->fd < 0)
+			return unavailable(err, "a ruleset is missing");
+		break;
+	case SANDBOX_STRICT:
+		if (r->fd < 0 && needs_ruleset(p))
+			return unavailable(err,
+				"grants and a closed exec set need Landlock");
+		break;
+	}
+	if (p->keeps & ~self->keeps)
+		return unavailable(
+			err, "network, unix sockets and /proc need a launcher");
+	return SS_OK;
+}
+
+enum ss_err
+sandbox_run(const struct policy *p, const struct ruleset *r, struct spawn *s,
+	struct spawn_result *result, struct ss_error *err)
+{
+	const struct sandbox *self = sandbox_self();
+	struct entry entry = { .level = self->level,
+		.ruleset = r->fd,
+		.only_own_signals = self->level == SANDBOX_LANDLOCK &&
+			self->landlock_abi < 6 };
+	enum ss_err code = check_walls(p, r, err);
+
+	if (code != SS_OK)
+		return code;
+	s->enter = (struct spawn_enter){ child_enter, &entry };
+	s->own_pid_namespace = self->own_pid_namespace;
+	return spawn_run(s, result, err);
+}

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The system call filter: the only file that knows libseccomp.  It is made in
+ * the parent, as plain BPF, so that a birth only installs it.
+ *
+ * A list of refusals and not of permissions: lists of permissions broke with
+ * every new libc (newfstatat, statx, clone3), and what is left is governed by
+ * lost capabilities, the view and Landlock.  Refused calls that are new to
+ * programs say ENOSYS, so that they fall back; old ones EPERM.
+ */
+#include "walls.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "fdio.h"
+
+#define LOW32 0xffffffffULL /* arguments of type int: the rest is noise */
+
+struct refusal {
+	const char *name;
+	int number; /* for names that an old libseccomp does not know; -1 */
+	int error;
+};
+
+static const struct refusal refused[] = {
+	/* Mounts, old and new; statmount and listmount show host paths. */
+	{ "mount", -1, EPERM },
+	{ "umount", -1, EPERM },
+	{ "umount2", -1, EPERM },
+	{ "pivot_root", -1, EPERM },
+	{ "chroot", -1, EPERM },
+	{ "fsopen", -1, EPERM },
+	{ "fsconfig", -1, EPERM },
+	{ "fsmount", -1, EPERM },
+	{ "fspick", -1, EPERM },
+	{ "move_mount", -1, EPERM },
+	{ "open_tree", -1, EPERM },
+	{ "mount_setattr", 442, EPERM },
+	{ "statmount", 457, EPERM },
+	{ "listmount", 458, EPERM },
+	{ "open_tree_attr", 467, EPERM },
+	/* Namespaces; clone is looked at below, clone3 cannot be. */
+	{ "unshare", -1, EPERM },
+	{ "setns", -1, EPERM },
+	{ "clone3", -1, ENOSYS },
+	/* Ways around a filter, and code that no file stands for. */
+	{ "io_uring_setup", 425, ENOSYS },
+	{ "io_uring_enter", 426, ENOSYS },
+	{ "io_uring_register", 427, ENOSYS },
+	{ "memfd_create", -1, ENOSYS },
+	{ "memfd_secret", 447, ENOSYS },
+	{ "bpf", -1, EPERM },
+	{ "perf_event_open", -1, EPERM },
+	{ "userfaultfd", -1, EPERM },
+	/* Other processes. */
+	{ "ptrace", -1, EPERM },
+	{ "process_vm_readv", -1, EPERM },
+	{ "process_vm_writev", -1, EPERM },
+	{ "process_madvise", 440, EPERM },
+	{ "process_mrelease", 448, EPERM },
+	{ "pidfd_getfd", 438, EPERM },
+	{ "kcmp", -1, EPERM },
+	{ "get_robust_list", -1, EPERM },
+	{ "move_pages", -1, EPERM },
+	{ "migrate_pages", -1, EPERM },
+	/* Things that stay behind when a process is gone. */
+	{ "keyctl", -1, EPERM },
+	{ "add_key", -1, EPERM },
+	{ "request_key", -1, EPERM },
+	{ "shmget", -1, EPERM },
+	{ "shmat", -1, EPERM },
+	{ "shmctl", -1, EPERM },
+	{ "semget", -1, EPERM },
+	{ "semop", -1, EPERM },
+	{ "semtimedop", -1, EPERM },
+	{ "semctl", -1, EPERM },
+	{ "msgget", -1, EPERM },
+	{ "msgsnd", -1, EPERM },
+	{ "msgrcv", -1, EPERM },
+	{ "msgctl", -1, EPERM },
+	{ "mq_open", -1, EPERM },
+	{ "mq_unlink", -1, EPERM },
+	/* Files without a path. */
+	{ "open_by_handle_at", -1, EPERM },
+	{ "name_to_handle_at", -1, EPERM },
+	{ "fanotify_init", -1, EPERM },
+	{ "fanotify_mark", -1, EPERM },
+	{ "lookup_dcookie", -1, EPERM },
+	/* The machine. */
+	{ "kexec_load", -1, EPERM },
+	{ "kexec_file_load", -1, EPERM },
+	{ "init_module", -1, EPERM },
+	{ "finit_module", -1, EPERM },
+	{ "delete_module", -1, EPERM },
+	{ "reboot", -1, EPERM },
+	{ "swapon", -1, EPERM },
+	{ "swapoff", -1, EPERM },
+	{ "acct", -1, EPERM },
+	{ "quotactl", -1, EPERM },
+	{ "quotactl_fd", 443, EPERM },
+	{ "syslog", -1, EPERM },
+	{ "iopl", -1, EPERM },
+	{ "ioperm", -1, EPERM },
+	{ "modify_ldt", -1, EPERM },
+	{ "settimeofday", -1, EPERM },
+	{ "stime", -1, EPERM },
+	{ "clock_settime", -1, EPERM },
+	{ "clock_adjtime", -1, EPERM },
+	{ "adjtimex", -1, EPERM },
+	{ "sethostname", -1, EPERM },
+	{ "setdomainname", -1, EPERM },
+	{ "vhangup", -1, EPERM },
+	{ "uselib", -1, EPERM },
+	{ "ustat", -1, EPERM },
+	{ "sysfs", -1, EPERM },
+	{ "_sysctl", -1, EPERM },
+	{ "nfsservctl", -1, EPERM },
+	{ "lsm_set_self_attr", 460, EPERM },
+};
+
+/* Where no view hides the files of others: watching them. */
+static const struct refusal refused_without_view[] = {
+	{ "inotify_init", -1, EPERM },
+	{ "inotify_init1", -1, EPERM },
+	{ "inotify_add_watch", -1, EPERM },
+};
+
+/* A refusal that depends on one argument. */
+struct argument {
+	int call;
+	unsigned position;
+	enum scmp_compare op;
+	uint64_t mask, value; /* mask: only for SCMP_CMP_MASKED_EQ */
+	int error;
+};
+
+#define IS(call, position, value)                                              \
+	{                                                                      \
+		SCMP_SYS(call), position, SCMP_CMP_MASKED_EQ, LOW32, value,    \
+			EPERM                                                  \
+	}
+#define HAS(call, position, bit)                                               \
+	{                                                                      \
+		SCMP_SYS(call), position, SCMP_CMP_MASKED_EQ, bit, bit, EPERM  \
+	}
+#define NOT(call, position, value)                                             \
+	{                                                                      \
+		SCMP_SYS(call), position, SCMP_CMP_NE, 0, value, EPERM         \
+	}
+
+static const struct argument arguments[] = {
+	/* Characters pushed into a terminal; CVE-2019-7303: compare 32 bits. */
+	IS(ioctl, 1, 0x5412), /* TIOCSTI */
+	IS(ioctl, 1, 0x541c), /* TIOCLINUX */
+	IS(ioctl, 1, 0x8901), /* FIOSETOWN: signals to a chosen process */
+	IS(ioctl, 1, 0x8902), /* SIOCSPGRP */
+	IS(fcntl, 1, F_SETLEASE),
+	IS(fcntl, 1, F_NOTIFY),
+	IS(fcntl, 1, F_SETPIPE_SZ),
+	IS(fcntl, 1, F_SETOWN),
+	IS(fcntl, 1, F_SETOWN_EX),
+	HAS(clone, 0, CLONE_NEWNS),
+	HAS(clone, 0, CLONE_NEWCGROUP),
+	HAS(clone, 0, CLONE_NEWUTS),
+	HAS(clone, 0, CLONE_NEWIPC),
+	HAS(clone, 0, CLONE_NEWUSER),
+	HAS(clone, 0, CLONE_NEWPID),
+	HAS(clone, 0, CLONE_NEWNET),
+	/* Limits and scheduling of others: a same-uid worker can be killed. */
+	NOT(prlimit64, 0, 0),
+	NOT(sched_setparam, 0, 0),
+	NOT(sched_setscheduler, 0, 0),
+	NOT(sched_setattr, 0, 0),
+	NOT(sched_setaffinity, 0, 0),
+	NOT(setpriority, 0, 0), /* PRIO_PROCESS */
+	NOT(setpriority, 1, 0),
+	NOT(ioprio_set, 0, 1), /* IOPRIO_WHO_PROCESS */
+	NOT(ioprio_set, 1, 0),
+	/* The worker is pid 1 of its namespace and handles signals. */
+	IS(kill, 0, 1),
+	IS(tkill, 0, 1),
+	IS(tgkill, 0, 1),
+	IS(rt_sigqueueinfo, 0, 1),
+	IS(rt_tgsigqueueinfo, 0, 1),
+	IS(prctl, 0, PR_SET_MM),
+	IS(prctl, 0, PR_SET_PTRACER),
+	NOT(personality, 0, 0xffffffff), /* asking is allowed */
+	/* A datagram pair can be aimed at any socket by sendto(2). */
+	NOT(socketpair, 0, AF_UNIX),
+	{ SCMP_SYS(socketpair), 1, SCMP_CMP_MASKED_EQ, 0xf, SOCK_DGRAM,
+		EPROTONOSUPPORT },
+	{ SCMP_SYS(socketpair), 1, SCMP_CMP_MASKED_EQ, 0xf, SOCK_RAW,
+		EPROTONOSUPPORT },
+};
+
+/* Calls that this architecture does not have are no failure. */
+static int
+refuse(scmp_filter_ctx ctx, const struct refusal *r)
+{
+	int call = seccomp_syscall_resolve_name(r->name);
+	int e;
+
+	if (call == __NR_SCMP_ERROR)
+		call = r->number;
+	if (call < 0)
+		return 0;
+	e = seccomp_rule_add(ctx, SCMP_ACT_ERRNO((uint32_t)r->error), call, 0);
+	return e == -EEXIST ? 0 : e;
+}
+
+static int
+refuse_argument(scmp_filter_ctx ctx, const struct argument *a)
+{
+	struct scmp_arg_cmp cmp = { .arg = a->position,
+		.op = a->op,
+		.datum_a = a->op == SCMP_CMP_MASKED_EQ ? a->mask : a->value,
+		.datum_b = a->op == SCMP_CMP_MASKED_EQ ? a->value : 0 };
+
+	if (a->call < 0)
+		return 0;
+	return seccomp_rule_add_array(
+		ctx, SCMP_ACT_ERRNO((uint32_t)a->error), a->call, 1, &cmp);
+}
+
+static bool
+family_kept(int family, unsigned keeps)
+{
+	if (family == AF_INET || family == AF_INET6)
+		return keeps & KEEP_NETWORK;
+	return family == AF_UNIX && (keeps & KEEP_UNIX);
+}
+
+/* One rule a family: libseccomp takes no two conditions on one argument. */
+static int
+refuse_sockets(scmp_filter_ctx ctx, unsigned keeps)
+{
+	const uint32_t action = SCMP_ACT_ERRNO(EAFNOSUPPORT);
+	int e = 0;
+
+	if (!(keeps & (KEEP_NETWORK | KEEP_UNIX)))
+		return seccomp_rule_add(ctx, action, SCMP_SYS(socket), 0);
+	for (int family = 0; family < 64 && e == 0; family++)
+		if (!family_kept(family, keeps))
+			e = seccomp_rule_add(ctx, action, SCMP_SYS(socket), 1,
+				SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)family, 0));
+	if (e == 0)
+		e = seccomp_rule_add(ctx, action, SCMP_SYS(socket), 1,
+			SCMP_A0(SCMP_CMP_GE, 64, 0));
+	return e;
+}
+
+static int
+refuse_all(scmp_filter_ctx ctx, enum sandbox_level level, unsigned keeps)
+{
+	int e = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(refused) && e == 0; i++)
+		e = refuse(ctx, &refused[i]);
+	for (size_t i = 0; i < ARRAY_LEN(arguments) && e == 0; i++)
+		e = refuse_argument(ctx, &arguments[i]);
+	for (size_t i = 0; i < ARRAY_LEN(refused_without_view) && e == 0 &&
+		level != SANDBOX_STRICT;
+		i++)
+		e = refuse(ctx, &refused_without_view[i]);
+	return e == 0 ? refuse_sockets(ctx, keeps) : e;
+}
+
+/*
+ * libseccomp 2.5 hands a program out only through a descriptor; a file in
+ * memory has no size limit, as a pipe has.
+ */
+static int export(scmp_filter_ctx ctx, struct filter *out)
+{
+	int fd = (int)syscall(SYS_memfd_create, "filter", 1 /* CLOEXEC */);
+	off_t size;
+	int e;
+
+	if (fd < 0)
+		return -errno;
+	e = seccomp_export_bpf(ctx, fd);
+	size = e == 0 ? lseek(fd, 0, SEEK_END) : 0;
+	if (size > 0 && (out->code = malloc((size_t)size)) != NULL &&
+		pread(fd, out->code, (size_t)size, 0) == size)
+		out->count =
+			(unsigned short)((size_t)size / sizeof(*out->code));
+	else
+		e = e != 0 ? e : -ENOMEM;
+	fd_close(&fd);
+	return e;
+}
+
+/*
+ * A foreign architecture's entry (int 0x80) and x32 numbers end the process;
+ * both are libseccomp's first checks.
+ */
+static scmp_filter_ctx
+begin(void)
+{
+	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ALLOW);
+
+	if (ctx != NULL &&
+		(seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH,
+			 SCMP_ACT_KILL_PROCESS) < 0 ||
+			seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2) <
+				0)) {
+		seccomp_release(ctx);
+		ctx = NULL;
+	}
+	return ctx;
+}
+
+enum ss_err
+filter_make(enum sandbox_level level, unsigned keeps, struct filter *out,
+	struct ss_error *err)
+{
+	scmp_filter_ctx ctx = begin();
+	int e = ctx == NULL ? -ENOMEM : refuse_all(ctx, level, keeps);
+
+	*out = (struct filter){ 0, NULL };
+	if (e == 0)
+		e = export(ctx, out);
+	seccomp_release(ctx);
+	if (e == 0)
+		return SS_OK;
+	filter_release(out);
+	return error_internal(err, -e, "make the system call filter");
+}
+
+enum ss_err
+filter_make_narrow(unsigned keeps, struct filter *out, struct ss_error *err)
+{
+	scmp_filter_ctx ctx = begin();
+	int e = ctx == NULL ? -ENOMEM : refuse_sockets(ctx, keeps);
+
+	*out = (struct filter){ 0, NULL };
+	if (e == 0)
+		e = export(ctx, out);
+	seccomp_release(ctx);
+	if (e == 0)
+		return SS_OK;
+	filter_release(out);
+	return error_internal(err, -e, "make the socket filter");
+}
+
+void
+filter_release(struct filter *f)
+{
+	free(f->code);
+	*f = (struct filter){ 0, NULL };
+}
+
+static int
+install(unsigned short count, struct sock_filter *code)
+{
+	struct sock_fprog program = { count, code };
+
+	if (prctl(PR_SET_SECCOMP, 2 /* FILTER */, &program) < 0)
+		return errno;
+	return 0;
+}
+
+int
+filter_child_enter(const struct filter *f)
+{
+	return f->code == NULL ? EINVAL : install(f->count, f->code);
+}
+
+#define LOAD(field)                                                            \
+	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define LOAD_ARG0                                                              \
+	BPF_STMT(BPF_LD | BPF_W | BPF_ABS,                                     \
+		offsetof(struct seccomp_data, args[0]) +                       \
+			(__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0))
+#define EQUAL(value, yes, no)                                                  \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, yes, no)
+#define ANSWER(value) BPF_STMT(BPF_RET | BPF_K, value)
+
+/*
+ * Written out, because its own process id is only known here, in a child that
+ * may not allocate.  kill and tgkill have the process in the same argument.
+ */
+int
+filter_child_signals(void)
+{
+	struct sock_filter code[] = {
+		LOAD(nr),
+		EQUAL(SYS_kill, 6, 0),
+		EQUAL(SYS_tgkill, 5, 0),
+		EQUAL(SYS_tkill, 8, 0),
+		EQUAL(SYS_rt_sigqueueinfo, 7, 0),
+		EQUAL(SYS_rt_tgsigqueueinfo, 6, 0),
+		EQUAL(424 /* pidfd_send_signal */, 5, 0),
+		ANSWER(SECCOMP_RET_ALLOW),
+		LOAD_ARG0,
+		EQUAL(0, 1, 0), /* its own group: a session of its own */
+		EQUAL((uint32_t)getpid(), 0, 1),
+		ANSWER(SECCOMP_RET_ALLOW),
+		ANSWER(SECCOMP_RET_ERRNO | EPERM),
+	};
+
+	return install((unsigned short)ARRAY_LEN(code), code);
+}
