@@ -483,7 +483,7 @@ conf_file(void)
 	buf_release(&text);
 }
 
-/* ".It Ic timeout = 30.0" below ".Ss [limits]" */
+/* ".It Ic timeout = 30.0" below ".Ss Section limits" */
 static bool
 page_tells(const char *page, const struct config_key *key)
 {
@@ -493,8 +493,8 @@ page_tells(const char *page, const struct config_key *key)
 
 	config_key_preset(key, preset, sizeof(preset));
 	if (s.len > 0)
-		snprintf(section, sizeof(section), ".Ss [%.*s]\n", (int)s.len,
-			s.data);
+		snprintf(section, sizeof(section), ".Ss Section %.*s\n",
+			(int)s.len, s.data);
 	else
 		snprintf(section, sizeof(section), ".Ss The site\n");
 	if ((from = strstr(page, section)) == NULL)
