@@ -8,16 +8,30 @@
 #define SOURCE_BYTES_MAX ((size_t)64 * 1024)
 
 /*
- * What a search may cost.  PCRE2 counts its match limit anew at every place
- * where it starts, so a search that is not bound to the start shares the
- * steps between the places; a floor leaves room for ordinary patterns on
- * long words.
+ * What a search may cost, about half a second at the worst.  Two things make
+ * that more than one number.  PCRE2 counts its match limit anew at every
+ * place where a search starts, so one that is not bound to the start of the
+ * word shares the steps between the places.  And one step may scan the word
+ * to its end: the steps shrink as words grow.
  */
-#define STEPS_MAX 2000000
-#define STEPS_FLOOR 1000
+#define STEPS_MAX 4000000   /* of backtracking, in all */
+#define SCANS_MAX 500000000 /* bytes looked at by them, from one start */
+#define STEPS_FLOOR 100     /* at each start */
+#define UNBOUND_BYTES_MAX ((size_t)16 * 1024) /* a word that is searched */
 #define HEAP_KIB_MAX 8192
+
+/*
+ * PCRE2's compiled code does not count every step: (a|a)(a|a)... ran for
+ * minutes under a limit of ten million.  The interpreter does.  So compiled
+ * code serves where nothing can multiply unseen: patterns without groups and
+ * counted repeats, on words of ordinary length.
+ */
+#define JIT_BYTES_MAX 256
 #define JIT_STACK_MIN ((size_t)32 * 1024)
 #define JIT_STACK_MAX ((size_t)512 * 1024)
+
+/* The interpreter keeps its memory with the results: up to here. */
+#define KEPT_BYTES_MAX 4096
 
 struct pattern {
 	pcre2_code *code;
@@ -108,7 +122,9 @@ pattern_new(const char *source, size_t len, struct pattern **out,
 		return refuse_source(err, number, at, source, len);
 	}
 	/* Where memory may not be made executable the interpreter serves. */
-	(void)pcre2_jit_compile(p->code, PCRE2_JIT_COMPLETE);
+	if (memchr(source, '(', len) == NULL &&
+		memchr(source, '{', len) == NULL)
+		(void)pcre2_jit_compile(p->code, PCRE2_JIT_COMPLETE);
 	pcre2_pattern_info(p->code, PCRE2_INFO_ALLOPTIONS, &found);
 	p->at_start = (found & PCRE2_ANCHORED) != 0;
 	*out = p;
@@ -124,12 +140,31 @@ pattern_free(struct pattern *p)
 	free(p);
 }
 
+/* Steps at each start of a search in a word of len bytes. */
 static uint32_t
 steps_for(const struct pattern *p, size_t len)
 {
-	size_t steps = STEPS_MAX / (p->at_start ? 1 : len + 1);
+	uint64_t n = len + 1;
+	uint64_t starts = p->at_start ? 1 : n;
+	uint64_t steps = STEPS_MAX / starts;
+	uint64_t scans = SCANS_MAX / n;
 
+	if (!p->at_start)
+		scans = scans * 8 / n;
+	steps = steps < scans ? steps : scans;
 	return steps > STEPS_FLOOR ? (uint32_t)steps : STEPS_FLOOR;
+}
+
+static int
+run(const struct pattern *p, const char *text, size_t len,
+	pcre2_match_data *data)
+{
+	uint32_t steps = steps_for(p, len);
+
+	pcre2_set_match_limit(shared.match, steps);
+	pcre2_set_depth_limit(shared.match, steps);
+	return pcre2_match(p->code, (PCRE2_SPTR)text, len, 0,
+		len > JIT_BYTES_MAX ? PCRE2_NO_JIT : 0, data, shared.match);
 }
 
 /*
@@ -139,13 +174,18 @@ steps_for(const struct pattern *p, size_t len)
 enum pattern_result
 pattern_search(const struct pattern *p, const char *text, size_t len)
 {
-	uint32_t steps = steps_for(p, len);
+	pcre2_match_data *data = shared.data;
 	int rc;
 
-	pcre2_set_match_limit(shared.match, steps);
-	pcre2_set_depth_limit(shared.match, steps);
-	rc = pcre2_match(p->code, (PCRE2_SPTR)text, len, 0, 0, shared.data,
-		shared.match);
+	if (!p->at_start && len > UNBOUND_BYTES_MAX)
+		return PATTERN_LIMIT;
+	if (len > KEPT_BYTES_MAX)
+		data = pcre2_match_data_create(1, NULL);
+	if (data == NULL)
+		return PATTERN_LIMIT;
+	rc = run(p, text, len, data);
+	if (data != shared.data)
+		pcre2_match_data_free(data);
 	if (rc >= 0)
 		return PATTERN_YES;
 	if (rc == PCRE2_ERROR_NOMATCH ||
