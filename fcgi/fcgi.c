@@ -19,9 +19,9 @@
 #include "served.h"
 
 static const char usage[] =
-	"statespace fcgi [-c FILE] [-e NAME=VALUE] [--env-file FILE]\n"
-	"                       [--timeout SECONDS] [--socket PATH]\n"
-	"                       [--workers N] [DIR]";
+	"usage: statespace fcgi [-c FILE] [-e K=V]... [--env-file F]\n"
+	"                       [--timeout SECS] [--socket PATH] [--workers N]\n"
+	"                       [DIR]\n";
 
 enum { OPTION_SOCKET = OPTION_OWN };
 

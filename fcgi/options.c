@@ -37,7 +37,7 @@ options_misused(const struct options *o, const char *sentence)
 {
 	if (sentence != NULL)
 		say("%s", sentence);
-	fprintf(stderr, "usage: %s\n", o->usage);
+	fputs(o->usage, stderr);
 	return EXIT_USAGE;
 }
 
@@ -58,7 +58,7 @@ options_take(struct options *o, int option, const char *argument)
 	case OPTION_WORKERS:
 		taken = options_add(o, "pool.workers", argument);
 		break;
-	case OPTION_HELP: printf("usage: %s\n", o->usage); return 0;
+	case OPTION_HELP: fputs(o->usage, stdout); return 0;
 	case OPTION_VERSION: printf("statespace %s\n", ss_version()); return 0;
 	default: return options_misused(o, NULL);
 	}

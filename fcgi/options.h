@@ -51,7 +51,7 @@ struct option_item {
 };
 
 struct options {
-	const char *usage;  /* the command's synopsis, borrowed */
+	const char *usage;  /* "usage: ...\n", the synopsis; borrowed */
 	const char *root;   /* the directory that is served; NULL: configured */
 	const char *config; /* -c; NULL: STATESPACE_CONFIG, else installed */
 	/*

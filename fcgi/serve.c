@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * statespace serve: a directory on a port of this machine, with a private
+ * nginx in front of a pool, for as long as this process lives.
+ *
+ *	serve --- pool's master --- workers
+ *	      \-- nginx         --- its workers
+ *
+ * The port is bound here and handed over, so that "port 0" and "taken" are
+ * known at once.  Nothing is written into the served directory.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "listen.h"
+#include "options.h"
+#include "pool.h"
+#include "run_dir.h"
+#include "say.h"
+#include "served.h"
+
+#define BACKLOG 511
+#define START_S 15
+#define STOP_S 6 /* more than POOL_STOP_S */
+#define TEMPLATE_MAX 65536
+#define BODY_MARGIN 65536 /* so that our own 413 answers, not nginx's */
+#define READ_MARGIN_S 70  /* beyond the pool's watchdog */
+
+static const char usage[] =
+	"usage: statespace serve [-h HOST] [-p PORT] [-c FILE] [--timeout SECS]\n"
+	"                        [-e K=V]... [--env-file F] [--front nginx]\n"
+	"                        [--workers N] [--allow-no-readme] [DIR]\n";
+
+enum {
+	OPTION_HOST = 'h',
+	OPTION_PORT = 'p',
+	OPTION_FRONT = OPTION_OWN,
+	OPTION_ALLOW_NO_README
+};
+
+static const struct option long_options[] = { OPTIONS_LONG,
+	{ "host", required_argument, NULL, OPTION_HOST },
+	{ "port", required_argument, NULL, OPTION_PORT },
+	{ "front", required_argument, NULL, OPTION_FRONT },
+	{ "allow-no-readme", no_argument, NULL, OPTION_ALLOW_NO_README },
+	{ 0 } };
+
+struct serve {
+	struct options options;
+	bool allow_no_readme;
+	struct served *served;
+	struct account account;
+	struct run_dir run;
+	struct listener web;    /* what clients connect to */
+	struct listener socket; /* what nginx connects to */
+	char address[128];
+	pid_t pool, front;
+	sigset_t open; /* the mask while waiting */
+};
+
+static volatile sig_atomic_t asked_stop, asked_reload;
+
+static void
+on_signal(int number)
+{
+	if (number == SIGHUP)
+		asked_reload = 1;
+	else if (number != SIGCHLD)
+		asked_stop = 1;
+}
+
+/* A terminal that goes away ends us; elsewhere HUP asks for a reload. */
+static void
+set_signals(struct serve *s)
+{
+	static const int numbers[] = { SIGTERM, SIGINT, SIGQUIT, SIGHUP,
+		SIGCHLD };
+	struct sigaction act = { .sa_handler = on_signal };
+	sigset_t block;
+
+	sigemptyset(&block);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		sigaddset(&block, numbers[i]);
+		sigaction(numbers[i], &act, NULL);
+	}
+	if (isatty(STDIN_FILENO))
+		signal(SIGHUP, SIG_DFL);
+	signal(SIGPIPE, SIG_IGN);
+	sigprocmask(SIG_BLOCK, &block, &s->open);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		sigdelset(&s->open, numbers[i]);
+}
+
+/* ------------------------------------------------------------ the site -- */
+
+static bool
+has_readme(const char *root)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	int n = snprintf(path, sizeof(path), "%s/README.md", root);
+
+	return n > 0 && (size_t)n < sizeof(path) && stat(path, &st) == 0 &&
+		S_ISREG(st.st_mode);
+}
+
+/* Without a directory on the command line or in the file: the current one. */
+static enum ss_err
+open_site(struct serve *s, struct ss_error *err)
+{
+	struct ss_site *site = options_site(&s->options, err);
+	const char *root = site != NULL ? ss_site_option(site, "root") : NULL;
+
+	if (site != NULL && (root == NULL || *root == '\0'))
+		s->options.root = root = ".";
+	if (site != NULL && !s->allow_no_readme && !has_readme(root))
+		say_refusal(err, SS_CONFIG,
+			"%s has no README.md, so it is no site; name one, or "
+			"use --allow-no-readme",
+			root);
+	ss_site_free(site);
+	if (site == NULL || err->code != SS_OK)
+		return err->code;
+	s->served = served_new(&s->options, err);
+	return s->served != NULL
+		? served_account(s->served->site, &s->account, err)
+		: err->code;
+}
+
+/* ---------------------------------------------------- nginx's own files -- */
+
+/*
+ * The directory with the templates: where it was installed, or beside the
+ * build directory.
+ */
+static bool
+find_template(const char *name, char path[static PATH_MAX])
+{
+	static const char *const places[] = { "../share/statespace/nginx",
+		"../nginx", "nginx" };
+	char self[PATH_MAX - 128];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	if (n <= 0)
+		return false;
+	self[n] = '\0';
+	*strrchr(self, '/') = '\0';
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(path, PATH_MAX, "%s/%s/%s", self, places[i], name);
+		if (access(path, R_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+static char *
+read_template(const char *name, struct ss_error *err)
+{
+	char path[PATH_MAX];
+	char *text = calloc(1, TEMPLATE_MAX + 1);
+	FILE *file = NULL;
+
+	if (text != NULL && find_template(name, path))
+		file = fopen(path, "re");
+	if (file == NULL || fread(text, 1, TEMPLATE_MAX, file) == 0) {
+		say_refusal(err, SS_CONFIG,
+			"cannot read %s, which is installed with this program",
+			name);
+		free(text);
+		text = NULL;
+	}
+	if (file != NULL)
+		fclose(file);
+	return text;
+}
+
+static enum ss_err
+write_configuration(struct serve *s, struct ss_error *err)
+{
+	const struct ss_site *site = s->served->site;
+	char *text = read_template("serve.conf.in", err);
+	char *params =
+		text != NULL ? read_template("statespace_params", err) : NULL;
+	double seconds = ss_site_option_number(site, "limits.timeout") +
+		ss_site_option_number(site, "components.total");
+	char body[32], wait[32];
+	enum ss_err code = SS_CONFIG;
+
+	snprintf(body, sizeof(body), "%.0f",
+		ss_site_option_number(site, "limits.max_body_bytes") +
+			BODY_MARGIN);
+	snprintf(wait, sizeof(wait), "%.0f", seconds + READ_MARGIN_S);
+	if (params != NULL) {
+		const struct filling fillings[] = {
+			{ "RUN", s->run.path },
+			{ "SOCKET", s->socket.path },
+			{ "LISTEN", s->address },
+			{ "BODY_MAX", body },
+			{ "READ_TIMEOUT", wait },
+			{ "PARAMS", params },
+		};
+
+		code = run_dir_write(&s->run, "nginx.conf", text, fillings,
+			sizeof(fillings) / sizeof(fillings[0]), err);
+	}
+	free(params);
+	free(text);
+	return code;
+}
+
+static bool
+find_nginx(char path[static PATH_MAX])
+{
+	static const char more[] = ":/usr/sbin:/usr/local/sbin:/sbin";
+	const char *env = getenv("PATH");
+	char all[8192], *rest = all, *dir;
+
+	snprintf(
+		all, sizeof(all), "%s%s", env != NULL ? env : "/usr/bin", more);
+	while ((dir = strsep(&rest, ":")) != NULL) {
+		snprintf(path, PATH_MAX, "%s/nginx", dir);
+		if (dir[0] == '/' && access(path, X_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* -------------------------------------------------------- the two halves -- */
+
+/*
+ * nginx takes the listening socket from the variable NGINX, as in its own
+ * upgrade of the binary.  A session of its own: a terminal's Ctrl-C and
+ * resizing (WINCH stops a master from accepting) are not for it.
+ */
+static void
+become_nginx(struct serve *s, const char *nginx)
+{
+	char prefix[128], file[128];
+	char inherit[] = "NGINX=3;", path[] = "PATH=/usr/bin:/bin";
+	char *const envp[] = { inherit, path, NULL };
+	const char *const argv[] = { nginx, "-e", "stderr", "-p", prefix, "-c",
+		file, NULL };
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	run_dir_file(&s->run, "", prefix);
+	run_dir_file(&s->run, "nginx.conf", file);
+	setsid();
+	signal(SIGPIPE, SIG_DFL);
+	if (null < 0 || dup2(null, STDIN_FILENO) < 0 ||
+		dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+		_exit(EXIT_FAULT);
+	if (s->web.fd == 3 ? fcntl(3, F_SETFD, 0) < 0 : dup2(s->web.fd, 3) < 0)
+		_exit(EXIT_FAULT);
+	/* Last, since a change of account takes it back. */
+	if (!account_become(&s->account) ||
+		prctl(PR_SET_PDEATHSIG, SIGTERM) < 0)
+		_exit(EXIT_FAULT);
+	sigprocmask(SIG_SETMASK, &s->open, NULL);
+	execve(nginx, (char *const *)(uintptr_t)argv, envp);
+	_exit(EXIT_NO_PROGRAM);
+}
+
+static enum ss_err
+start_front(struct serve *s, struct ss_error *err)
+{
+	char nginx[PATH_MAX];
+
+	if (!find_nginx(nginx))
+		return say_refusal(err, SS_CONFIG,
+			"nginx is not installed (Debian: apt install "
+			"nginx-light)");
+	s->front = fork();
+	if (s->front == 0)
+		become_nginx(s, nginx);
+	return s->front > 0
+		? SS_OK
+		: say_refusal(err, SS_INTERNAL, "fork: %s", strerror(errno));
+}
+
+/* The pool in a process group of its own, apart from the terminal's. */
+static enum ss_err
+start_pool(struct serve *s, struct ss_error *err)
+{
+	pid_t parent = getpid();
+	struct listener own;
+
+	s->pool = fork();
+	if (s->pool < 0)
+		return say_refusal(
+			err, SS_INTERNAL, "fork: %s", strerror(errno));
+	if (s->pool > 0)
+		return SS_OK;
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(EXIT_FAULT);
+	sigprocmask(SIG_SETMASK, &s->open, NULL);
+	close(s->web.fd);
+	own = s->socket;
+	_exit(pool_run(s->served, &s->options, &own));
+}
+
+/* ----------------------------------------------------------- being alive -- */
+
+static long
+now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (long)t.tv_sec;
+}
+
+/* Collects the dead; true when both are still there. */
+static bool
+both_live(struct serve *s, bool telling)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		const char *who = pid == s->front ? "nginx" : "the pool";
+
+		if (pid == s->front)
+			s->front = 0;
+		else if (pid == s->pool)
+			s->pool = 0;
+		else
+			continue;
+		if (telling && WIFSIGNALED(status))
+			say("%s was ended by signal %d; stopping", who,
+				WTERMSIG(status));
+		else if (telling)
+			say("%s ended with status %d; stopping", who,
+				WEXITSTATUS(status));
+	}
+	return s->front != 0 && s->pool != 0;
+}
+
+/* A request that nginx answers by itself: any answer will do. */
+static int
+send_probe(const struct serve *s)
+{
+	static const char probe[] = "GET\r\n\r\n";
+	struct sockaddr_storage to = { 0 };
+	socklen_t len = sizeof(to);
+	int fd;
+
+	if (getsockname(s->web.fd, (struct sockaddr *)&to, &len) < 0)
+		return -1;
+	fd = socket(to.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0 && connect(fd, (struct sockaddr *)&to, len) == 0 &&
+		send(fd, probe, sizeof(probe) - 1, MSG_NOSIGNAL) > 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static bool
+wait_until_up(struct serve *s)
+{
+	struct pollfd answer = { .fd = send_probe(s), .events = POLLIN };
+	const struct timespec step = { .tv_sec = 1 };
+	long end = now_s() + START_S;
+	bool up = false;
+
+	while (!up && !asked_stop && now_s() < end && both_live(s, true))
+		up = ppoll(&answer, 1, &step, &s->open) > 0;
+	if (answer.fd >= 0)
+		close(answer.fd);
+	if (!up && !asked_stop && s->front != 0 && s->pool != 0)
+		say("nginx does not answer; stopping");
+	return up;
+}
+
+static void
+tell(pid_t pid, int signal_number)
+{
+	if (pid > 0)
+		kill(pid, signal_number);
+}
+
+/* Until both are gone or the time is up. */
+static bool
+wait_for_end(struct serve *s, long seconds)
+{
+	const struct timespec step = { .tv_nsec = 200000000 };
+	long end = now_s() + seconds;
+
+	while (s->front != 0 || s->pool != 0) {
+		both_live(s, false);
+		if (s->front == 0)
+			tell(s->pool, SIGTERM);
+		if ((s->front == 0 && s->pool == 0) || now_s() >= end)
+			break;
+		ppoll(NULL, 0, &step, &s->open);
+	}
+	return s->front == 0 && s->pool == 0;
+}
+
+/*
+ * nginx first: it stops accepting and ends what it has; the pool goes when
+ * nobody can ask it any more.
+ */
+static void
+stop(struct serve *s)
+{
+	tell(s->front, SIGQUIT);
+	if (wait_for_end(s, STOP_S))
+		return;
+	tell(s->front, SIGTERM);
+	tell(s->pool, SIGTERM);
+	if (wait_for_end(s, STOP_S))
+		return;
+	tell(s->front, SIGKILL);
+	tell(s->pool, SIGKILL);
+	wait_for_end(s, STOP_S);
+}
+
+static void
+live(struct serve *s)
+{
+	while (!asked_stop && both_live(s, true)) {
+		if (asked_reload)
+			tell(s->pool, SIGHUP);
+		asked_reload = 0;
+		ppoll(NULL, 0, NULL, &s->open);
+	}
+}
+
+static bool
+is_loopback(const char *address)
+{
+	return strncmp(address, "127.", 4) == 0 ||
+		strncmp(address, "[::1]", 5) == 0;
+}
+
+static void
+announce(const struct serve *s)
+{
+	if (!is_loopback(s->address))
+		say("other machines can reach this: anybody there can run "
+		    "the tools of every page");
+	printf("statespace: serving %s at http://%s\n",
+		ss_site_option(s->served->site, "root"), s->address);
+	fflush(stdout);
+}
+
+static enum ss_err
+prepare(struct serve *s, struct ss_error *err)
+{
+	const struct listen_access ours = {
+		.mode = 0600, .owner = s->account.uid, .group = s->account.gid
+	};
+	const struct ss_site *site = s->served->site;
+	char path[128];
+	enum ss_err code;
+
+	code = listen_tcp(&s->web, ss_site_option(site, "serve.host"),
+		(unsigned)ss_site_option_number(site, "serve.port"), BACKLOG,
+		s->address, err);
+	if (code == SS_OK)
+		code = run_dir_make(&s->run, &s->account, err);
+	if (code != SS_OK)
+		return code;
+	run_dir_file(&s->run, "pool.sock", path);
+	code = listen_unix(&s->socket, path, BACKLOG, &ours, err);
+	return code == SS_OK ? write_configuration(s, err) : code;
+}
+
+static int
+run(struct serve *s)
+{
+	struct ss_error err = { .code = SS_OK };
+	bool up = false;
+
+	set_signals(s);
+	if (open_site(s, &err) == SS_OK && prepare(s, &err) == SS_OK &&
+		start_pool(s, &err) == SS_OK && start_front(s, &err) == SS_OK)
+		up = wait_until_up(s);
+	else
+		say_error(NULL, &err);
+	if (up) {
+		announce(s);
+		live(s);
+		up = s->front != 0 && s->pool != 0;
+	}
+	stop(s);
+	listen_close(&s->web);
+	listen_close(&s->socket);
+	run_dir_remove(&s->run);
+	served_free(s->served);
+	return up ? 0 : EXIT_FAULT;
+}
+
+/* -1: go on; else the exit status. */
+static int
+take_option(struct serve *s, int option)
+{
+	const char *name = NULL;
+
+	switch (option) {
+	case OPTION_HOST: name = "serve.host"; break;
+	case OPTION_PORT: name = "serve.port"; break;
+	case OPTION_FRONT: name = "serve.front"; break;
+	case OPTION_ALLOW_NO_README: s->allow_no_readme = true; return -1;
+	default: return options_take(&s->options, option, optarg);
+	}
+	return options_add(&s->options, name, optarg)
+		? -1
+		: options_misused(&s->options, "too many options");
+}
+
+int
+cmd_serve(int argc, char **argv)
+{
+	static struct serve s = { .options = { .usage = usage },
+		.run = { .path = "" },
+		.web = { .fd = -1 },
+		.socket = { .fd = -1 } };
+	int option, status;
+
+	while ((option = getopt_long(argc, argv, "h:p:" OPTIONS_SHORT,
+			long_options, NULL)) != -1)
+		if ((status = take_option(&s, option)) >= 0)
+			return status;
+	if (argc - optind > 1)
+		return options_misused(&s.options, "one directory, please");
+	if (optind < argc)
+		s.options.root = argv[optind];
+	return run(&s);
+}
