@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +21,10 @@
 /* A pass that changed nothing sleeps, at first briefly. */
 #define PAUSE_FIRST_US 50
 #define PAUSE_LAST_US 5000
+/* From here on it is a storm, and more than our own children are looked at. */
+#define STORM_MS 30
+/* Processes known at once in a storm. */
+#define STORM_MAX 8192
 
 /* /proc/self/task/TID/children (CONFIG_PROC_CHILDREN) of process list_pid. */
 static int list_fd = -1;
@@ -198,6 +203,140 @@ pass_namespace(size_t *left, size_t *reaped)
 	return 0;
 }
 
+/* ------------------------------------------------------------- the storm */
+
+/*
+ * Processes that fork as fast as we kill fill every gap that we make, and
+ * what is deeper than our children is out of waitid's sight.  So they are
+ * all stopped first, which leaves no gap, and then killed.  A process that is
+ * not our child is held by a pidfd while its parent is looked at again: what
+ * gets the signal is what was seen.
+ */
+struct process {
+	pid_t pid, parent;
+	bool ours;
+	bool still; /* stopped or dead */
+};
+
+/* State and parent from /proc/PID/stat: "12 (a) name) S 1 ...". */
+static bool
+process_read(struct process *p)
+{
+	char path[32], text[512], *end;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)p->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n < 0 ? 0 : n] = '\0';
+	end = strrchr(text, ')');
+	if (end == NULL || strlen(end) < 5)
+		return false;
+	p->still = strchr("TtZX", end[2]) != NULL;
+	p->parent = (pid_t)strtol(end + 4, NULL, 10);
+	return true;
+}
+
+static size_t
+process_list(struct process *list, size_t cap)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	size_t n = 0;
+
+	if (proc == NULL)
+		return 0;
+	while (n < cap && (entry = readdir(proc)) != NULL) {
+		list[n] = (struct process){ .pid = (pid_t)strtol(
+						    entry->d_name, NULL, 10) };
+		if (list[n].pid > 1 && process_read(&list[n]))
+			n++;
+	}
+	closedir(proc);
+	return n;
+}
+
+static const struct process *
+process_find(const struct process *list, size_t n, pid_t pid)
+{
+	for (size_t i = 0; i < n; i++)
+		if (list[i].pid == pid)
+			return &list[i];
+	return NULL;
+}
+
+/* Our children but for the spared, and theirs, and theirs. */
+static void
+process_mark(const struct reap *r, struct process *list, size_t n)
+{
+	const struct process *parent;
+	pid_t self = getpid();
+	bool more = true;
+
+	for (size_t i = 0; i < n; i++)
+		list[i].ours =
+			list[i].parent == self && !is_spared(r, list[i].pid);
+	while (more) {
+		more = false;
+		for (size_t i = 0; i < n; i++) {
+			if (list[i].ours || list[i].parent <= 1)
+				continue;
+			parent = process_find(list, n, list[i].parent);
+			if (parent != NULL && parent->ours)
+				more = list[i].ours = true;
+		}
+	}
+}
+
+static void
+process_signal(const struct process *p, int number)
+{
+	struct process now = { .pid = p->pid };
+	int fd = (int)syscall(SYS_pidfd_open, p->pid, 0);
+
+	if (fd < 0)
+		return;
+	if (process_read(&now) && now.parent == p->parent)
+		syscall(SYS_pidfd_send_signal, fd, number, NULL, 0);
+	close(fd);
+}
+
+/* True when somebody was not still. */
+static bool
+storm_signal(const struct reap *r, struct process *list, int number)
+{
+	size_t n = process_list(list, STORM_MAX);
+	bool moved = false;
+
+	process_mark(r, list, n);
+	for (size_t i = 0; i < n; i++) {
+		if (!list[i].ours || (number == SIGSTOP && list[i].still))
+			continue;
+		process_signal(&list[i], number);
+		moved = true;
+	}
+	return moved;
+}
+
+static void
+storm_end(const struct reap *r, uint64_t deadline)
+{
+	struct process *list = malloc(STORM_MAX * sizeof(*list));
+
+	if (list == NULL)
+		return;
+	while (storm_signal(r, list, SIGSTOP) && clock_left_ms(deadline) > 0)
+		continue;
+	storm_signal(r, list, SIGKILL);
+	free(list);
+}
+
+/* --------------------------------------------------------------- the end */
+
 static void
 pause_us(long us)
 {
@@ -209,12 +348,14 @@ pause_us(long us)
 int
 reap_all(const struct reap *r, unsigned limit_ms)
 {
-	uint64_t deadline = clock_ms() + limit_ms;
+	uint64_t start = clock_ms(), deadline = start + limit_ms;
 	long wait = PAUSE_FIRST_US;
 	size_t left, reaped;
 	int e;
 
 	while (has_children()) {
+		if (!r->own_namespace && clock_ms() - start > STORM_MS)
+			storm_end(r, deadline);
 		e = r->own_namespace ? pass_namespace(&left, &reaped)
 				     : pass(r, &left, &reaped);
 		if (e != 0)

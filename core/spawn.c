@@ -97,6 +97,21 @@ stack_map(void)
 }
 
 /*
+ * Moves *fd above 2, where the child's dup2 would land.  On failure it stays
+ * what it was, for its owner to close.  0 or errno.
+ */
+static int
+keep_clear(int *fd)
+{
+	int high = fd_raise(*fd, 3);
+
+	if (high < 0)
+		return errno;
+	*fd = high;
+	return 0;
+}
+
+/*
  * /dev/null is kept open, since a confined worker may not have it.  The
  * number is looked at again each time: a host that closes what it does not
  * know must not hand a stranger's descriptor to a tool.
@@ -112,8 +127,7 @@ null_open(void)
 	shared.null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (shared.null < 0)
 		return errno;
-	shared.null = fd_raise(shared.null, 3);
-	return shared.null < 0 ? errno : 0;
+	return keep_clear(&shared.null);
 }
 
 int
@@ -255,10 +269,7 @@ fault(struct run *run, const char *step, int number)
 	return number;
 }
 
-/*
- * A pipe whose ends stay clear of 0 to 2, where the child's dup2 would land;
- * ours does not block.  0 or errno.
- */
+/* A pipe whose end of ours does not block.  0 or errno. */
 static int
 pipe_open(int *ours, int *childs, bool we_read)
 {
@@ -268,10 +279,12 @@ pipe_open(int *ours, int *childs, bool we_read)
 		return e;
 	*ours = ends[we_read ? 0 : 1];
 	*childs = ends[we_read ? 1 : 0];
-	if ((*ours = fd_raise(*ours, 3)) < 0 ||
-		(*childs = fd_raise(*childs, 3)) < 0)
-		return errno;
-	return fcntl(*ours, F_SETFL, O_NONBLOCK) < 0 ? errno : 0;
+	e = keep_clear(ours);
+	if (e == 0)
+		e = keep_clear(childs);
+	if (e == 0 && fcntl(*ours, F_SETFL, O_NONBLOCK) < 0)
+		e = errno;
+	return e;
 }
 
 /*
@@ -305,8 +318,8 @@ stdin_open(struct run *run)
 	int e;
 
 	if (s->stdin_len == 0 && s->stdin_fd < 0) {
-		run->child[0] = fcntl(shared.null, F_DUPFD_CLOEXEC, 3);
-		return run->child[0] < 0 ? errno : 0;
+		run->child[0] = shared.null;
+		return 0;
 	}
 	run->pending = s->stdin_data;
 	run->pending_len = s->stdin_len;
@@ -329,6 +342,8 @@ run_open(struct run *run)
 static void
 child_ends_close(struct run *run)
 {
+	if (run->child[0] == shared.null)
+		run->child[0] = -1;
 	for (int i = 0; i < 3; i++)
 		fd_close(&run->child[i]);
 }
@@ -433,14 +448,14 @@ alarm_disarm(struct run *run)
 
 	if (run->s->limits.timeout_ms == 0)
 		return;
-	if (value > 0) {
-		value = value > spent ? value - spent : 1;
-		old->it_value.tv_sec = (time_t)(value / 1000000);
-		old->it_value.tv_usec = (suseconds_t)(value % 1000000);
-	}
 	setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL);
 	signal_discard(SIGALRM);
 	sigaction(SIGALRM, &run->old_alarm, NULL);
+	if (value == 0)
+		return;
+	value = value > spent ? value - spent : 1;
+	old->it_value.tv_sec = (time_t)(value / 1000000);
+	old->it_value.tv_usec = (suseconds_t)(value % 1000000);
 	setitimer(ITIMER_REAL, old, NULL);
 }
 
@@ -642,7 +657,6 @@ bury(struct run *run)
 	pid_t n;
 
 	kill(-run->pid, SIGKILL);
-	kill(run->pid, SIGKILL);
 	for (;;) {
 		n = wait4(run->pid, &run->status, WNOHANG, &run->usage);
 		if (n == run->pid)

@@ -701,6 +701,47 @@ test_storm(void)
 	ok(no_children(), "to the last of them");
 }
 
+/*
+ * A bomb: everybody forks and flees as fast as it can, up to a limit that is
+ * always reached.  Only an account of its own can have that limit here.
+ */
+static int
+in_bomb(void)
+{
+	static const char script[] =
+		"use POSIX; $SIG{$_} = 'IGNORE' "
+		"for qw(TERM HUP INT); while (1) { fork; POSIX::setsid() }";
+	char *argv[] = { word("/usr/bin/perl"), word("-e"), word(script),
+		NULL };
+	struct spawn s = spawn_of(argv);
+
+	if (setresgid(64998, 64998, 64998) != 0 ||
+		setresuid(64998, 64998, 64998) != 0)
+		return 3;
+	s.limits.timeout_ms = 200;
+	s.limits.processes = 100;
+	return run(&s) && r.end == SPAWN_TIMEOUT && no_children() ? 0 : 1;
+}
+
+static void
+test_bomb(void)
+{
+	uint64_t start = clock_ms();
+	int status;
+	pid_t child;
+
+	if (geteuid() != 0 || access("/usr/bin/perl", X_OK) != 0) {
+		skip(1, "needs root, to become a user without processes");
+		return;
+	}
+	child = fork();
+	if (child == 0)
+		_exit(in_bomb());
+	waitpid(child, &status, 0);
+	is_int(status, 0, "a fork bomb is ended to the last process");
+	printf("# in %u ms\n", (unsigned)(clock_ms() - start));
+}
+
 /* In a child process, since entering a namespace cannot be undone. */
 static int
 in_namespace(void)
@@ -810,6 +851,7 @@ main(void)
 	test_client();
 	test_spared();
 	test_storm();
+	test_bomb();
 	test_namespace();
 	test_many();
 	test_find();
