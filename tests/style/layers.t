@@ -22,12 +22,13 @@ my @FLOORS = (
 	  rooms => [qw(node yaml toml value pattern spec wants frontmatter
 		toolset lint proto path media fence addr env)] },
 	{ name => 'hands', sees => [qw(ground env path spec wants)],
-	  rooms => [qw(root scratch reap landlock view policy sandbox spawn)] },
+	  rooms => [qw(root scratch reap spawn landlock walls
+		view policy sandbox birth enter)] },
 	{ name => 'workshop', sees => [qw(ground reading hands)],
 	  rooms => [qw(tool)] },
 	{ name => 'desk', sees => [qw(ground reading hands workshop)],
-	  rooms => [qw(config resolver executor page site exchange guard
-		content call local check component mcp handle)] },
+	  rooms => [qw(config rights resolver executor oneshot page site exchange guard
+		content call local check doctor component mcp handle)] },
 );
 
 # Foreign headers and the files that may include them.
