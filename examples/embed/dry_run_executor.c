@@ -44,7 +44,7 @@ main(int argc, char *argv[])
 {
 	struct rehearsal re = { .allowed = "ls" };
 	struct ss_executor executor = SS_INIT(ss_executor);
-	struct ss_call call = SS_INIT(ss_call);
+	struct ss_call call = SS_CALL_INIT;
 	struct ss_result result = SS_INIT(ss_result);
 	struct ss_error err = { 0 };
 	struct ss_site *site = ss_site_new();
@@ -60,7 +60,6 @@ main(int argc, char *argv[])
 	call.page = argv[2];
 	call.words = (const char *const *)argv + 3;
 	call.word_count = (size_t)argc - 3;
-	call.stdin_fd = -1;
 	if (ss_site_set_root(site, argv[1], &err) ||
 		ss_site_set_executor(site, &executor, &err) ||
 		ss_site_open(site, &err) ||

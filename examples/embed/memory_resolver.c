@@ -74,12 +74,11 @@ static void
 ask(struct ss_site *site, const char *method, const char *path,
 	const char *json)
 {
-	struct ss_request req = SS_INIT(ss_request);
+	struct ss_request req = SS_REQUEST_INIT;
 	struct ss_response res = SS_INIT(ss_response);
 
 	req.method = method;
 	req.path = path;
-	req.client_fd = -1;
 	req.content_type = "application/json";
 	req.body = json;
 	req.body_len = json ? strlen(json) : 0;

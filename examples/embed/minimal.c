@@ -38,12 +38,11 @@ static void
 ask(struct ss_site *site, const char *method, const char *path,
 	const char *json)
 {
-	struct ss_request req = SS_INIT(ss_request);
+	struct ss_request req = SS_REQUEST_INIT;
 	struct ss_response res = SS_INIT(ss_response);
 
 	req.method = method;
 	req.path = path;
-	req.client_fd = -1;
 	if (json) {
 		req.content_type = "application/json";
 		req.body = json;

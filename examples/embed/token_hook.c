@@ -63,7 +63,7 @@ main(int argc, char *argv[])
 	static const char json[] = "{\"command\": [\"ls\"]}";
 	struct door door = { 0 };
 	struct ss_hook hook = SS_INIT(ss_hook);
-	struct ss_request req = SS_INIT(ss_request);
+	struct ss_request req = SS_REQUEST_INIT;
 	struct ss_response res = SS_INIT(ss_response);
 	struct ss_error err = { 0 };
 	struct ss_site *site = ss_site_new();
@@ -90,7 +90,6 @@ main(int argc, char *argv[])
 	req.content_type = "application/json";
 	req.body = json;
 	req.body_len = sizeof json - 1;
-	req.client_fd = -1;
 	ss_site_handle(site, &req, &res);
 	printf("%d %.*s\nrefused: %u\n", res.status, (int)res.body_len,
 		res.body, door.refused);

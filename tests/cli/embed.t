@@ -25,6 +25,20 @@ for my $program (qw(make cc pkg-config)) {
 # Nothing of the tests' own make reaches the one that is started here.
 delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES)};
 
+sub slurp {
+	my ($file) = @_;
+	open my $in, '<', $file or die "$file: $!";
+	local $/;
+	return scalar <$in>;
+}
+
+sub spill {
+	my ($file, $text) = @_;
+	open my $out, '>', $file or die "$file: $!";
+	print $out $text;
+	close $out or die "$file: $!";
+}
+
 sub run {
 	my (@argv) = @_;
 	my $pid = open(my $pipe, '-|') // die "fork: $!";
@@ -50,9 +64,13 @@ ok(defined $pc && -f $pc, 'so is the pkg-config file')
 # The sources alone, away from the tree, so that only what is installed helps.
 system('cp', '-R', "$top/examples/embed", "$tmp/embed") == 0 or die 'cp';
 system('rm', '-rf', "$tmp/embed/build");
+# The host that the README shows is one of them.
+my ($host) = slurp("$top/README.md") =~ /^```c\n(.*?)^```$/ms;
+spill("$tmp/embed/readme.c", $host // '');
 my $sanitize = qx{nm "$build/libstatespace.a" 2>/dev/null} =~ /__asan_/
 	? ' -fsanitize=address,undefined' : '';
-($log, $rc) = run('make', '-C', "$tmp/embed",
+($log, $rc) = run('make', '-C', "$tmp/embed", 'HOSTS=minimal memory_resolver '
+		. 'dry_run_executor token_hook readme',
 	'PKG_CONFIG_PATH=' . dirname($pc),
 	'PKG_CONFIG=pkg-config ' . join(' ', map {
 		"--define-variable=$_->[0]=$stage/opt/ss/$_->[1]" }
@@ -63,8 +81,7 @@ unlike($log, qr/\Q$top\E/, '... and without the source tree');
 
 my $site = "$tmp/site";
 mkdir $site;
-open my $page, '>', "$site/README.md" or die $!;
-print $page <<'END';
+spill("$site/README.md", <<'END');
 ---
 tools:
   - [ls]
@@ -72,7 +89,6 @@ tools:
 ---
 # Three lines
 END
-close $page;
 chmod 0755, $site;
 my $bin = "$tmp/embed/build";
 my ($out);
@@ -86,6 +102,11 @@ like($out, qr{^POST /: 200\n\{.*"stdout":\s*"README\.md\\n".*"returncode":\s*0}m
 ($out, $rc) = run("$bin/minimal", "$tmp/none");
 is($rc, 1, 'minimal says no to a directory that is not there');
 like($out, qr/^minimal: \w/, '... in a sentence');
+
+chdir $top or die $!;
+($out, $rc) = run("$bin/readme");
+like($out, qr/^200 \{.*"stdout":\s*"2026: 2 1013\\n"/, 'so does the host of the README')
+	or diag $out;
 
 ($out, $rc) = run("$bin/memory_resolver");
 is($rc, 0, 'memory_resolver ends well');

@@ -126,7 +126,7 @@ my @tells = (
 	[ texts => [ qw(grep -niF -e), 'four SCORE', @texts ],
 		"gettysburg-address.txt:4:Four score and seven years ago our "
 			. "fathers brought forth on this\n" ],
-	[ texts => [ qw(grep -niF -e -f), @texts ], '' ],
+	[ texts => [ qw(grep -niF -e --null), @texts ], '' ],
 );
 for (@tells) {
 	my ($page, $command, $want) = @$_;

@@ -39,15 +39,15 @@ for my $name ($header =~ /\b(ss_\w+)\s*\((?!\*)/g) {
 	ok($manual =~ /^\.Fn $name\b/m, "libstatespace(3) has $name");
 }
 
-for ([ 'statespace-exec', 'statespace-exec' ], [ 'statespace', 'statespace' ]) {
-	my ($program, $page) = @$_;
+for my $command (qw(serve fcgi exec check doctor)) {
+	my $page = $command eq 'exec' ? 'statespace-exec' : 'statespace';
 SKIP: {
-		skip "$program is not built", 1 unless -x "$build/$program";
-		my $usage = `$build/$program --help 2>&1`;
+		skip 'statespace is not built', 1 unless -x "$build/statespace";
+		my $usage = `$build/statespace $command --help 2>&1`;
 		my $text = slurp("fcgi/$page.1") =~ s/\\-/-/gr;
-		my @missing = grep { $text !~ /Fl \Q$_\E\b/ }
+		my @missing = grep { $text !~ /Fl \Q$_\E(?![\w-])/ }
 			map { s/^-//r } $usage =~ /(?<![\w-])(-{1,2}[A-Za-z][\w-]*)/g;
-		is("@missing", '', "$page(1) has the options of $program --help");
+		is("@missing", '', "$page(1) has the options of $command --help");
 	}
 }
 

@@ -107,14 +107,6 @@ for my $link ($readme =~ /\]\((?!https?:)([^)#]+)\)/g) {
 # So do the pages and files that it prints whole.
 my ($page) = $readme =~ /^```markdown\n(.*?)^```$/ms;
 is($page, slurp("$top/examples/site/primes.md"), 'the page is shown as it is');
-my ($host) = $readme =~ /^```c\n(.*?)^```$/ms;
-SKIP: {
-	skip 'no compiler', 1 unless grep { -x "$_/cc" } split /:/, $ENV{PATH};
-	my $file = $room->scratch . '/host.c';
-	Statespace::TestSite::write_file($file, $host // '');
-	is(`cc -fsyntax-only -std=c11 -D_GNU_SOURCE -Wall -Wextra -I '$top/core' '$file' 2>&1`,
-		'', 'the host of twenty lines compiles');
-}
 for my $target ($readme =~ /^make ([a-z-]+)\b/mg) {
 	like(slurp("$top/Makefile"), qr/^$target:/m, "make $target exists");
 }
