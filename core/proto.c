@@ -611,6 +611,24 @@ name_compare(const void *wanted, const void *candidate)
 	return order != 0 ? order : -(pair->name[name->len] != '\0');
 }
 
+/* The value of the {key} that rest begins with, NULL when it is none. */
+static const char *
+find_value(const struct args *args, struct ss_text rest, size_t *used)
+{
+	struct ss_text name = { rest.data + 1, 0 };
+	const struct ss_pair *pair;
+
+	if (args->count == 0 || rest.data[0] != '{')
+		return NULL;
+	name.len = strcspn(name.data, "{}");
+	if (name.data[name.len] != '}')
+		return NULL;
+	*used = name.len + 2;
+	pair = bsearch(
+		&name, args->sorted, args->count, sizeof(*pair), name_compare);
+	return pair != NULL ? pair->value : NULL;
+}
+
 /*
  * What the first bytes of rest become: a {key} its value, else the text up to
  * the next brace that may open one.  *used bytes of rest are done with.
@@ -618,21 +636,10 @@ name_compare(const void *wanted, const void *candidate)
 static struct ss_text
 next_piece(const struct args *args, struct ss_text rest, size_t *used)
 {
-	const struct ss_pair *pair;
-	const char *open;
-	struct ss_text name = { rest.data + 1, 0 };
+	const char *value = find_value(args, rest, used), *open;
 
-	if (rest.data[0] == '{') {
-		name.len = strcspn(name.data, "{}");
-		pair = name.data[name.len] != '}'
-			? NULL
-			: bsearch(&name, args->sorted, args->count,
-				  sizeof(*pair), name_compare);
-		if (pair != NULL) {
-			*used = name.len + 2;
-			return text_of(pair->value);
-		}
-	}
+	if (value != NULL)
+		return text_of(value);
 	open = memchr(rest.data + 1, '{', rest.len - 1);
 	*used = open != NULL ? (size_t)(open - rest.data) : rest.len;
 	return (struct ss_text){ rest.data, *used };

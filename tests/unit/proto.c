@@ -168,6 +168,9 @@ test_request(void)
 		"takes a pair of surrogates");
 	is_str(request.words[0].data, "\xf0\x9f\x98\x80",
 		"which is one character");
+	is_int(parse("{\"command\": [\"{w}\"]}"), SS_OK,
+		"takes braces without args");
+	is_str(request.words[0].data, "{w}", "which stay text");
 	is_int(parse("{\"Command\": [\"x\"]}"), SS_BAD_REQUEST,
 		"names are case-sensitive");
 }

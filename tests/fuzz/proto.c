@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fuzzes the reading of requests and the writing of answers.  Properties: our
+ * scanner agrees with a plain recursive reader of RFC 8259's grammar and our
+ * bounds; cJSON builds what the scanner takes; an answer parses back to what
+ * was written.
+ */
+#include "proto.h"
+
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define REQUIRE(condition)                                                     \
+	do {                                                                   \
+		if (!(condition))                                              \
+			abort();                                               \
+	} while (0)
+
+/* ---------------------------------------------------------- plain reader -- */
+
+/* Each returns what stands behind it, NULL when the text is refused. */
+static const char *plain_value(const char *p, const char *end, int depth);
+
+static const char *
+plain_space(const char *p, const char *end)
+{
+	while (p < end && *p != '\0' && strchr(" \t\r\n", *p) != NULL)
+		p++;
+	return p;
+}
+
+/* Four digits as a number, UINT32_MAX when they are not. */
+static uint32_t
+plain_unit(const char *p, const char *end)
+{
+	char digits[5] = { 0 };
+
+	if (end - p < 6 || p[0] != '\\' || p[1] != 'u')
+		return UINT32_MAX;
+	memcpy(digits, p + 2, 4);
+	if (strspn(digits, "0123456789abcdefABCDEF") != 4)
+		return UINT32_MAX;
+	return (uint32_t)strtoul(digits, NULL, 16);
+}
+
+static const char *
+plain_escape(const char *p, const char *end)
+{
+	uint32_t unit = plain_unit(p, end), low;
+
+	if (end - p >= 2 && p[1] != '\0' && strchr("\"\\/bfnrt", p[1]) != NULL)
+		return p + 2;
+	if (unit == 0 || unit == UINT32_MAX)
+		return NULL;
+	if (unit < 0xd800 || unit > 0xdfff)
+		return p + 6;
+	low = plain_unit(p + 6, end);
+	return unit < 0xdc00 && low >= 0xdc00 && low <= 0xdfff ? p + 12 : NULL;
+}
+
+static const char *
+plain_string(const char *p, const char *end)
+{
+	if (p == end || *p++ != '"')
+		return NULL;
+	while (p != NULL && p < end && *p != '"') {
+		size_t n = utf8_sequence(p, (size_t)(end - p));
+
+		if (*p == '\\')
+			p = plain_escape(p, end);
+		else if (n == 0 || (unsigned char)*p < 0x20)
+			return NULL;
+		else
+			p += n;
+	}
+	return p != NULL && p < end ? p + 1 : NULL;
+}
+
+static const char *
+plain_digits(const char *p, const char *end)
+{
+	const char *first = p;
+
+	while (p < end && *p >= '0' && *p <= '9')
+		p++;
+	return p > first ? p : NULL;
+}
+
+static const char *
+plain_number(const char *p, const char *end)
+{
+	if (p < end && *p == '-')
+		p++;
+	p = p < end && *p == '0' ? p + 1 : plain_digits(p, end);
+	if (p != NULL && p < end && *p == '.')
+		p = plain_digits(p + 1, end);
+	if (p == NULL || p == end || (*p | 0x20) != 'e')
+		return p;
+	p++;
+	if (p < end && (*p == '+' || *p == '-'))
+		p++;
+	return plain_digits(p, end);
+}
+
+static const char *
+plain_member(const char *p, const char *end, bool named, int depth)
+{
+	p = plain_space(p, end);
+	if (named) {
+		p = plain_string(p, end);
+		if (p == NULL)
+			return NULL;
+		p = plain_space(p, end);
+		if (p == end || *p++ != ':')
+			return NULL;
+	}
+	p = plain_value(p, end, depth);
+	return p != NULL ? plain_space(p, end) : NULL;
+}
+
+static const char *
+plain_container(const char *p, const char *end, int depth)
+{
+	bool named = *p == '{';
+	char closer = named ? '}' : ']';
+
+	if (depth == PROTO_DEPTH_MAX)
+		return NULL;
+	p = plain_space(p + 1, end);
+	if (p < end && *p == closer)
+		return p + 1;
+	for (;;) {
+		p = plain_member(p, end, named, depth + 1);
+		if (p == NULL || p == end)
+			return NULL;
+		if (*p == closer)
+			return p + 1;
+		if (*p++ != ',')
+			return NULL;
+	}
+}
+
+static const char *
+plain_value(const char *p, const char *end, int depth)
+{
+	static const char *const words[] = { "true", "false", "null" };
+
+	p = plain_space(p, end);
+	if (p == end)
+		return NULL;
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if ((size_t)(end - p) >= strlen(words[i]) &&
+			memcmp(p, words[i], strlen(words[i])) == 0)
+			return p + strlen(words[i]);
+	if (*p == '"')
+		return plain_string(p, end);
+	if (*p == '{' || *p == '[')
+		return plain_container(p, end, depth);
+	return plain_number(p, end);
+}
+
+static bool
+has_twins(const cJSON *item)
+{
+	const cJSON *a, *b;
+
+	cJSON_ArrayForEach(a, item)
+	{
+		if (has_twins(a))
+			return true;
+		for (b = a->next; cJSON_IsObject(item) && b; b = b->next)
+			if (strcmp(a->string, b->string) == 0)
+				return true;
+	}
+	return false;
+}
+
+static void
+check_agreement(const char *text, size_t len)
+{
+	struct ss_error err = { 0 };
+	bool taken = proto_is_json(text, len, &err) == SS_OK;
+	const char *end = text + len, *p = plain_value(text, end, 0);
+	bool plain = p != NULL && plain_space(p, end) == end;
+	cJSON *tree;
+
+	REQUIRE(taken == (err.message[0] == '\0'));
+	if (!plain) {
+		REQUIRE(!taken);
+		return;
+	}
+	tree = cJSON_ParseWithLength(text, len);
+	REQUIRE(tree != NULL);
+	REQUIRE(taken == !has_twins(tree));
+	cJSON_Delete(tree);
+}
+
+/* --------------------------------------------------------------- answers -- */
+
+static void
+check_text(const cJSON *root, const char *name, struct ss_text sent)
+{
+	const char *got = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(root, name));
+
+	REQUIRE(got != NULL && utf8_valid(got, strlen(got)));
+	if (utf8_valid(sent.data, sent.len))
+		REQUIRE(text_is(sent, got));
+}
+
+/* A NUL is written as \u0000, which neither cJSON nor our reader takes. */
+static void
+check_answer(struct ss_text out, struct ss_text err)
+{
+	struct buf b = BUF_INIT(8 << 20);
+	cJSON *root;
+
+	if (memchr(out.data, 0, out.len) || memchr(err.data, 0, err.len))
+		return;
+	REQUIRE(proto_result(&b, out, err, 3, "strict", NULL));
+	REQUIRE(proto_is_json(b.data, b.len, NULL) == SS_OK);
+	root = cJSON_ParseWithLength(b.data, b.len);
+	REQUIRE(root != NULL);
+	check_text(root, "stdout", out);
+	check_text(root, "stderr", err);
+	cJSON_Delete(root);
+	buf_release(&b);
+}
+
+static void
+check_request(const char *text, size_t len)
+{
+	struct arena arena;
+	struct proto_request q;
+	struct ss_error err = { 0 };
+	size_t total = 0;
+
+	arena_init(&arena, 0);
+	if (proto_parse(&arena, text, len, &q, &err) == SS_OK) {
+		REQUIRE(q.word_count > 0 && q.word_count <= PROTO_WORDS_MAX);
+		for (size_t i = 0; i < q.word_count; i++) {
+			REQUIRE(strlen(q.words[i].data) == q.words[i].len);
+			REQUIRE(utf8_valid(q.words[i].data, q.words[i].len));
+			total += q.words[i].len + 1;
+		}
+		REQUIRE(total <= PROTO_COMMAND_MAX);
+	} else {
+		REQUIRE(err.code != SS_OK && err.message[0] != '\0');
+	}
+	arena_release(&arena);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *text = (const char *)data;
+	size_t half = size / 2;
+
+	check_agreement(text, size);
+	check_request(text, size);
+	if (size > 0)
+		check_answer((struct ss_text){ text, half },
+			(struct ss_text){ text + half, size - half });
+	return 0;
+}
