@@ -348,18 +348,18 @@ read_value(struct arena *scratch, const struct config_key *key,
 	const char *text, struct node **out, struct ss_error *err)
 {
 	char *line = arena_printf(scratch, "v = %s", text);
-	struct node *root, *n;
+	bool is_text = key->type == KEY_TEXT || key->type == KEY_PATH;
+	struct node *root = NULL, *n;
 
 	if (line == NULL)
 		return error_memory(err);
-	*out = NULL;
-	if (key->type != KEY_TEXT && key->type != KEY_PATH &&
+	if (!is_text)
 		toml_parse(scratch, line, strlen(line), 1, SS_CONFIG, &root,
-			NULL, NULL) == SS_OK &&
-		root->count == 1)
+			NULL, NULL);
+	if (root != NULL && root->first != NULL && root->first->next == NULL) {
 		*out = root->first;
-	if (*out != NULL)
 		return SS_OK;
+	}
 	n = node_new(scratch, NODE_STRING, 1, 1);
 	if (n == NULL)
 		return error_memory(err);

@@ -224,20 +224,31 @@ many_keys(void)
 	buf_release(&b);
 }
 
+/* Whichever allocation is the one too many. */
 static void
 memory(void)
 {
-	struct arena small = { .limit = 40000 };
-	struct node *root = NULL;
 	struct buf b = BUF_INIT((size_t)1 << 20);
+	enum ss_err code = SS_INTERNAL;
+	size_t limit = 0;
+	int refused = 0, wrong = 0;
 
 	for (int i = 0; i < 1000; i++)
-		buf_printf(&b, "k%d = \"%d\"\n", i, i);
-	is_int(toml_parse(&small, b.data, b.len, 1, SS_CONFIG, &root, NULL,
-		       &error),
-		SS_INTERNAL, "no memory is an internal error");
-	ok(root == NULL, "... and gives no tree");
-	arena_release(&small);
+		buf_printf(
+			&b, "k%d = [\"%d\", 1.5, { a = 2024-01-01 }]\n", i, i);
+	for (; code == SS_INTERNAL; limit += 16384) {
+		struct arena small = { .limit = limit };
+		struct node *root = NULL;
+
+		code = toml_parse(&small, b.data, b.len, 1, SS_CONFIG, &root,
+			NULL, &error);
+		refused += code == SS_INTERNAL;
+		wrong += (root != NULL) != (code == SS_OK);
+		arena_release(&small);
+	}
+	ok(refused > 10 && wrong == 0,
+		"no memory is an internal error, wherever it happens");
+	is_int(code, SS_OK, "... until there is enough");
 	buf_release(&b);
 }
 
