@@ -25,7 +25,9 @@ JOBS ?= $(shell nproc)
 PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 AGAIN = $(MAKE) --no-print-directory $(PARALLEL)
 
-all: $(BUILD)/statespace $(BUILD)/statespace-exec $(BUILD)/statespace-fcgi ## the programs and the library
+all: $(BUILD)/statespace $(BUILD)/statespace-exec $(BUILD)/statespace-fcgi \
+	$(BUILD)/nginx
+all: ## the programs and the library
 .PHONY: all
 .DELETE_ON_ERROR:
 
@@ -54,10 +56,11 @@ define install_packages
 		echo "deps: missing$$missing; run this as root, then again make:"; \
 		echo "    apt-get update && $$line"; exit 1; }; \
 	echo "deps: missing$$missing"; \
-	echo "deps: $$as apt-get update"; \
+	echo "deps: $${as:+$$as }apt-get update"; \
 	$$as apt-get update -qq && \
-	echo "deps: $$as $$line" && \
-	$$as env DEBIAN_FRONTEND=noninteractive $$line -qq
+	echo "deps: $${as:+$$as }$$line" && \
+	$$as env DEBIAN_FRONTEND=noninteractive $$line -qq \
+		-o Dpkg::Use-Pty=0
 endef
 
 deps: ## install what building and serving need
@@ -146,6 +149,11 @@ $(BUILD)/statespace: $(FCGI_OBJ) $(BUILD)/libstatespace.a
 
 $(BUILD)/statespace-exec $(BUILD)/statespace-fcgi: $(BUILD)/statespace
 	$(Q)ln -sf statespace $@
+
+# Where `statespace serve` looks for the front server's template.
+$(BUILD)/nginx:
+	@mkdir -p $(@D)
+	$(Q)ln -sfn $(CURDIR)/nginx $@
 
 # A test may look into any room of core/.
 $(BUILD)/unit/%.t: tests/unit/%.c $(BUILD)/core.a
@@ -345,7 +353,7 @@ repro: ## two builds in two places are equal, byte by byte
 
 # -------------------------------------------------------------------- rest --
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | \
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | \
 		expand -t 18
 
 clean: ## remove what was built
