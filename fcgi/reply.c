@@ -33,6 +33,34 @@ add_header(struct head *h, const char *name, const char *value)
 		h->len += (size_t)n;
 }
 
+/*
+ * The phrase must be there: nginx takes the status line as it stands, and one
+ * that ends after the number is not HTTP (RFC 9112 4).
+ */
+static const char *
+phrase_of(int status)
+{
+	static const struct {
+		int status;
+		const char *phrase;
+	} phrases[] = { { 200, "OK" }, { 202, "Accepted" },
+		{ 204, "No Content" }, { 206, "Partial Content" },
+		{ 304, "Not Modified" }, { 400, "Bad Request" },
+		{ 401, "Unauthorized" }, { 403, "Forbidden" },
+		{ 404, "Not Found" }, { 405, "Method Not Allowed" },
+		{ 408, "Request Timeout" }, { 413, "Content Too Large" },
+		{ 415, "Unsupported Media Type" },
+		{ 416, "Range Not Satisfiable" },
+		{ 421, "Misdirected Request" },
+		{ 500, "Internal Server Error" }, { 502, "Bad Gateway" },
+		{ 503, "Service Unavailable" } };
+
+	for (size_t i = 0; i < sizeof(phrases) / sizeof(phrases[0]); i++)
+		if (phrases[i].status == status)
+			return phrases[i].phrase;
+	return "Other";
+}
+
 /* RFC 9110 8.6: neither has a body whose length could be told. */
 static bool
 has_length(int status)
@@ -43,11 +71,12 @@ has_length(int status)
 static bool
 head_make(struct head *h, const struct ss_response *res)
 {
-	char number[32];
+	char number[64];
 
 	h->len = 0;
 	h->full = false;
-	snprintf(number, sizeof(number), "%d", res->status);
+	snprintf(number, sizeof(number), "%d %s", res->status,
+		phrase_of(res->status));
 	add_header(h, "Status", number);
 	for (size_t i = 0; i < res->header_count; i++) {
 		const struct ss_header *header = &res->headers[i];
@@ -91,7 +120,7 @@ bool
 reply_send(const struct ss_response *res, const struct reply_sink *sink)
 {
 	static const char fallback[] =
-		"Status: 500\r\nContent-Type: text/plain\r\n"
+		"Status: 500 Internal Server Error\r\nContent-Type: text/plain\r\n"
 		"Content-Length: 18\r\n\r\nan internal error\n";
 	struct head head;
 

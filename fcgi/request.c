@@ -92,7 +92,6 @@ request_refuse(struct request *r, enum ss_err code, const char *message)
 {
 	if (r->refused.code == SS_OK)
 		say_refusal(&r->refused, code, "%s", message);
-	r->refused.sys_errno = 0;
 }
 
 static const struct field *

@@ -155,16 +155,15 @@ write_filled(FILE *out, const char *text, const struct filling *fillings,
 	size_t count)
 {
 	while (*text != '\0') {
-		size_t len = strcspn(text + 1, "@") + 1;
-		const char *value = filling_at(text, fillings, count, &len);
+		size_t plain = strcspn(text + 1, "@") + 1, name_len;
+		const char *value =
+			filling_at(text, fillings, count, &name_len);
 
-		if (value != NULL) {
+		if (value != NULL)
 			fputs(value, out);
-			text += len + 2;
-		} else {
-			fwrite(text, 1, len, out);
-			text += len;
-		}
+		else
+			fwrite(text, 1, plain, out);
+		text += value != NULL ? name_len + 2 : plain;
 	}
 }
 

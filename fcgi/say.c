@@ -43,16 +43,15 @@ say(const char *format, ...)
 void
 say_error(const char *what, const struct ss_error *err)
 {
-	const char *prefix = what != NULL ? what : "";
-	const char *colon = what != NULL ? ": " : "";
+	bool detail = err->detail[0] != '\0', number = err->sys_errno != 0;
 
-	say("%s%s%s%s%s%s%s%s%s", prefix, colon, err->message,
+	say("%s%s%s%s%s%s%s%s%s%s", what != NULL ? what : "",
+		what != NULL ? ": " : "", err->message,
 		err->hint[0] != '\0' ? "; " : "", err->hint,
-		err->detail[0] != '\0' ? " [" : "", err->detail,
-		err->detail[0] != '\0' ? "]" : "",
-		err->sys_errno != 0 && err->detail[0] == '\0'
-			? strerror(err->sys_errno)
-			: "");
+		detail || number ? " [" : "", err->detail,
+		detail && number ? ": " : "",
+		number ? strerror(err->sys_errno) : "",
+		detail || number ? "]" : "");
 }
 
 void
@@ -73,12 +72,11 @@ say_line(void *ctx, const char *line, size_t len)
 enum ss_err
 say_refusal(struct ss_error *err, enum ss_err code, const char *format, ...)
 {
-	int saved = errno;
 	va_list ap;
 
 	if (err == NULL)
 		return code;
-	*err = (struct ss_error){ .code = code, .sys_errno = saved };
+	*err = (struct ss_error){ .code = code };
 	va_start(ap, format);
 	vsnprintf(err->message, sizeof(err->message), format, ap);
 	va_end(ap);

@@ -251,8 +251,9 @@ become_nginx(struct serve *s, const char *nginx)
 	char prefix[128], file[128];
 	char inherit[] = "NGINX=3;", path[] = "PATH=/usr/bin:/bin";
 	char *const envp[] = { inherit, path, NULL };
-	const char *const argv[] = { nginx, "-e", "stderr", "-p", prefix, "-c",
-		file, NULL };
+	/* The log before the configured one only tells of the socket. */
+	const char *const argv[] = { nginx, "-e", "/dev/null", "-p", prefix,
+		"-c", file, NULL };
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	run_dir_file(&s->run, "", prefix);
