@@ -374,7 +374,7 @@ set_from_text(struct config *c, struct arena *scratch,
 	const struct config_key *key, const char *text,
 	const struct source *from, struct ss_error *err)
 {
-	struct node *n;
+	struct node *n = NULL;
 	enum ss_err code = read_value(scratch, key, text, &n, err);
 
 	return code == SS_OK ? store(c, key, n, from, err) : code;

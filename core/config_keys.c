@@ -285,7 +285,7 @@ folded(char c)
 {
 	if (c == '.' || c == '-')
 		return '_';
-	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
 /* Exactly the capitals: a variable in small letters is a mistake. */

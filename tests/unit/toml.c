@@ -230,7 +230,7 @@ memory(void)
 {
 	struct buf b = BUF_INIT((size_t)1 << 20);
 	enum ss_err code = SS_INTERNAL;
-	size_t limit = 0;
+	size_t limit = 16384; /* none at all is no limit */
 	int refused = 0, wrong = 0;
 
 	for (int i = 0; i < 1000; i++)
