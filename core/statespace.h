@@ -138,6 +138,19 @@ enum ss_err ss_toolset_allows(const struct ss_toolset *set, size_t argc,
 	const char *const argv[], size_t *tool, struct ss_error *err);
 void ss_toolset_free(struct ss_toolset *set);
 
+/*
+ * May the open Internet be reached at this address, and nothing else?  False
+ * for every special-purpose range (loopback, private, link-local, metadata
+ * services, documentation, multicast, ...), for an IPv6 address whose embedded
+ * IPv4 address is not public, and for a family that is not known.
+ *
+ * family   AF_INET or AF_INET6.
+ * address  4 or 16 bytes in network order, as in struct in_addr and in6_addr.
+ * Pure     ask it about the address of the very socket, not about a name.
+ * Source   PROTOCOL section 7; IANA's special-purpose address registries.
+ */
+bool ss_address_is_public(int family, const void *address);
+
 /* ------------------------------------------------------------------ */
 /* 2. The site                                                        */
 /* ------------------------------------------------------------------ */
