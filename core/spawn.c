@@ -470,6 +470,14 @@ stop(struct run *run, enum spawn_end end)
 	run->over = true;
 }
 
+/* Something of ours failed in the middle: the run cannot go on honestly. */
+static void
+fail(struct run *run, const char *step, int number)
+{
+	fault(run, step, number);
+	stop(run, SPAWN_FAILED);
+}
+
 /* A callback may block; it does so with the host's signals open. */
 static bool
 deliver(struct run *run, int stream, const char *data, size_t len)
@@ -504,15 +512,17 @@ take(struct run *run, int stream, size_t max)
 	if (max > run->left && run->left < sizeof(chunk))
 		max = (size_t)run->left + 1;
 	n = read(*fd, chunk, max);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (n < 0)
+		fail(run, "read", errno);
 	if (n <= 0) {
-		if (n == 0 || (errno != EAGAIN && errno != EINTR))
-			fd_close(fd);
+		fd_close(fd);
 		return 0;
 	}
 	keep = (size_t)n > run->left ? (size_t)run->left : (size_t)n;
 	if (keep > 0 && !deliver(run, stream, chunk, keep)) {
-		fault(run, "output", ENOMEM);
-		stop(run, SPAWN_FAILED);
+		fail(run, "output", ENOMEM);
 		return 0;
 	}
 	run->left -= keep;
@@ -529,6 +539,8 @@ feed(struct run *run)
 	if (n < 0) {
 		if (errno == EAGAIN || errno == EINTR)
 			return;
+		if (errno != EPIPE)
+			fail(run, "write", errno);
 		run->piped = true;
 		feed_close(run);
 		return;
@@ -549,6 +561,8 @@ relay(struct run *run)
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
+	if (n < 0 && errno != EIO) /* a terminal that hung up, or not ours */
+		fail(run, "stdin", errno);
 	if (n <= 0) {
 		feed_close(run);
 		return;
@@ -612,8 +626,8 @@ wait_turn(struct run *run)
 
 	wait_for(run, p);
 	if (ppoll(p, SLOTS, wait_time(run, &t), &run->wait_mask) < 0) {
-		if (errno != EINTR && fault(run, "ppoll", errno) != 0)
-			stop(run, SPAWN_FAILED);
+		if (errno != EINTR)
+			fail(run, "ppoll", errno);
 		memset(p, 0, sizeof(p));
 	}
 	for (int stream = 1; stream <= 2; stream++)
@@ -681,9 +695,12 @@ drain(struct run *run)
 
 	run->over = run->r->end != SPAWN_EXITED;
 	for (int stream = 1; stream <= 2; stream++) {
-		if (run->from[stream - 1] < 0 ||
-			ioctl(run->from[stream - 1], FIONREAD, &there) != 0)
+		if (run->from[stream - 1] < 0)
 			continue;
+		if (ioctl(run->from[stream - 1], FIONREAD, &there) != 0) {
+			fail(run, "drain", errno);
+			return;
+		}
 		while (there > 0 && (n = take(run, stream, (size_t)there)) > 0)
 			there -= (int)n;
 	}
