@@ -95,6 +95,8 @@ rights_of(unsigned groups)
 	if (groups & LAND_DEVICE)
 		rights |= LANDLOCK_ACCESS_FS_READ_FILE |
 			LANDLOCK_ACCESS_FS_WRITE_FILE;
+	if (groups & LAND_LIST)
+		rights |= LANDLOCK_ACCESS_FS_READ_DIR;
 	if (groups & LAND_CONNECT)
 		rights |= FS_RESOLVE_UNIX;
 	return rights;

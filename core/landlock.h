@@ -15,7 +15,8 @@ enum {
 	LAND_EXECUTE = 1 << 1, /* with LAND_READ */
 	LAND_WRITE = 1 << 2,   /* everything but execute and odd files */
 	LAND_DEVICE = 1 << 3,  /* read and write of one existing file */
-	LAND_CONNECT = 1 << 4  /* unix sockets (ABI 9) */
+	LAND_CONNECT = 1 << 4, /* unix sockets (ABI 9) */
+	LAND_LIST = 1 << 5     /* names only */
 };
 
 /* The ABI in use: the kernel's, at most `most` (0: no cap); 0: none. */

@@ -25,6 +25,7 @@ struct path_list {
  * Borrowed by whoever is given it.
  */
 struct grant {
+	const char *root; /* the site, absolute: what relative paths mean */
 	struct path_list read, write, unix_sockets;
 	bool exec_any; /* else only the programs of exec */
 	struct path_list exec;

@@ -23,7 +23,7 @@
 #include "fdio.h"
 
 #define CLEAN_MS 500 /* a new worker costs about 2 */
-#define PREFIX "statespace-"
+#define PREFIX "statespace-scratch."
 #define NEWBORN_S 10 /* its owner may not have locked it yet */
 
 static struct {

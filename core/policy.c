@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: MIT */
+#include "policy.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+#include "program.h"
+#include "sandbox.h"
+#include "view.h"
+
+static const struct wants nothing;
+
+/* The tool's key where it has one, else the page's. */
+struct wishes {
+	const struct name_list *read, *write, *exec, *unix_sockets;
+	bool exec_any;
+	enum network_kind network;
+	const struct name_list *targets;
+	bool proc;
+	double timeout;
+	uint64_t memory_bytes, processes;
+	unsigned line; /* of the mapping that the scalars come from */
+};
+
+static const struct name_list *
+either(const struct name_list *tool, const struct name_list *page)
+{
+	return tool->set ? tool : page;
+}
+
+static struct wishes
+wishes_of(const struct policy_ask *ask)
+{
+	const struct wants *page = ask->page != NULL ? ask->page : &nothing;
+	const struct wants *tool = ask->tool != NULL ? ask->tool : &nothing;
+	bool own_exec = tool->exec.set || tool->exec_any;
+	bool own_network = tool->network != NETWORK_UNSET;
+
+	return (struct wishes){
+		.read = either(&tool->read, &page->read),
+		.write = either(&tool->write, &page->write),
+		.exec = own_exec ? &tool->exec : &page->exec,
+		.exec_any = own_exec ? tool->exec_any : page->exec_any,
+		.unix_sockets =
+			either(&tool->unix_sockets, &page->unix_sockets),
+		.network = own_network ? tool->network : page->network,
+		.targets = own_network ? &tool->network_targets
+				       : &page->network_targets,
+		.proc = tool->proc_set ? tool->proc : page->proc,
+		.timeout = tool->timeout > 0 ? tool->timeout : page->timeout,
+		.memory_bytes = tool->memory_bytes > 0 ? tool->memory_bytes
+						       : page->memory_bytes,
+		.processes =
+			tool->processes > 0 ? tool->processes : page->processes,
+		.line = tool->line > 0 ? tool->line : page->line,
+	};
+}
+
+/* ----------------------------------------------------- the ceiling */
+
+static enum ss_err
+refuse(struct ss_error *err, unsigned line, const char *key, const char *what)
+{
+	error_set(err, SS_CAPABILITY_REFUSED,
+		"line %u: %s: %s is more than this server grants", line, key,
+		what);
+	error_hint(err,
+		"ask for less, or have the operator add it to [grant] "
+		"%s",
+		key);
+	return SS_CAPABILITY_REFUSED;
+}
+
+/* Is an outside path one of these, or (unless exact) below one? */
+static bool
+list_covers(const struct path_list *list, const char *root, const char *path,
+	bool exact)
+{
+	char granted[PATH_MAX];
+	bool optional;
+
+	for (size_t i = 0; i < list->count; i++)
+		if (view_outside(list->items[i], root, granted, sizeof(granted),
+			    &optional) &&
+			(exact ? strcmp(path, granted) == 0
+			       : view_is_below(path, granted)))
+			return true;
+	return false;
+}
+
+/* Reading the site is everybody's. */
+static enum ss_err
+check_paths(const struct name_list *asked, const struct path_list *ceiling,
+	const char *root, const char *key, struct ss_error *err)
+{
+	bool sockets = strcmp(key, "unix") == 0;
+	bool reading = strcmp(key, "read") == 0;
+	char path[PATH_MAX];
+	bool optional;
+
+	for (size_t i = 0; i < asked->count; i++) {
+		if (!view_outside(asked->names[i], root, path, sizeof(path),
+			    &optional))
+			return refuse(err, asked->line, key, asked->names[i]);
+		if (reading && view_is_below(path, root))
+			continue;
+		if (!list_covers(ceiling, root, path, sockets))
+			return refuse(err, asked->line, key, asked->names[i]);
+	}
+	return SS_OK;
+}
+
+static const char *
+base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+/* "jq" is allowed by "jq" and by "/opt/bin/jq"; a path only by itself. */
+static bool
+program_granted(const struct grant *ceiling, const char *name)
+{
+	size_t len = strlen(name);
+	const char *item;
+
+	len -= len > 1 && name[len - 1] == '?';
+	for (size_t i = 0; i < ceiling->exec.count; i++) {
+		item = ceiling->exec.items[i];
+		if (memchr(name, '/', len) == NULL)
+			item = base_name(item);
+		if (strncmp(item, name, len) == 0 && item[len] == '\0')
+			return true;
+	}
+	return ceiling->exec_any;
+}
+
+static enum ss_err
+check_exec(const struct policy_ask *ask, const struct wishes *w,
+	const struct grant *ceiling, struct ss_error *err)
+{
+	if (ceiling->exec_any)
+		return SS_OK;
+	if (w->exec_any)
+		return refuse(err, w->line, "exec", "any");
+	for (size_t i = 0; i < w->exec->count; i++)
+		if (!program_granted(ceiling, w->exec->names[i]))
+			return refuse(
+				err, w->exec->line, "exec", w->exec->names[i]);
+	if (ask->helper == NULL && ask->program != NULL &&
+		!program_granted(ceiling, ask->program))
+		return refuse(err, w->line, "exec", ask->program);
+	return SS_OK;
+}
+
+static enum ss_err
+check_network(const struct policy_ask *ask, const struct wishes *w,
+	const struct grant *ceiling, struct ss_error *err)
+{
+	size_t k;
+
+	if (ask->http && !ceiling->http)
+		return refuse(err, w->line, "http", "the HTTP tool");
+	if (ceiling->network == NETWORK_ALL)
+		return SS_OK;
+	if (w->network == NETWORK_ALL)
+		return refuse(err, w->line, "network", "true");
+	if (w->network != NETWORK_LISTED)
+		return SS_OK;
+	for (size_t i = 0; i < w->targets->count; i++) {
+		for (k = 0; k < ceiling->network_targets.count; k++)
+			if (strcmp(w->targets->names[i],
+				    ceiling->network_targets.items[k]) == 0)
+				break;
+		if (k == ceiling->network_targets.count)
+			return refuse(err, w->targets->line, "network",
+				w->targets->names[i]);
+	}
+	return SS_OK;
+}
+
+static uint64_t
+limit_or(uint64_t own, uint64_t general)
+{
+	return own != 0 ? own : general;
+}
+
+/* A ceiling of 0 is none. */
+static enum ss_err
+check_limit(struct ss_error *err, const struct wishes *w, const char *key,
+	double asked, uint64_t ceiling)
+{
+	if (ceiling == 0 || asked <= (double)ceiling)
+		return SS_OK;
+	error_set(err, SS_CAPABILITY_REFUSED,
+		"line %u: %s is more than this server grants", w->line, key);
+	error_hint(err, "the most is %llu%s", (unsigned long long)ceiling,
+		strcmp(key, "timeout") == 0 ? " ms" : "");
+	return SS_CAPABILITY_REFUSED;
+}
+
+static enum ss_err
+check_limits(
+	const struct wishes *w, const struct grant *g, struct ss_error *err)
+{
+	enum ss_err code = check_limit(err, w, "timeout", w->timeout * 1000,
+		limit_or(g->timeout_ms, g->limits.timeout_ms));
+
+	if (code == SS_OK)
+		code = check_limit(err, w, "memory_bytes",
+			(double)w->memory_bytes,
+			limit_or(g->memory_bytes, g->limits.memory_bytes));
+	if (code == SS_OK)
+		code = check_limit(err, w, "processes", (double)w->processes,
+			limit_or(g->processes, g->limits.processes));
+	return code;
+}
+
+enum ss_err
+policy_check(const struct policy_ask *ask, const struct grant *g,
+	struct ss_error *err)
+{
+	struct wishes w = wishes_of(ask);
+	enum ss_err code = check_paths(w.read, &g->read, g->root, "read", err);
+
+	if (code == SS_OK)
+		code = check_paths(w.write, &g->write, g->root, "write", err);
+	if (code == SS_OK)
+		code = check_paths(
+			w.unix_sockets, &g->unix_sockets, g->root, "unix", err);
+	if (code == SS_OK)
+		code = check_exec(ask, &w, g, err);
+	if (code == SS_OK)
+		code = check_network(ask, &w, g, err);
+	if (code == SS_OK && w.proc && !g->proc)
+		code = refuse(err, w.line, "proc", "true");
+	return code == SS_OK ? check_limits(&w, g, err) : code;
+}
+
+bool
+policy_is_writable(const struct grant *ceiling, const char *path)
+{
+	char whole[PATH_MAX];
+	bool optional;
+
+	return view_outside(
+		       path, ceiling->root, whole, sizeof(whole), &optional) &&
+		list_covers(&ceiling->write, ceiling->root, whole, false);
+}
+
+/* ------------------------------------------------------- resolving */
+
+struct resolving {
+	struct arena *arena;
+	const struct policy_ask *ask;
+	const struct grant *ceiling;
+	struct wishes wishes;
+	struct policy *out;
+	struct ss_error *err;
+};
+
+/* Names as this process sees them; an absent optional one is left out. */
+static enum ss_err
+resolve_paths(struct resolving *r, const struct name_list *asked,
+	struct path_list *out)
+{
+	const char **items =
+		arena_array(r->arena, asked->count + 1, sizeof(*items));
+	char path[PATH_MAX];
+	bool optional;
+
+	if (items == NULL)
+		return error_memory(r->err);
+	for (size_t i = 0; i < asked->count; i++) {
+		if (!view_inside(asked->names[i], r->ceiling->root,
+			    sandbox_self()->site, path, sizeof(path),
+			    &optional))
+			return refuse(
+				r->err, asked->line, "path", asked->names[i]);
+		if (!program_exists(path)) {
+			if (optional)
+				continue;
+			error_set(r->err, SS_CAPABILITY_REFUSED,
+				"line %u: %s is granted and not there",
+				asked->line, asked->names[i]);
+			error_hint(r->err,
+				"end it with ? when it may be "
+				"absent");
+			return SS_CAPABILITY_REFUSED;
+		}
+		items[out->count] = arena_copy(r->arena, path, strlen(path));
+		if (items[out->count++] == NULL)
+			return error_memory(r->err);
+	}
+	out->items = items;
+	return SS_OK;
+}
+
+/*
+ * Every program of the view, by the author's word: a shell, a component, a
+ * placeholder instead of a name, or `exec: any`.
+ */
+static bool
+wants_all_programs(const struct resolving *r)
+{
+	static const char *const shells[] = { "sh", "dash", "bash", "ash",
+		"ksh", "zsh", "busybox" };
+	const struct policy_ask *ask = r->ask;
+
+	if (ask->component || r->wishes.exec_any)
+		return true;
+	if (ask->helper != NULL)
+		return false;
+	if (ask->program == NULL)
+		return true;
+	for (size_t i = 0; i < ARRAY_LEN(shells); i++)
+		if (strcmp(base_name(ask->program), shells[i]) == 0)
+			return true;
+	return false;
+}
+
+static const char *
+resolve_program(struct resolving *r)
+{
+	const struct policy_ask *ask = r->ask;
+	char path[PATH_MAX];
+
+	if (ask->helper != NULL)
+		return ask->helper;
+	if (!program_find(ask->component ? "sh" : ask->program, ask->page_dir,
+		    path, sizeof(path)))
+		return NULL;
+	return arena_copy(r->arena, path, strlen(path));
+}
+
+static enum ss_err
+add_named(struct resolving *r, struct program_set *set, const char *name,
+	unsigned line)
+{
+	size_t len = strlen(name);
+	bool optional = len > 1 && name[len - 1] == '?';
+	char bare[PATH_MAX], path[PATH_MAX];
+
+	snprintf(bare, sizeof(bare), "%.*s", (int)(len - optional), name);
+	if (program_find(bare, r->ask->page_dir, path, sizeof(path)))
+		return program_add(r->arena, set, path) ? SS_OK
+							: error_memory(r->err);
+	if (optional)
+		return SS_OK;
+	return error_set(r->err, SS_CAPABILITY_REFUSED,
+		"line %u: exec: there is no program %s", line, name);
+}
+
+static enum ss_err
+resolve_exec(struct resolving *r)
+{
+	bool all = wants_all_programs(r);
+	const struct name_list *asked = r->wishes.exec;
+	const struct path_list *granted = &r->ceiling->exec;
+	struct program_set set = { 0 };
+	char path[PATH_MAX];
+	enum ss_err code = SS_OK;
+
+	r->out->exec_any = all && r->ceiling->exec_any;
+	if (r->out->program != NULL &&
+		!program_add(r->arena, &set, r->out->program))
+		return error_memory(r->err);
+	for (size_t i = 0; i < asked->count && code == SS_OK; i++)
+		code = add_named(r, &set, asked->names[i], asked->line);
+	/* The ceiling lists programs: then "all" is that list. */
+	for (size_t i = 0; all && !r->ceiling->exec_any && i < granted->count;
+		i++)
+		if (program_find(granted->items[i], "", path, sizeof(path)) &&
+			!program_add(r->arena, &set, path))
+			return error_memory(r->err);
+	r->out->exec = (struct path_list){ set.items, set.count };
+	return code;
+}
+
+static void
+resolve_limits(struct resolving *r)
+{
+	const struct wishes *w = &r->wishes;
+	struct spawn_limits *l = &r->out->limits;
+
+	*l = r->ceiling->limits;
+	if (w->timeout > 0)
+		l->timeout_ms = (uint32_t)(w->timeout * 1000 + 0.5);
+	if (w->memory_bytes > 0)
+		l->memory_bytes = w->memory_bytes;
+	if (w->processes > 0)
+		l->processes = w->processes;
+}
+
+static enum ss_err
+resolve_network(struct resolving *r)
+{
+	const struct name_list *targets = r->wishes.targets;
+	struct policy *p = r->out;
+
+	p->network = r->wishes.network;
+	p->network_targets =
+		(struct path_list){ targets->names, targets->count };
+	p->http = r->ask->http;
+	if (p->network == NETWORK_ALL || p->http)
+		p->keeps |= KEEP_NETWORK;
+	if (p->unix_sockets.count > 0)
+		p->keeps |= KEEP_UNIX;
+	if (r->wishes.proc)
+		p->keeps |= KEEP_PROC;
+	return SS_OK;
+}
+
+enum ss_err
+policy_resolve(struct arena *arena, const struct policy_ask *ask,
+	const struct grant *ceiling, struct policy *out, struct ss_error *err)
+{
+	struct resolving r = { arena, ask, ceiling, wishes_of(ask), out, err };
+	enum ss_err code = policy_check(ask, ceiling, err);
+
+	*out = (struct policy){ .page_dir = ask->page_dir };
+	if (code != SS_OK)
+		return code;
+	resolve_limits(&r);
+	out->program = resolve_program(&r);
+	code = resolve_exec(&r);
+	if (code == SS_OK)
+		code = resolve_paths(&r, r.wishes.read, &out->read);
+	if (code == SS_OK)
+		code = resolve_paths(&r, r.wishes.write, &out->write);
+	if (code == SS_OK && r.wishes.unix_sockets->count > 0) {
+		/* They are only in the launcher's view. */
+		out->unix_sockets =
+			(struct path_list){ r.wishes.unix_sockets->names,
+				r.wishes.unix_sockets->count };
+	}
+	return code == SS_OK ? resolve_network(&r) : code;
+}

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A policy as a Landlock ruleset.  Libraries and data are readable; a file of
+ * a program directory gets READ and EXECUTE alone, when it is in the exec set:
+ * the loader runs any program that can be read (`ld.so /bin/sh`), so READ on
+ * all of them would make the set an advice.
+ */
+#include "policy.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fdio.h"
+#include "landlock.h"
+#include "sandbox.h"
+#include "view.h"
+
+#define DEPTH_MAX 128 /* directories from the site's root to a page */
+
+/* What a rule hangs on; a directory also by its time of change. */
+struct ruleset_mark {
+	const char *path;
+	bool directory;
+	dev_t device;
+	ino_t inode;
+	struct timespec changed;
+};
+
+struct building {
+	struct arena *arena;
+	const struct policy *policy;
+	const struct sandbox *self;
+	struct ruleset *out;
+	size_t mark_cap;
+	struct step step;
+};
+
+/* ------------------------------------------------------------- marks */
+
+static bool
+stat_is(const struct ruleset_mark *m)
+{
+	struct stat st;
+
+	return stat(m->path, &st) == 0 && st.st_dev == m->device &&
+		st.st_ino == m->inode &&
+		(!m->directory ||
+			(st.st_ctim.tv_sec == m->changed.tv_sec &&
+				st.st_ctim.tv_nsec == m->changed.tv_nsec));
+}
+
+bool
+policy_ruleset_is_fresh(const struct ruleset *r)
+{
+	for (size_t i = 0; i < r->mark_count; i++)
+		if (!stat_is(&r->marks[i]))
+			return false;
+	return true;
+}
+
+void
+policy_ruleset_release(struct ruleset *r)
+{
+	fd_close(&r->fd);
+	r->marks = NULL;
+	r->mark_count = 0;
+}
+
+/* Room was made for all of them at the start. */
+static bool
+mark(struct building *b, const char *path, int fd)
+{
+	struct ruleset_mark *m;
+	struct stat st;
+	const char *kept = arena_copy(b->arena, path, strlen(path));
+
+	if (kept == NULL || b->out->mark_count == b->mark_cap) {
+		errno = ENOMEM;
+		return step_fail(&b->step, "remember %s", path);
+	}
+	if (fstat(fd, &st) < 0)
+		return step_fail(&b->step, "stat %s", path);
+	m = &b->out->marks[b->out->mark_count++];
+	*m = (struct ruleset_mark){ kept, S_ISDIR(st.st_mode), st.st_dev,
+		st.st_ino, st.st_ctim };
+	return true;
+}
+
+/* ------------------------------------------------------------- rules */
+
+static bool
+allow_fd(struct building *b, int fd, const char *path, unsigned rights)
+{
+	errno = landlock_allow_fd(
+		b->out->fd, b->self->landlock_abi, fd, rights);
+	return errno == 0 || step_fail(&b->step, "allow %s", path);
+}
+
+static bool
+allow(struct building *b, const char *path, unsigned rights)
+{
+	errno = landlock_allow(b->out->fd, b->self->landlock_abi, path, rights);
+	return errno == 0 || step_fail(&b->step, "allow %s", path);
+}
+
+/* What a machine need not have. */
+static bool
+allow_those_there(struct building *b, const char *const *paths, unsigned rights)
+{
+	for (; *paths != NULL; paths++)
+		if (!allow(b, *paths, rights) && b->step.number != ENOENT &&
+			b->step.number != EACCES)
+			return false;
+	return true;
+}
+
+static bool
+allow_list(struct building *b, const struct path_list *list, unsigned rights)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!allow(b, list->items[i], rights))
+			return false;
+	return true;
+}
+
+static bool
+allow_programs(struct building *b)
+{
+	const struct path_list *exec = &b->policy->exec;
+	int fd;
+	bool done = true;
+
+	if (b->policy->exec_any)
+		return allow_those_there(b, view_program_trees,
+			       LAND_READ | LAND_EXECUTE) &&
+			(b->self->libexec[0] == '\0' ||
+				allow(b, b->self->libexec,
+					LAND_READ | LAND_EXECUTE));
+	if (!allow_those_there(b, view_library_trees, LAND_READ))
+		return false;
+	for (size_t i = 0; i < exec->count && done; i++) {
+		fd = open(exec->items[i], O_PATH | O_CLOEXEC);
+		if (fd < 0)
+			continue; /* its exec says so, in the kernel's words */
+		done = mark(b, exec->items[i], fd) &&
+			allow_fd(b, fd, exec->items[i],
+				LAND_READ | LAND_EXECUTE);
+		fd_close(&fd);
+	}
+	return done;
+}
+
+/* In the view all of /etc is for everybody. */
+static bool
+allow_etc(struct building *b)
+{
+	static const char *const names[] = { "/etc/nsswitch.conf", NULL };
+
+	if (b->self->level == SANDBOX_STRICT)
+		return allow(b, "/etc", LAND_READ);
+	return allow_those_there(b, view_etc_entries, LAND_READ) &&
+		allow_those_there(b, names, LAND_READ) &&
+		(!(b->policy->keeps & KEEP_NETWORK) ||
+			allow_those_there(b, view_etc_network, LAND_READ));
+}
+
+static bool
+allow_grants(struct building *b)
+{
+	const struct policy *p = b->policy;
+	unsigned run = p->exec_any ? LAND_READ | LAND_EXECUTE : LAND_READ;
+
+	return allow_list(b, &p->read, run) &&
+		allow_list(b, &p->write, LAND_WRITE) &&
+		(p->unix_sockets.count == 0 ||
+			allow_list(b, &p->unix_sockets, LAND_CONNECT)) &&
+		(!(p->keeps & KEEP_PROC) || allow(b, "/proc", LAND_READ));
+}
+
+/* -------------------------------------------------------------- the site */
+
+static bool
+is_dot_entry(const char *name)
+{
+	return name[0] == '.' && strcmp(name, ".") != 0 &&
+		strcmp(name, "..") != 0;
+}
+
+/* Masked at birth: then it is a file of the view's own root. */
+static bool
+is_masked(const struct building *b, int dir, const char *name)
+{
+	struct stat entry, root;
+
+	return b->self->level == SANDBOX_STRICT &&
+		fstatat(dir, name, &entry, AT_SYMLINK_NOFOLLOW) == 0 &&
+		stat("/", &root) == 0 && entry.st_dev == root.st_dev;
+}
+
+static DIR *
+list_of(int dir)
+{
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+
+	if (list == NULL)
+		fd_close(&fd);
+	return list;
+}
+
+/* -1: cannot be listed. */
+static int
+has_open_dots(const struct building *b, int dir)
+{
+	DIR *list = list_of(dir);
+	struct dirent *entry;
+	int found = 0;
+
+	if (list == NULL)
+		return -1;
+	while (found == 0 && (entry = readdir(list)) != NULL)
+		found = is_dot_entry(entry->d_name) &&
+			!is_masked(b, dir, entry->d_name);
+	closedir(list);
+	return found;
+}
+
+/*
+ * A rule cannot take away from another one above it, so that a directory with
+ * something to hide is granted entry by entry.  Links are left out: what they
+ * lead to has its own entry.
+ */
+static bool
+allow_entries(struct building *b, int dir, const char *except, unsigned rights)
+{
+	DIR *list = list_of(dir);
+	struct dirent *entry;
+	bool done = list != NULL;
+	int fd;
+
+	while (done && (entry = readdir(list)) != NULL) {
+		if (entry->d_name[0] == '.' || entry->d_type == DT_LNK ||
+			(except != NULL && strcmp(entry->d_name, except) == 0))
+			continue;
+		fd = openat(
+			dir, entry->d_name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0)
+			continue; /* gone since */
+		done = allow_fd(b, fd, entry->d_name, rights);
+		fd_close(&fd);
+	}
+	if (list != NULL)
+		closedir(list);
+	return done || step_fail(&b->step, "list the page's directories");
+}
+
+/* The directories from the root down to the page's, open. */
+struct way {
+	int dirs[DEPTH_MAX];
+	const char *names[DEPTH_MAX]; /* of the next one */
+	int dots[DEPTH_MAX];          /* has_open_dots */
+	size_t count;
+	int deepest; /* the last one with dots; -1: none */
+};
+
+static bool
+way_open(struct building *b, struct way *w)
+{
+	char path[PATH_MAX];
+	char *rest = arena_copy(
+		b->arena, b->policy->page_dir, strlen(b->policy->page_dir));
+	char *save, *part = rest == NULL ? NULL : strtok_r(rest, "/", &save);
+	size_t len;
+	int fd = open(b->self->site, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	snprintf(path, sizeof(path), "%s", b->self->site);
+	for (; fd >= 0 && rest != NULL && w->count < DEPTH_MAX;
+		part = strtok_r(NULL, "/", &save)) {
+		w->dirs[w->count] = fd;
+		w->names[w->count] = part;
+		w->dots[w->count] = has_open_dots(b, fd);
+		if (w->dots[w->count] != 0)
+			w->deepest = (int)w->count;
+		w->count++;
+		if (!mark(b, path, fd))
+			return false;
+		if (part == NULL)
+			return true;
+		fd = openat(fd, part, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		len = strlen(path);
+		snprintf(path + len, sizeof(path) - len, "/%s", part);
+	}
+	fd_close(&fd);
+	return step_fail(&b->step, "open the page's directory %s", path);
+}
+
+static bool
+allow_site(struct building *b)
+{
+	unsigned rights =
+		b->policy->exec_any ? LAND_READ | LAND_EXECUTE : LAND_READ;
+	struct way w = { .deepest = -1 };
+	bool done = way_open(b, &w);
+	int i;
+
+	if (done && w.deepest >= 0)
+		done = allow_fd(b, w.dirs[0], "the site", LAND_LIST);
+	for (i = 0; done && i <= w.deepest; i++)
+		done = allow_entries(b, w.dirs[i], w.names[i], rights);
+	if (done && i < (int)w.count)
+		done = allow_fd(b, w.dirs[i], "the site", rights);
+	for (size_t k = 0; k < w.count; k++)
+		fd_close(&w.dirs[k]);
+	return done;
+}
+
+/* ------------------------------------------------------------- the whole */
+
+static size_t
+parts_of(const char *path)
+{
+	size_t count = path[0] != '\0';
+
+	for (; *path != '\0'; path++)
+		count += *path == '/';
+	return count;
+}
+
+static bool
+build(struct building *b)
+{
+	b->mark_cap = b->policy->exec.count + 1 + parts_of(b->policy->page_dir);
+	b->out->marks =
+		arena_array(b->arena, b->mark_cap, sizeof(*b->out->marks));
+	if (b->out->marks == NULL) {
+		errno = ENOMEM;
+		return step_fail(&b->step, "remember the files");
+	}
+	b->out->fd = landlock_new(
+		b->self->landlock_abi, b->policy->keeps & KEEP_NETWORK);
+	if (b->out->fd < 0)
+		return step_fail(&b->step, "make a ruleset");
+	return allow_programs(b) && allow_etc(b) &&
+		allow_those_there(b, view_devices, LAND_DEVICE) &&
+		allow(b, b->self->scratch, LAND_WRITE) && allow_site(b) &&
+		allow_grants(b);
+}
+
+enum ss_err
+policy_ruleset(struct arena *arena, const struct policy *p, struct ruleset *out,
+	struct ss_error *err)
+{
+	struct building b = {
+		.arena = arena, .policy = p, .self = sandbox_self(), .out = out
+	};
+
+	*out = RULESET_INIT;
+	if (b.self->level < SANDBOX_LANDLOCK || b.self->landlock_abi < 3)
+		return SS_OK;
+	if (build(&b))
+		return SS_OK;
+	policy_ruleset_release(out);
+	error_set(err, SS_SANDBOX_UNAVAILABLE,
+		"this tool's sandbox could not be built");
+	error_detail(
+		err, "landlock: %s: %s", b.step.name, strerror(b.step.number));
+	return SS_SANDBOX_UNAVAILABLE;
+}
