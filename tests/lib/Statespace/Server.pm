@@ -85,8 +85,9 @@ sub spawn
 	open STDOUT, '>>', $self->{log_file};
 	open STDERR, '>&', \*STDOUT;
 	$ENV{$_} = $environment->{$_} for keys %$environment;
-	delete $ENV{$_} for grep { /^STATESPACE_/ && !$environment->{$_} }
-	    keys %ENV;
+	# STATESPACE_SANDBOX_MODE stays: the suite can be run in each mode.
+	delete $ENV{$_} for grep { /^STATESPACE_(?!SANDBOX_MODE$)/
+	    && !exists $environment->{$_} } keys %ENV;
 	no warnings 'exec';
 	exec { $self->{command}[0] } @{ $self->{command} };
 	print STDERR "exec $self->{command}[0]: $!\n";

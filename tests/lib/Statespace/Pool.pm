@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+# `statespace fcgi` on a Unix socket in a temporary folder, without any front
+# server: the test itself is the front.
+#
+#	my $pool = Statespace::Pool->start(files => { ... }, config => '...',
+#		options => ['--workers', 2]);
+#	talk($pool->socket, request(...));
+#	$pool->workers; $pool->signal('HUP'); $pool->stop_ok;
+package Statespace::Pool;
+
+use strict;
+use warnings;
+use parent -norequire, 'Statespace::Server';
+use Socket qw(SOCK_STREAM);
+use IO::Socket::UNIX;
+use Statespace::Server;
+use Statespace::TestSite;
+use Time::HiRes qw(sleep time);
+
+sub start
+{
+	my ($class, %with) = @_;
+	my $site = $with{site} || Statespace::TestSite->new(
+		files => $with{files} || { 'README.md' => "# Hello\n" });
+	my $socket = $with{socket} || $site->scratch . '/pool.sock';
+	my $file = $site->scratch . '/statespace.toml';
+	my @words = $with{words} ? @{ $with{words} } : ('--socket', $socket);
+
+	# The account that serves has to pass through, not more.
+	Statespace::TestSite::write_file($file,
+		$with{config} // "[pool]\nmode = \"static\"\n");
+	my $self = bless {
+		site => $site, dir => $site->dir, seen => {}, owner => $$,
+		log_file => $site->scratch . '/log', socket => $socket,
+		config_file => $file,
+		command => [Statespace::Server::binary(), 'fcgi', '-c', $file,
+			@words, @{ $with{options} || [] }, $site->dir],
+	}, $class;
+	$self->spawn($with{environment} || {});
+	$self->await unless $with{no_wait};
+	return $self;
+}
+
+sub socket { $_[0]{socket} }
+sub config_file { $_[0]{config_file} }
+
+sub await
+{
+	my ($self) = @_;
+	my $until = time + 10;
+
+	while (time < $until) {
+		return if -S $self->{socket} && IO::Socket::UNIX->new(
+			Type => SOCK_STREAM, Peer => $self->{socket});
+		if (waitpid($self->{pid}, 1) > 0) {
+			delete $self->{pid};
+			die 'the pool ended: ' . $self->log;
+		}
+		sleep 0.02;
+	}
+	die 'the pool does not listen: ' . $self->log;
+}
+
+# The pids of its workers now.
+sub workers
+{
+	my ($self) = @_;
+	my $all = Statespace::Server::processes();
+
+	return sort { $a <=> $b }
+	    grep { $all->{$_}{ppid} == $self->{pid} } keys %$all;
+}
+
+# Waits until the test is true; false when it never was.
+sub until_true
+{
+	my ($self, $test, $seconds) = @_;
+	my $until = time + ($seconds || 5);
+
+	while (time < $until) {
+		return 1 if $test->();
+		sleep 0.02;
+	}
+	return 0;
+}
+
+sub signal
+{
+	my ($self, $name, $pid) = @_;
+
+	return kill $name, $pid || $self->{pid};
+}
+
+1;
