@@ -7,7 +7,7 @@
  */
 #include "base.h"
 
-#include <sys/socket.h>
+#include <netinet/in.h>
 
 struct range4 {
 	unsigned char base[4];

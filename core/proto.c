@@ -755,35 +755,39 @@ plain_run(const char *data, size_t len)
 static size_t
 ill_formed(const char *data, size_t len)
 {
-	for (size_t n = len < 3 ? len : 3; n > 1; n--) {
-		char tried[4] = { '\x80', '\x80', '\x80', '\x80' };
+	char tried[4] = { data[0], '\x80', '\x80', '\x80' };
+	size_t n = 1;
 
-		memcpy(tried, data, n);
-		if (utf8_sequence(tried, sizeof(tried)) > n)
-			return n;
+	for (; n < len && n < 3; n++) {
+		tried[n] = data[n];
+		if (utf8_sequence(tried, sizeof(tried)) <= n)
+			break;
 	}
-	return 1;
+	return n;
 }
 
 /* Writes the first byte, or ill-formed bytes, of data; how many they were. */
 static size_t
 add_special(struct buf *out, const char *data, size_t len)
 {
+	static const char hex[] = "0123456789abcdef";
 	static const char written[] = "\"\\bfnrt", meant[] = "\"\\\b\f\n\r\t";
 	unsigned char c = (unsigned char)*data;
 	const char *found = memchr(meant, c, sizeof(meant) - 1);
+	char escape[] = "\\u0000";
 
 	if (found != NULL) {
-		char escape[2] = { '\\', written[found - meant] };
-
+		escape[1] = written[found - meant];
 		buf_add(out, escape, 2);
 		return 1;
 	}
 	if (c < 0x20) {
-		buf_printf(out, "\\u%04x", c);
+		escape[4] = hex[c >> 4];
+		escape[5] = hex[c & 15];
+		buf_add(out, escape, 6);
 		return 1;
 	}
-	buf_text(out, "\xef\xbf\xbd");
+	buf_add(out, "\xef\xbf\xbd", 3);
 	return ill_formed(data, len);
 }
 
