@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -284,6 +285,7 @@ main(void)
 		try_kind(&kinds[i]);
 	own = fork();
 	if (own == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 		pause();
 		_exit(0);
 	}

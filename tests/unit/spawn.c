@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -658,6 +659,7 @@ test_spared(void)
 	int status;
 
 	if (own == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 		pause();
 		_exit(0);
 	}
