@@ -41,7 +41,7 @@ struct record_reader {
 	unsigned char lengths[8];
 	size_t lengths_have;
 	size_t name_left, value_left;
-	/* The records up to the end of PARAMS, as they came. */
+	/* The records up to the end of PARAMS, without their padding. */
 	unsigned char head[RECORD_HEAD_MAX];
 	size_t head_len;
 	size_t head_max; /* at most RECORD_HEAD_MAX */

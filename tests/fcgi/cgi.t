@@ -1,0 +1,112 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: MIT
+# One request under plain CGI: environment and standard input in, an answer
+# out in every case, arguments never looked at.
+use strict;
+use warnings;
+use File::Copy qw(copy);
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use IPC::Open3 qw(open3);
+use Statespace::FastCGI ();
+use Statespace::Server;
+use Statespace::TestSite;
+use Symbol qw(gensym);
+use Test::More;
+use Time::HiRes qw(time);
+
+-x Statespace::Server::binary() or plan skip_all => 'the program is not built';
+
+# The program finds its configuration beside itself, so it gets a place of
+# its own, as in a cgi-bin.
+my $site = Statespace::TestSite->new(files => {
+	'README.md' => "---\ntools:\n  - [\"true\"]\n---\n# Hello\n",
+	'a/page.md' => "# A page\n" });
+my $bin = $site->scratch . '/cgi-bin';
+mkdir $bin;
+my $program = "$bin/statespace.cgi";
+copy(Statespace::Server::binary(), $program) or die "copy: $!";
+chmod 0755, $program;
+my $config = "$bin/statespace.toml";
+my $root = $site->dir;
+Statespace::TestSite::write_file($config, "root = \"$root\"\n");
+
+# Runs it; keep: the input stays open after the body.
+sub cgi
+{
+	my ($variables, %with) = @_;
+	my $err = gensym;
+	local %ENV = (GATEWAY_INTERFACE => 'CGI/1.1', HTTP_HOST => 'localhost',
+		REQUEST_METHOD => 'GET', SCRIPT_NAME => '/cgi-bin/statespace.cgi',
+		%$variables);
+	delete @ENV{ grep { !defined $ENV{$_} } keys %ENV };
+	my $began = time;
+	my $pid = open3(my $in, my $out, $err,
+		$with{program} || $program, @{ $with{argv} || [] });
+	local $SIG{PIPE} = 'IGNORE';
+	syswrite $in, $with{body} if defined $with{body};
+	close $in unless $with{keep};
+	my $text = do { local $/; <$out> } // '';
+	my $log = do { local $/; <$err> } // '';
+	waitpid $pid, 0;
+	my $status = $?;
+	my $record = Statespace::FastCGI::record(6, substr $text, 0, 65000);
+	my %answer = Statespace::FastCGI::parse($record);
+	return { %answer, exit => $status, log => $log, text => $text,
+		took => time - $began };
+}
+
+my $page = cgi({ PATH_INFO => '/a/page' });
+is($page->{status}, 200, 'a page is answered');
+is($page->{body}, "# A page\n", 'with its text');
+is($page->{headers}{'content-length'}, 9, 'and its length');
+is($page->{exit}, 0, 'the exit status is 0');
+like($page->{text}, qr/\AStatus: 200 OK\r\n/, 'Status is the first line');
+is(cgi({ PATH_INFO => undef })->{status}, 200, 'no PATH_INFO is the root');
+is(cgi({ PATH_INFO => '/none' })->{status}, 404, 'a page that is not there');
+
+my $argued = cgi({ PATH_INFO => '/', QUERY_STRING => '--version' },
+	argv => ['--version']);
+is($argued->{status}, 200, 'arguments made from a query are ignored');
+like(cgi({}, argv => ['exec', '--get', '/etc/passwd'])->{body}, qr/# Hello/,
+	'even the name of a command');
+
+my $json = '{"command": ["true"]}';
+my %post = (REQUEST_METHOD => 'POST', CONTENT_TYPE => 'application/json');
+my $ran = cgi({ %post, CONTENT_LENGTH => length $json }, body => $json,
+	keep => 1);
+ok($ran->{status} == 200 || $ran->{body} =~ /sandbox_unavailable/,
+	'a POST is answered') or diag $ran->{text}, $ran->{log};
+cmp_ok($ran->{took}, '<', 5, 'without waiting for the end of its input');
+my $short = cgi({ %post, CONTENT_LENGTH => 99 }, body => $json);
+is($short->{status}, 400, 'a body shorter than announced');
+like($short->{body}, qr/"code": "bad_request"/, 'is refused as JSON');
+is(cgi({ %post, CONTENT_LENGTH => length $json }, body => "$json trailing")
+	->{status}, $ran->{status}, 'what follows the body is not read');
+is(cgi({ %post, CONTENT_LENGTH => 99_000_000 }, body => 'x')->{status}, 413,
+	'a body over the limit');
+is(cgi({ %post, CONTENT_LENGTH => $_ }, body => '{}')->{status}, 400,
+	"Content-Length \"$_\"") for '-1', 'x', ' 2';
+is(cgi({ REQUEST_METHOD => undef })->{status}, 500, 'no REQUEST_METHOD');
+is(cgi({ HTTP_HOST => 'evil.example' })->{status}, 421, 'a foreign Host');
+is(cgi({ PATH_INFO => '/../etc/passwd' })->{status}, 403, 'a dot-dot');
+is(cgi({ PATH_INFO => "/a\nb" })->{status}, 400, 'a control byte');
+is(cgi({ PATH_INFO => '/' . 'x' x 60000 })->{status}, 400,
+	'an overlong variable');
+
+# A request's variables configure nothing.
+is(cgi({ STATESPACE_ROOT => '/etc', PATH_INFO => '/passwd' })->{status}, 404,
+	'a variable of the request is no configuration');
+
+unlink $config;
+my $bare = cgi({ STATESPACE_ROOT => $root });
+is($bare->{status}, 500, 'without a root the answer is 500');
+is($bare->{exit}, 0, 'and still an answer');
+unlike($bare->{text}, qr/\Q$root\E/, 'that names no path');
+Statespace::TestSite::write_file($config, "root = 3\n");
+$bare = cgi({});
+is($bare->{status}, 500, 'a configuration with a mistake is 500');
+like($bare->{log}, qr/statespace\.toml/, 'and the log names the file');
+unlike($bare->{body}, qr/statespace\.toml/, 'but not the answer');
+
+done_testing;
