@@ -64,6 +64,7 @@ test_json(void)
 	NO("[NaN]", "something that is no value at byte 2");
 	NO("[nul]", "an unknown word at byte 2");
 	NO("[\"a\nb\"]", "a control byte in a string at byte 4");
+	NO("[\"\x1f\"]", "a control byte in a string at byte 3");
 	NO("[\"a\0b\"]", "a control byte in a string at byte 4");
 	NO("[\"\xff\"]", "a byte that is not UTF-8 at byte 3");
 	NO("[\"\xc0\xaf\"]", "a byte that is not UTF-8 at byte 3");
@@ -397,6 +398,30 @@ test_string(void)
 	STRING("\xf4\x90\x80\x80", "\"" R R R R "\"");
 }
 
+/* Runs are copied eight bytes at a time: no byte may hide in one. */
+static void
+test_no_byte_hides(void)
+{
+	struct buf b = BUF_INIT(4096);
+	int wrong = 0;
+
+	for (int c = 0; c < 256; c++)
+		for (size_t at = 0; at < 17; at++) {
+			char text[] = "abcdefghijklmnopq";
+			bool plain =
+				c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
+
+			text[at] = (char)c;
+			buf_clear(&b);
+			proto_string(&b, text, 17);
+			wrong += plain != (b.len == 19);
+			for (size_t i = 0; i < b.len; i++)
+				wrong += (unsigned char)b.data[i] < 0x20;
+		}
+	is_int(wrong, 0, "every byte at every place is written as it must be");
+	buf_release(&b);
+}
+
 static void
 test_answers(void)
 {
@@ -464,6 +489,7 @@ main(void)
 	test_limits();
 	test_fill_cost();
 	test_string();
+	test_no_byte_hides();
 	test_answers();
 	test_no_memory();
 	arena_release(&arena);
