@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+#include "tap.h"
+
+#include "lint.h"
+
+static const struct ss_pair server[] = { { "API_KEY", "s3cret" } };
+
+/* Everything that was said, line by line. */
+static char said[8192];
+static unsigned count, first_line, first_column;
+
+static void
+note(void *ctx, unsigned line, unsigned column, enum ss_level level,
+	const char *message, const char *hint)
+{
+	size_t at = strlen(said);
+
+	(void)ctx;
+	if (count++ == 0) {
+		first_line = line;
+		first_column = column;
+	}
+	snprintf(said + at, sizeof(said) - at, "%s%s (%s)\n",
+		level == SS_LEVEL_WARNING ? "" : "ERROR ", message,
+		hint ? hint : "");
+}
+
+static const char *
+lint_yaml(const char *yaml)
+{
+	struct arena arena;
+	struct frontmatter f;
+	struct ss_error err;
+	char page[4096];
+
+	said[0] = '\0';
+	count = 0;
+	arena_init(&arena, 0);
+	snprintf(page, sizeof(page), "---\n%s\n---\n", yaml);
+	if (frontmatter_parse(&arena, page, strlen(page), &f, NULL, &err) ==
+		SS_OK)
+		lint_frontmatter(&f, server, ARRAY_LEN(server), note, NULL);
+	else
+		snprintf(said, sizeof(said), "%s", err.message);
+	frontmatter_release(&f);
+	arena_release(&arena);
+	return said;
+}
+
+/* One tool of a page, with $WHO listed. */
+static const char *
+lint_tool(const char *tool)
+{
+	char yaml[2048];
+
+	snprintf(yaml, sizeof(yaml), "env: [WHO]\ntools:\n  - %s", tool);
+	return lint_yaml(yaml);
+}
+
+static void
+warns(const char *tool, const char *words)
+{
+	bool found = strstr(lint_tool(tool), words) != NULL;
+
+	ok(found, "%s: %s", tool, words);
+	if (!found)
+		printf("# said: %s\n", said);
+}
+
+static void
+silent(const char *tool)
+{
+	is_str(lint_tool(tool), "", "%s: nothing to say", tool);
+}
+
+static void
+test_programs(void)
+{
+	warns("[{}]", "chooses the program");
+	warns("[{regex: '^(ls|cat)$'}, ;]", "chooses the program");
+	warns("[sh, -c, {}]", "chooses the code that sh runs");
+	warns("[/bin/bash, -lc, '{code}', ;]", "chooses the code that bash");
+	warns("[sh]", "chooses the code that sh runs");
+	warns("[sh, -c, 'echo x', ;]", "may execute every program");
+	ok(strstr(lint_tool("[sh, -c, 'echo x', {}]"), "chooses") == NULL,
+		"words after a fixed script are its arguments");
+	warns("[python3, -c, {}]", "chooses the code that python runs");
+	warns("[python3.11]", "chooses the code that python runs");
+	silent("[python3, report.py, {}]");
+	warns("[perl, -ne, {}]", "chooses the code that perl runs");
+	warns("[node, --eval, {}]", "chooses the code that node runs");
+	warns("[xargs]", "chooses the program that xargs runs");
+	silent("[xargs, -n1, wc, ;]");
+	warns("[env, {}]", "chooses the program that env runs");
+	warns("[find, .]", "find has options");
+	warns("[find, {}, ;]", "find has options");
+	silent("[find, ., -name, {}, ;]");
+	warns("[awk, '{print $NF}']", "awk has options");
+	silent("[awk, '{print $NF}', data.txt, ;]");
+	warns("[rm, old]", "rm writes");
+	silent("[rm, old, ;]");
+	warns("[tee]", "tee writes");
+	warns("[sed, -i, s/a/b/]", "sed -i writes");
+	silent("[ls]");
+	silent("[cat, {}]");
+	silent("[catrm]");
+}
+
+static void
+test_parts(void)
+{
+	warns("[cat, {regex: 'md$'}]", "found anywhere");
+	warns("[cat, {regex: '^a|b$'}]", "found anywhere");
+	silent("[cat, {regex: '^[a-z]+\\.md$'}]");
+	warns("[cat, '{file-name}']", "looks like a placeholder");
+	silent("[cat, '{print $1}']");
+	silent("[cat, {literal: x}]");
+	lint_tool("[cat,\n     {regex: 'x'}]");
+	ok(first_line == 5 && first_column == 6,
+		"the place is the regex's own, in the page: %u:%u", first_line,
+		first_column);
+}
+
+static void
+test_variables(void)
+{
+	silent("[echo, $WHO]");
+	warns("[echo, $HOST_NAME]", "$HOST_NAME is neither");
+	warns("[echo, 'x ${HOST_NAME} y']", "$HOST_NAME is neither");
+	silent("[echo, 'costs $5 and $x']");
+	silent("[echo, $WHO$]");
+	silent("[perl, -e, 'print $ENV', ;]");
+	warns("[curl, -H, 'Authorization: $API_KEY', {}]",
+		"$API_KEY is the server's");
+	warns("[curl, -H, 'Authorization: $API_KEY', https://x.example]",
+		"$API_KEY is the server's");
+	silent("[curl, -H, 'Authorization: $API_KEY', https://x.example, ;]");
+	silent("[curl, $API_KEY, {regex: '^https://x\\.example/[a-z]+$'}, ;]");
+	ok(strstr(lint_tool("[curl, $API_KEY, {}]"), "s3cret") == NULL,
+		"a value is never shown");
+}
+
+static void
+test_network(void)
+{
+	warns("{command: [ls], network: true}", "network: true");
+	silent("{command: [ls], network: false}");
+	silent("{command: [ls], network: ['db:5432']}");
+	lint_yaml("sandbox: {network: true}\ntools: [[ls]]");
+	ok(count == 1 && first_line == 2, "network: true of the page too");
+}
+
+int
+main(void)
+{
+	test_programs();
+	test_parts();
+	test_variables();
+	test_network();
+	lint_yaml("title: x");
+	is_int(count, 0, "a page without tools has no warnings");
+	return done();
+}
