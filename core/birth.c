@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -29,17 +30,11 @@
 	(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |            \
 		CLONE_NEWUTS)
 
+static const struct sandbox_filter *filters; /* of the process born */
 static struct sandbox self = { .site = "", .scratch = "", .libexec = "" };
-static char own_scratch[64]; /* made by scratch_make; "": none */
 
 const struct sandbox *
 sandbox_self(void)
-{
-	return &self;
-}
-
-struct sandbox *
-sandbox_self_mutable(void)
 {
 	return &self;
 }
@@ -216,6 +211,8 @@ sandbox_release(struct sandbox_plan *plan)
 	all = &plan->filters->of[0][0];
 	for (size_t i = 0; i < (SANDBOX_STRICT + 1) * FILTER_KEEPS; i++)
 		filter_release(&all[i]);
+	for (size_t i = 0; i < FILTER_KEEPS; i++)
+		filter_release(&plan->filters->narrow[i]);
 	free(plan->filters);
 	plan->filters = NULL;
 }
@@ -229,6 +226,31 @@ filter_of(struct sandbox_plan *plan, enum sandbox_level level, unsigned keeps)
 	if (f->code == NULL)
 		filter_make(level, keeps, f, NULL);
 	return f;
+}
+
+/* One for each part of what a launcher keeps. */
+bool
+birth_make_narrow(struct sandbox_plan *plan, unsigned keeps)
+{
+	struct filter *f;
+
+	for (unsigned part = 0; part < FILTER_KEEPS; part++) {
+		f = &plan->filters->narrow[part];
+		if ((part & ~keeps) == 0 && f->code == NULL &&
+			filter_make_narrow(part, f, NULL) != SS_OK)
+			return false;
+	}
+	return true;
+}
+
+const struct filter *
+birth_narrow(unsigned keeps)
+{
+	const struct filter *f = filters != NULL && keeps < FILTER_KEEPS
+		? &filters->narrow[keeps]
+		: NULL;
+
+	return f != NULL && f->code != NULL ? f : NULL;
 }
 
 /* ------------------------------------------------------ steps of a child */
@@ -400,7 +422,7 @@ enter_strict(struct birth *b)
 	self.scratch = VIEW_SCRATCH;
 	self.libexec = p->libexec != NULL ? VIEW_LIBEXEC : "";
 	return lose_privileges(b) && check_site(b) && enter_filter(b) &&
-		scratch_open(VIEW_SCRATCH, b->step);
+		walls_scratch_take(VIEW_SCRATCH, b->step);
 }
 
 static bool
@@ -417,9 +439,9 @@ enter_outside(struct birth *b)
 		return false;
 	if (b->level == SANDBOX_NONE)
 		return lose_privileges(b);
-	if (!scratch_make(own_scratch, sizeof(own_scratch), b->step))
+	self.scratch = walls_scratch_make(b->step);
+	if (self.scratch == NULL)
 		return false;
-	self.scratch = own_scratch;
 	return lose_privileges(b) &&
 		(b->level != SANDBOX_LANDLOCK || enter_filter(b));
 }
@@ -457,10 +479,27 @@ enter_level(struct birth *b)
 
 /* ------------------------------------------------------- parent and child */
 
-static int
-child(struct birth *b, int report, int (*worker)(void *ctx), void *ctx)
+/* A launcher wants nothing of the parent's: no listening socket. */
+static bool
+keep_only(int *report, int only, struct step *s)
 {
-	bool born = enter_level(b);
+	int kept = fcntl(only, F_DUPFD_CLOEXEC, BIRTH_KEPT + 2);
+	int high = fcntl(*report, F_DUPFD_CLOEXEC, BIRTH_KEPT + 2);
+
+	if (kept < 0 || high < 0 || dup3(kept, BIRTH_KEPT, O_CLOEXEC) < 0 ||
+		dup3(high, BIRTH_KEPT + 1, O_CLOEXEC) < 0 ||
+		syscall(SYS_close_range, BIRTH_KEPT + 2, ~0U, 0) < 0)
+		return step_fail(s, "close what the parent has open");
+	*report = BIRTH_KEPT + 1;
+	return true;
+}
+
+static int
+child(struct birth *b, int report, const struct birth_wish *wish)
+{
+	bool born =
+		(wish->only < 0 || keep_only(&report, wish->only, b->step)) &&
+		enter_level(b);
 	int status;
 
 	if (!born && b->step->number == 0)
@@ -470,9 +509,10 @@ child(struct birth *b, int report, int (*worker)(void *ctx), void *ctx)
 		born = false; /* nobody waits: the parent is gone */
 	fd_close(&report);
 	self.keeps = b->keeps;
-	status = born ? worker(ctx) : 1;
-	if (own_scratch[0] != '\0')
-		scratch_remove(own_scratch);
+	filters = b->plan->filters;
+	launcher_attach(wish->launcher);
+	status = born ? wish->worker(wish->ctx) : 1;
+	walls_scratch_leave();
 	fflush(NULL);
 	return status;
 }
@@ -511,13 +551,13 @@ read_report(int fd, struct step *failed)
 }
 
 bool
-birth_at(struct sandbox_plan *plan, enum sandbox_level level, unsigned keeps,
-	int (*worker)(void *ctx), void *ctx, pid_t *pid, struct step *failed)
+birth_at(struct sandbox_plan *plan, const struct birth_wish *wish, pid_t *pid,
+	struct step *failed)
 {
 	struct birth b = { .plan = plan,
-		.level = level,
-		.keeps = keeps,
-		.filter = filter_of(plan, level, keeps),
+		.level = wish->level,
+		.keeps = wish->keeps,
+		.filter = filter_of(plan, wish->level, wish->keeps),
 		.proc = -1,
 		.step = failed };
 	int report[2];
@@ -531,7 +571,7 @@ birth_at(struct sandbox_plan *plan, enum sandbox_level level, unsigned keeps,
 	*pid = start(&b);
 	if (*pid == 0) {
 		fd_close(&report[0]);
-		_exit(child(&b, report[1], worker, ctx));
+		_exit(child(&b, report[1], wish));
 	}
 	born = *pid > 0 || step_fail(failed, "clone");
 	fd_close(&report[1]);
@@ -568,48 +608,89 @@ note_why(struct sandbox_plan *plan, enum sandbox_level level,
 		strerror(failed->number));
 }
 
-static enum ss_err
-birth_first(struct sandbox_plan *plan, unsigned keeps, int (*worker)(void *ctx),
-	void *ctx, pid_t *pid, struct ss_error *err)
+/* The first birth of a plan decides for all of them. */
+static bool
+birth_first(struct sandbox_plan *plan, struct birth_wish *wish, pid_t *pid,
+	struct step *failed)
 {
 	const enum sandbox_level *level = levels_of(plan);
-	struct step failed;
 
 	plan->why[0] = '\0';
-	for (; *level != SANDBOX_NONE; level++) {
-		if (birth_at(plan, *level, keeps, worker, ctx, pid, &failed))
-			break;
-		note_why(plan, *level, &failed);
-	}
-	plan->level = *level;
 	plan->decided = true;
-	if (*level != SANDBOX_NONE ||
-		birth_at(plan, SANDBOX_NONE, keeps, worker, ctx, pid, &failed))
-		return SS_OK;
-	return error_internal(err, failed.number, "worker: %s", failed.name);
+	for (; *level != SANDBOX_NONE; level++) {
+		plan->level = wish->level = *level;
+		if (birth_at(plan, wish, pid, failed))
+			return true;
+		note_why(plan, *level, failed);
+	}
+	plan->level = wish->level = SANDBOX_NONE;
+	return birth_at(plan, wish, pid, failed);
+}
+
+/* A later one that fails is without tools; the next one tries again. */
+static bool
+birth_later(struct sandbox_plan *plan, struct birth_wish *wish, pid_t *pid,
+	struct step *failed)
+{
+	wish->level = plan->level;
+	if (birth_at(plan, wish, pid, failed))
+		return true;
+	if (plan->level == SANDBOX_NONE)
+		return false;
+	plan->why[0] = '\0';
+	note_why(plan, plan->level, failed);
+	wish->level = SANDBOX_NONE;
+	return birth_at(plan, wish, pid, failed);
+}
+
+/*
+ * A launcher first, so that a worker knows whether it has one; -1 when there
+ * is none, with the reason for the log.
+ */
+static int
+bear_launcher(struct sandbox_plan *plan)
+{
+	struct step failed;
+	int pair[2];
+	bool born;
+
+	if (!plan->decided)
+		sandbox_decide(plan);
+	if (plan->level < SANDBOX_LANDLOCK ||
+		socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return -1;
+	born = launcher_fork(plan, pair[1], &failed);
+	fd_close(&pair[1]);
+	if (!born) {
+		fd_close(&pair[0]);
+		plan->why[0] = '\0';
+		note_why(plan, plan->level, &failed);
+	}
+	return pair[0];
 }
 
 enum ss_err
 sandbox_fork(struct sandbox_plan *plan, unsigned keeps,
 	int (*worker)(void *ctx), void *ctx, pid_t *pid, struct ss_error *err)
 {
+	struct birth_wish wish = { .keeps = keeps,
+		.worker = worker,
+		.ctx = ctx,
+		.only = -1,
+		.launcher = -1 };
 	struct step failed;
+	bool born;
 
 	*pid = -1;
 	if (plan->filters == NULL)
 		return error_internal(err, 0, "sandbox_prepare was not called");
-	if (!plan->decided)
-		return birth_first(plan, keeps, worker, ctx, pid, err);
-	if (birth_at(plan, plan->level, keeps, worker, ctx, pid, &failed))
+	if (keeps == 0 && launcher_keeps(plan) != 0)
+		wish.launcher = bear_launcher(plan);
+	born = plan->decided ? birth_later(plan, &wish, pid, &failed)
+			     : birth_first(plan, &wish, pid, &failed);
+	fd_close(&wish.launcher);
+	if (born)
 		return SS_OK;
-	if (plan->level != SANDBOX_NONE) {
-		/* Only this one: the next birth tries again. */
-		plan->why[0] = '\0';
-		note_why(plan, plan->level, &failed);
-		if (birth_at(plan, SANDBOX_NONE, keeps, worker, ctx, pid,
-			    &failed))
-			return SS_OK;
-	}
 	return error_internal(err, failed.number, "worker: %s", failed.name);
 }
 
@@ -623,10 +704,13 @@ nothing(void *ctx)
 enum sandbox_level
 sandbox_decide(struct sandbox_plan *plan)
 {
+	struct birth_wish wish = {
+		.worker = nothing, .only = -1, .launcher = -1
+	};
+	struct step failed;
 	pid_t pid;
 
-	plan->decided = false;
-	if (sandbox_fork(plan, 0, nothing, NULL, &pid, NULL) != SS_OK)
+	if (plan->filters == NULL || !birth_first(plan, &wish, &pid, &failed))
 		return SANDBOX_NONE;
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;

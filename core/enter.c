@@ -48,7 +48,25 @@ unavailable(struct ss_error *err, const char *what)
 static bool
 needs_ruleset(const struct policy *p)
 {
-	return !p->exec_any || p->read.count > 0 || p->write.count > 0;
+	return !p->exec_any || p->read.count > 0 || p->write.count > 0 ||
+		p->keeps != sandbox_self()->keeps;
+}
+
+/*
+ * Once AF_UNIX is allowed, every socket that is visible can be reached: only
+ * the view, or Landlock 9, says which; abstract ones belong to the network
+ * namespace, or to Landlock 6.
+ */
+static bool
+sockets_are_bounded(const struct policy *p)
+{
+	const struct sandbox *self = sandbox_self();
+
+	if (!(p->keeps & KEEP_UNIX))
+		return true;
+	if (self->level == SANDBOX_LANDLOCK)
+		return self->landlock_abi >= 9;
+	return !(self->keeps & KEEP_NETWORK) || self->landlock_abi >= 6;
 }
 
 /* What this process gave away comes back only in the launcher. */
@@ -58,6 +76,10 @@ check_walls(
 {
 	const struct sandbox *self = sandbox_self();
 
+	if (self->level >= SANDBOX_LANDLOCK && (p->keeps & ~self->keeps))
+		return unavailable(err,
+			"network, granted sockets or /proc "
+			"cannot be had here");
 	switch (self->level) {
 	case SANDBOX_OFF: return SS_OK;
 	case SANDBOX_NONE:
@@ -74,9 +96,9 @@ check_walls(
 				"grants and a closed exec set need Landlock");
 		break;
 	}
-	if (p->keeps & ~self->keeps)
+	if (!sockets_are_bounded(p))
 		return unavailable(
-			err, "network, unix sockets and /proc need a launcher");
+			err, "granted sockets need a newer Landlock");
 	return SS_OK;
 }
 
@@ -89,10 +111,20 @@ sandbox_run(const struct policy *p, const struct ruleset *r, struct spawn *s,
 		.ruleset = r->fd,
 		.only_own_signals = self->level == SANDBOX_LANDLOCK &&
 			self->landlock_abi < 6 };
-	enum ss_err code = check_walls(p, r, err);
+	bool away = self->level >= SANDBOX_LANDLOCK &&
+		(p->keeps & ~self->keeps) != 0 && launcher_is_attached();
+	enum ss_err code = SS_OK;
 
+	if (away)
+		return launcher_run(p, s, result, err);
+	code = check_walls(p, r, err);
 	if (code != SS_OK)
 		return code;
+	if (self->level >= SANDBOX_LANDLOCK && p->keeps != self->keeps) {
+		entry.narrow = birth_narrow(p->keeps);
+		if (entry.narrow == NULL)
+			return unavailable(err, "a socket filter is missing");
+	}
 	s->enter = (struct spawn_enter){ child_enter, &entry };
 	s->own_pid_namespace = self->own_pid_namespace;
 	return spawn_run(s, result, err);

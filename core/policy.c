@@ -263,7 +263,7 @@ struct resolving {
 /* Names as this process sees them; an absent optional one is left out. */
 static enum ss_err
 resolve_paths(struct resolving *r, const struct name_list *asked,
-	struct path_list *out)
+	bool must_exist, struct path_list *out)
 {
 	const char **items =
 		arena_array(r->arena, asked->count + 1, sizeof(*items));
@@ -278,7 +278,7 @@ resolve_paths(struct resolving *r, const struct name_list *asked,
 			    &optional))
 			return refuse(
 				r->err, asked->line, "path", asked->names[i]);
-		if (!program_exists(path)) {
+		if (must_exist && !program_exists(path)) {
 			if (optional)
 				continue;
 			error_set(r->err, SS_CAPABILITY_REFUSED,
@@ -426,14 +426,12 @@ policy_resolve(struct arena *arena, const struct policy_ask *ask,
 	out->program = resolve_program(&r);
 	code = resolve_exec(&r);
 	if (code == SS_OK)
-		code = resolve_paths(&r, r.wishes.read, &out->read);
+		code = resolve_paths(&r, r.wishes.read, true, &out->read);
 	if (code == SS_OK)
-		code = resolve_paths(&r, r.wishes.write, &out->write);
-	if (code == SS_OK && r.wishes.unix_sockets->count > 0) {
-		/* They are only in the launcher's view. */
-		out->unix_sockets =
-			(struct path_list){ r.wishes.unix_sockets->names,
-				r.wishes.unix_sockets->count };
-	}
+		code = resolve_paths(&r, r.wishes.write, true, &out->write);
+	/* Only a launcher's view has them. */
+	if (code == SS_OK)
+		code = resolve_paths(
+			&r, r.wishes.unix_sockets, false, &out->unix_sockets);
 	return code == SS_OK ? resolve_network(&r) : code;
 }

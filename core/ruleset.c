@@ -360,7 +360,9 @@ policy_ruleset(struct arena *arena, const struct policy *p, struct ruleset *out,
 	};
 
 	*out = RULESET_INIT;
-	if (b.self->level < SANDBOX_LANDLOCK || b.self->landlock_abi < 3)
+	/* What this process gave away runs elsewhere, under rules made there. */
+	if (b.self->level < SANDBOX_LANDLOCK || b.self->landlock_abi < 3 ||
+		(p->keeps & ~b.self->keeps) != 0)
 		return SS_OK;
 	if (build(&b))
 		return SS_OK;

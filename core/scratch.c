@@ -1,265 +1,207 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The tools' private directory.  A worker runs one tool at a time, so it is
- * the worker's, and all that happens on the usual path is one getdents(2) that
- * finds it empty.  What a tool left is removed without recursion and without
- * following a link; what resists costs the worker its life.
+ * Emptying a tree that an enemy built: no path is followed, nothing recurses.
+ * A directory inside a directory is moved up to the top before it is looked
+ * into, so that two descriptors are enough for any depth.
  */
-#include "walls.h"
+#include "scratch.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/xattr.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "clock.h"
 #include "fdio.h"
 
-#define CLEAN_MS 500 /* a new worker costs about 2 */
-#define PREFIX "statespace-scratch."
-#define NEWBORN_S 10 /* its owner may not have locked it yet */
+#define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-static struct {
-	int fd; /* the directory; -1: none */
-	mode_t mode;
-	uid_t uid;
-	ssize_t xattrs; /* bytes of their names when it was new */
-	unsigned long serial;
-} scratch = { .fd = -1 };
+/* getdents64(2) has had no wrapper in older libcs. */
+struct entry {
+	ino64_t inode;
+	off64_t offset;
+	unsigned short length;
+	unsigned char type;
+	char name[];
+};
+
+enum ss_err
+scratch_take(struct scratch *s, const char *path, struct ss_error *err)
+{
+	snprintf(s->path, sizeof(s->path), "%s", path);
+	s->fd = open(path, DIR_FLAGS);
+	if (s->fd < 0)
+		return error_internal(err, errno, "open the scratch %s", path);
+	s->owner = getpid();
+	return SS_OK;
+}
+
+enum ss_err
+scratch_make(struct scratch *s, struct ss_error *err)
+{
+	char path[] = "/tmp/statespace-scratch.XXXXXX";
+
+	if (mkdtemp(path) == NULL)
+		return error_internal(err, errno, "make a scratch below /tmp");
+	s->made = true;
+	return scratch_take(s, path, err);
+}
 
 static bool
-is_self_or_parent(const char *name)
+is_dot(const char *name)
 {
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* Empty, and as it was when it was new? */
-static bool
-is_untouched(void)
-{
-	_Alignas(8) char entries[512];
-	struct stat st;
-	long n;
-
-	if (fstat(scratch.fd, &st) < 0 || st.st_mode != scratch.mode ||
-		st.st_uid != scratch.uid ||
-		flistxattr(scratch.fd, NULL, 0) != scratch.xattrs ||
-		lseek(scratch.fd, 0, SEEK_SET) < 0)
-		return false;
-	n = syscall(SYS_getdents64, scratch.fd, entries, sizeof(entries));
-	/* "." and ".." are 24 bytes each: one more name makes it longer. */
-	return n >= 0 && n <= 48;
-}
-
-bool
-scratch_open(const char *path, struct step *s)
-{
-	struct stat st;
-
-	fd_close(&scratch.fd);
-	scratch.fd =
-		open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (scratch.fd < 0 || fstat(scratch.fd, &st) < 0)
-		return step_fail(s, "open the scratch");
-	scratch.mode = st.st_mode;
-	scratch.uid = st.st_uid;
-	scratch.xattrs = flistxattr(scratch.fd, NULL, 0);
-	if (is_untouched())
-		return true;
-	errno = ENOTEMPTY;
-	return step_fail(s, "find the scratch empty");
-}
-
-/* ------------------------------------------------------------ emptying */
+/* What empty one directory needs to know of the whole. */
+struct sweep {
+	int top;
+	uint64_t deadline_ms;
+	unsigned moved; /* for names at the top */
+	bool failed;
+};
 
 /*
- * A directory inside a directory moves up to the top under a name of ours, so
- * that no depth is ever walked.  Moving needs write permission on itself.
+ * Looking into a directory, and moving it (which rewrites its ".."), need its
+ * mode; whether that worked shows at the next step.
  */
-static bool
-lift(int top, int dir, const char *name)
+static void
+open_up(int dir, const char *name)
 {
-	char fresh[32];
+	if (fchmodat(dir, name, 0700, 0) != 0)
+		errno = 0;
+}
 
-	snprintf(fresh, sizeof(fresh), ".%lu", scratch.serial++);
-	return fchmodat(dir, name, 0700, 0) == 0 &&
-		renameat2(dir, name, top, fresh, RENAME_NOREPLACE) == 0;
+/*
+ * Removes one entry of dir; a directory that is not empty is moved to the top
+ * (or stays, when dir is the top) and *left is set.
+ */
+static void
+remove_entry(struct sweep *w, int dir, const char *name, bool *left)
+{
+	char up[32];
+
+	if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)
+		return;
+	if (unlinkat(dir, name, AT_REMOVEDIR) == 0)
+		return;
+	*left = true;
+	if (dir == w->top)
+		return;
+	open_up(dir, name);
+	do
+		snprintf(up, sizeof(up), "s%u", w->moved++);
+	while (renameat2(dir, name, w->top, up, RENAME_NOREPLACE) != 0 &&
+		errno == EEXIST);
+}
+
+/* One pass over dir: true when something is still in it or above it. */
+static bool
+sweep_once(struct sweep *w, int dir)
+{
+	_Alignas(struct entry) char buffer[4096];
+	bool left = false;
+	long n;
+
+	lseek(dir, 0, SEEK_SET);
+	while ((n = syscall(SYS_getdents64, dir, buffer, sizeof(buffer))) > 0) {
+		for (long at = 0; at < n;) {
+			struct entry *e = (struct entry *)(void *)(buffer + at);
+
+			at += e->length;
+			if (!is_dot(e->name))
+				remove_entry(w, dir, e->name, &left);
+		}
+		if (clock_ms() >= w->deadline_ms) {
+			w->failed = true;
+			return true;
+		}
+	}
+	return left || n < 0;
+}
+
+/* Empties what stands in the directories at the top. */
+static void
+sweep_children(struct sweep *w)
+{
+	DIR *top = fdopendir(openat(w->top, ".", DIR_FLAGS));
+	struct dirent *e;
+	int fd;
+
+	if (top == NULL) {
+		w->failed = true;
+		return;
+	}
+	while (!w->failed && (e = readdir(top)) != NULL) {
+		if (is_dot(e->d_name))
+			continue;
+		open_up(w->top, e->d_name);
+		fd = openat(w->top, e->d_name, DIR_FLAGS);
+		if (fd < 0)
+			continue;
+		sweep_once(w, fd);
+		close(fd);
+	}
+	closedir(top);
 }
 
 static bool
-is_directory(int dir, const struct dirent *entry)
+is_intact(const struct scratch *s)
 {
 	struct stat st;
 
-	if (entry->d_type != DT_UNKNOWN)
-		return entry->d_type == DT_DIR;
-	return fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-		S_ISDIR(st.st_mode);
+	return fstat(s->fd, &st) == 0 && (st.st_mode & 0700) == 0700 &&
+		st.st_nlink > 0;
 }
 
-/* Removes the files of one directory and lifts its directories to the top. */
+/* One getdents tells: "." and ".." are all there is. */
 static bool
-empty_one(int top, int dir, uint64_t deadline)
+holds_nothing(int fd)
 {
-	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
-	bool done = false;
+	_Alignas(struct entry) char buffer[512];
+	long n;
 
-	if (list == NULL) {
-		fd_close(&fd);
+	lseek(fd, 0, SEEK_SET);
+	n = syscall(SYS_getdents64, fd, buffer, sizeof(buffer));
+	if (n < 0)
 		return false;
-	}
-	while ((errno = 0, entry = readdir(list)) != NULL) {
-		if (is_self_or_parent(entry->d_name))
-			continue;
-		if (clock_ms() > deadline)
-			goto out;
-		if (is_directory(dir, entry)
-				? !lift(top, dir, entry->d_name)
-				: unlinkat(dir, entry->d_name, 0) < 0)
-			goto out;
-	}
-	done = errno == 0;
-out:
-	closedir(list);
-	return done;
-}
+	for (long at = 0; at < n;) {
+		struct entry *e = (struct entry *)(void *)(buffer + at);
 
-static bool
-remove_directory(int top, const char *name, uint64_t deadline)
-{
-	int dir;
-	bool done;
-
-	if (fchmodat(top, name, 0700, 0) < 0)
-		return false;
-	dir = openat(
-		top, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (dir < 0)
-		return false;
-	done = empty_one(top, dir, deadline);
-	fd_close(&dir);
-	return done && unlinkat(top, name, AT_REMOVEDIR) == 0;
-}
-
-/* One pass over the top; what it lifts is left to the next pass. */
-static bool
-empty_pass(int top, uint64_t deadline, bool *again)
-{
-	int fd = openat(top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
-	bool done = false;
-
-	if (list == NULL) {
-		fd_close(&fd);
-		return false;
-	}
-	*again = false;
-	while ((errno = 0, entry = readdir(list)) != NULL) {
-		if (is_self_or_parent(entry->d_name))
-			continue;
-		*again = true;
-		if (clock_ms() > deadline)
-			goto out;
-		if (is_directory(top, entry)
-				? !remove_directory(
-					  top, entry->d_name, deadline)
-				: unlinkat(top, entry->d_name, 0) < 0)
-			goto out;
-	}
-	done = errno == 0;
-out:
-	closedir(list);
-	return done;
-}
-
-static bool
-empty(int top)
-{
-	uint64_t deadline = clock_ms() + CLEAN_MS;
-	bool again = true;
-
-	if (fchmod(top, 0700) < 0)
-		return false;
-	while (again)
-		if (!empty_pass(top, deadline, &again))
+		at += e->length;
+		if (!is_dot(e->name))
 			return false;
+	}
 	return true;
 }
 
 bool
-sandbox_clean(void)
+scratch_empty(struct scratch *s, uint32_t budget_ms)
 {
-	if (scratch.fd < 0)
-		return sandbox_self()->level == SANDBOX_NONE;
-	if (is_untouched())
-		return true;
-	return empty(scratch.fd) &&
-		fchmod(scratch.fd, scratch.mode & 07777) == 0 && is_untouched();
-}
+	struct sweep w = { .top = s->fd,
+		.deadline_ms = clock_ms() + budget_ms };
 
-/* --------------------------------------------- without a private mount */
+	if (s->fd < 0)
+		return false;
+	if (holds_nothing(s->fd))
+		return is_intact(s);
+	fchmod(s->fd, 0700);
+	while (!w.failed && sweep_once(&w, s->fd))
+		sweep_children(&w);
+	return !w.failed && is_intact(s) && holds_nothing(s->fd);
+}
 
 void
-scratch_remove(const char *path)
+scratch_close(struct scratch *s)
 {
-	if (scratch.fd >= 0 && empty(scratch.fd))
-		rmdir(path);
-	fd_close(&scratch.fd);
-}
-
-/* The owner holds a lock for as long as it lives; whose is free is dead. */
-static void
-remove_stale(int tmp, const char *name)
-{
-	struct stat st;
-	int fd = openat(
-		tmp, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-	if (fd < 0)
-		return;
-	if (fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
-		time(NULL) - st.st_ctime > NEWBORN_S &&
-		flock(fd, LOCK_EX | LOCK_NB) == 0 && empty(fd))
-		unlinkat(tmp, name, AT_REMOVEDIR);
-	fd_close(&fd);
-}
-
-static void
-remove_all_stale(const char *tmp)
-{
-	DIR *list = opendir(tmp);
-	struct dirent *entry;
-
-	if (list == NULL)
-		return;
-	while ((entry = readdir(list)) != NULL)
-		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0)
-			remove_stale(dirfd(list), entry->d_name);
-	closedir(list);
-}
-
-bool
-scratch_make(char *path, size_t cap, struct step *s)
-{
-	remove_all_stale("/tmp");
-	snprintf(path, cap, "/tmp/" PREFIX "XXXXXX");
-	if (mkdtemp(path) == NULL) {
-		path[0] = '\0';
-		return step_fail(s, "make a scratch directory");
+	if (s->made && s->owner == getpid()) {
+		scratch_empty(s, 5000);
+		rmdir(s->path);
 	}
-	if (!scratch_open(path, s))
-		return false;
-	if (flock(scratch.fd, LOCK_EX | LOCK_NB) < 0)
-		return step_fail(s, "lock the scratch directory");
-	return true;
+	fd_close(&s->fd);
+	*s = SCRATCH_INIT;
 }

@@ -45,32 +45,59 @@ int filter_child_signals(void);
 
 struct sandbox_filter {
 	struct filter of[SANDBOX_STRICT + 1][FILTER_KEEPS];
+	struct filter narrow[FILTER_KEEPS]; /* made for launchers only */
 };
 
+/* A process to be born, at one level and no other. */
+struct birth_wish {
+	enum sandbox_level level;
+	unsigned keeps;
+	int (*worker)(void *ctx);
+	void *ctx;
+	int only;     /* a descriptor to keep, as BIRTH_KEPT; -1: all */
+	int launcher; /* the socket to the worker's launcher, or -1 */
+};
+
+#define BIRTH_KEPT 3
+
 /*
- * One birth at one level and no other; *failed says which step failed.  The
- * child runs worker(ctx) when all of them succeeded.  False: no child is left.
+ * The child runs worker(ctx) when every step succeeded; else *failed says
+ * which one did not, and no child is left.
  */
-bool
-birth_at(struct sandbox_plan *plan, enum sandbox_level level, unsigned keeps,
-	int (*worker)(void *ctx), void *ctx, pid_t *pid, struct step *failed);
+bool birth_at(struct sandbox_plan *plan, const struct birth_wish *wish,
+	pid_t *pid, struct step *failed);
+/* Makes the filters that birth_narrow hands out in what is born later. */
+bool birth_make_narrow(struct sandbox_plan *plan, unsigned keeps);
+/* filter_make_narrow's for a process that was born; NULL: none. */
+const struct filter *birth_narrow(unsigned keeps);
 
-/* What the process being born knows, for sandbox_self. */
-struct sandbox *sandbox_self_mutable(void);
-
-/* The control socket to this worker's launcher, or -1 (launcher.c). */
-extern int sandbox_launcher_fd;
-
-/* ---- the scratch (scratch.c) ---- */
+/* ---- the scratch of this process (clean.c) ---- */
 
 /* Uses the directory at path from now on; it must be empty. */
-bool scratch_open(const char *path, struct step *s);
+bool walls_scratch_take(const char *path, struct step *s);
 /*
  * Without a private /tmp: makes a directory of this process's own there, and
- * removes those that dead processes left.  path of cap bytes.
+ * removes those that dead processes left.  Its path, or NULL.
  */
-bool scratch_make(char *path, size_t cap, struct step *s);
-/* Removes what scratch_make made. */
-void scratch_remove(const char *path);
+const char *walls_scratch_make(struct step *s);
+/* Removes what walls_scratch_make made. */
+void walls_scratch_leave(void);
+
+/* ---- the launcher (launcher.c) ---- */
+
+/* What a plan's launcher keeps: everything that its ceiling could grant. */
+unsigned launcher_keeps(const struct sandbox_plan *plan);
+/*
+ * In the parent: a launcher at the plan's level behind socket, which it owns.
+ */
+bool launcher_fork(struct sandbox_plan *plan, int socket, struct step *failed);
+/* In the worker: the socket to it, or -1; owned from now on. */
+void launcher_attach(int socket);
+bool launcher_is_attached(void);
+/* It died, or left something behind: this worker is spent too. */
+bool walls_launcher_broken(void);
+/* As sandbox_run, over there. */
+enum ss_err launcher_run(const struct policy *p, const struct spawn *s,
+	struct spawn_result *result, struct ss_error *err);
 
 #endif

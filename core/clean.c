@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The worker's own scratch.  A worker runs one tool at a time, so what happens
+ * on the usual path is one look that finds it empty and as it was (mode,
+ * owner, attributes: all of them could carry a message from one request to the
+ * next).  What resists cleaning costs the worker its life.
+ */
+#include "walls.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fdio.h"
+#include "scratch.h"
+
+#define CLEAN_MS 500 /* a new worker costs about 2 */
+#define STALE "statespace-scratch."
+#define NEWBORN_S 10 /* its owner may not have locked it yet */
+
+static struct scratch scratch = SCRATCH_INIT;
+static struct stat as_new;
+static ssize_t attributes; /* bytes of their names when it was new */
+
+static bool
+is_as_new(void)
+{
+	struct stat st;
+
+	return fstat(scratch.fd, &st) == 0 && st.st_mode == as_new.st_mode &&
+		st.st_uid == as_new.st_uid && st.st_gid == as_new.st_gid &&
+		flistxattr(scratch.fd, NULL, 0) == attributes;
+}
+
+static bool
+take(struct step *s)
+{
+	if (fstat(scratch.fd, &as_new) < 0)
+		return step_fail(s, "look at the scratch");
+	attributes = flistxattr(scratch.fd, NULL, 0);
+	if (sandbox_clean())
+		return true;
+	errno = ENOTEMPTY;
+	return step_fail(s, "find the scratch empty");
+}
+
+bool
+walls_scratch_take(const char *path, struct step *s)
+{
+	struct ss_error err = { .code = SS_OK };
+
+	if (scratch_take(&scratch, path, &err) == SS_OK)
+		return take(s);
+	errno = err.sys_errno;
+	return step_fail(s, "open the scratch");
+}
+
+bool
+sandbox_clean(void)
+{
+	if (walls_launcher_broken())
+		return false;
+	if (scratch.fd < 0)
+		return sandbox_self()->level == SANDBOX_NONE;
+	if (!scratch_empty(&scratch, CLEAN_MS))
+		return false;
+	return is_as_new() ||
+		(fchmod(scratch.fd, as_new.st_mode & 07777) == 0 &&
+			is_as_new());
+}
+
+/* --------------------------------------------- without a private mount */
+
+/* The owner holds a lock for as long as it lives; whose is free is dead. */
+static void
+remove_stale(int tmp, const char *name)
+{
+	struct scratch old = SCRATCH_INIT;
+	struct stat st;
+
+	old.fd = openat(
+		tmp, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (old.fd < 0)
+		return;
+	if (fstat(old.fd, &st) == 0 && st.st_uid == geteuid() &&
+		time(NULL) - st.st_ctime > NEWBORN_S &&
+		flock(old.fd, LOCK_EX | LOCK_NB) == 0 &&
+		scratch_empty(&old, CLEAN_MS))
+		unlinkat(tmp, name, AT_REMOVEDIR);
+	scratch_close(&old);
+}
+
+static void
+remove_all_stale(void)
+{
+	DIR *list = opendir("/tmp");
+	struct dirent *entry;
+
+	if (list == NULL)
+		return;
+	while ((entry = readdir(list)) != NULL)
+		if (strncmp(entry->d_name, STALE, strlen(STALE)) == 0)
+			remove_stale(dirfd(list), entry->d_name);
+	closedir(list);
+}
+
+const char *
+walls_scratch_make(struct step *s)
+{
+	struct ss_error err = { .code = SS_OK };
+
+	remove_all_stale();
+	if (scratch_make(&scratch, &err) != SS_OK) {
+		errno = err.sys_errno;
+		step_fail(s, "make a scratch directory");
+		return NULL;
+	}
+	if (flock(scratch.fd, LOCK_EX | LOCK_NB) < 0) {
+		step_fail(s, "lock the scratch directory");
+		return NULL;
+	}
+	return take(s) ? scratch.path : NULL;
+}
+
+void
+walls_scratch_leave(void)
+{
+	scratch_close(&scratch);
+}
