@@ -22,13 +22,14 @@ my @FLOORS = (
 	  rooms => [qw(node yaml toml value pattern spec wants frontmatter
 		toolset lint proto path media fence addr env)] },
 	{ name => 'hands', sees => [qw(ground env path spec wants)],
-	  rooms => [qw(root scratch reap spawn landlock walls
-		view policy sandbox birth enter)] },
+	  rooms => [qw(root scratch reap spawn landlock program view walls
+		policy ruleset sandbox birth enter clean launcher probe)] },
 	{ name => 'workshop', sees => [qw(ground reading hands)],
 	  rooms => [qw(tool)] },
 	{ name => 'desk', sees => [qw(ground reading hands workshop)],
-	  rooms => [qw(config rights resolver executor oneshot page site exchange guard
-		content call local check doctor component mcp handle)] },
+	  rooms => [qw(config rights resolver executor oneshot page site
+		exchange guard content call local check doctor component mcp
+		handle)] },
 );
 
 # Foreign headers and the files that may include them.
@@ -42,10 +43,10 @@ my %FOREIGN = (
 );
 
 # The C library and the kernel; a pure room keeps to the first line.
-my $PURE = qr{^(?:assert|ctype|errno|float|fnmatch|inttypes|limits|locale|math|stdarg|
-	stdalign|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|strings|
+my $PURE = qr{^(?:assert|ctype|errno|float|fnmatch|inttypes|limits|locale|
+	math|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|strings|
 	wchar|arpa/inet|netinet/in)\.h$}x;
-my $SYSTEM = qr{$PURE|^(?:dirent|err|fcntl|ftw|getopt|grp|netdb|poll|
+my $SYSTEM = qr{$PURE|^(?:dirent|elf|err|fcntl|ftw|getopt|grp|netdb|poll|
 	pthread|pwd|sched|search|setjmp|signal|spawn|syslog|termios|time|
 	unistd|
 	(?:asm|linux|net|netinet|sys)/[\w/]+)\.h$}x;
