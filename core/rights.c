@@ -24,6 +24,7 @@ struct grant
 rights_grant(const struct config *c)
 {
 	return (struct grant){
+		.root = c->root,
 		.read = paths_of(&c->grant.read),
 		.write = paths_of(&c->grant.write),
 		.unix_sockets = paths_of(&c->grant.unix_sockets),

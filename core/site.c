@@ -132,40 +132,29 @@ ss_site_option_number(const struct ss_site *site, const char *key)
 	return config_number(&site->config, key);
 }
 
-/*
- * Replaces a path of the configuration by its real one, so that paths can be
- * compared as text; one that does not exist stays as it is.
- */
-static enum ss_err
-make_real(struct ss_site *site, const char **path, struct ss_error *err)
-{
-	char *real = realpath(*path, NULL);
-
-	if (real == NULL)
-		return SS_OK;
-	*path = arena_copy(&site->config.arena, real, strlen(real));
-	free(real);
-	return *path != NULL ? SS_OK : error_memory(err);
-}
-
+/* The root by its real path: grants are compared with it as text. */
 static enum ss_err
 open_root(struct ss_site *site, struct ss_error *err)
 {
-	struct config_list *writes = &site->config.grant.write;
+	struct config *c = &site->config;
 	enum ss_err code;
+	char *real;
 
-	if (site->config.root[0] == '\0') {
+	if (c->root[0] == '\0') {
 		if (site->resolver.open != site->builtin_resolver.open)
 			return SS_OK;
 		return error_set(err, SS_CONFIG,
 			"no site is named: give a directory, or set root");
 	}
-	code = root_open(&site->root, site->config.root, err);
-	if (code == SS_OK)
-		code = make_real(site, &site->config.root, err);
-	for (size_t i = 0; code == SS_OK && i < writes->count; i++)
-		code = make_real(site, &writes->items[i], err);
-	return code;
+	code = root_open(&site->root, c->root, err);
+	if (code != SS_OK)
+		return code;
+	real = realpath(c->root, NULL);
+	if (real == NULL)
+		return error_internal(err, errno, "realpath %s", c->root);
+	c->root = arena_copy(&c->arena, real, strlen(real));
+	free(real);
+	return c->root != NULL ? SS_OK : error_memory(err);
 }
 
 static enum ss_err
@@ -337,49 +326,11 @@ ss_site_fork(struct ss_site *site, int (*worker)(void *ctx), void *ctx,
 	return sandbox_fork(&site->plan, 0, worker_main, &b, pid, err);
 }
 
-/* Is path the directory itself or something below it? */
-static bool
-lies_under(const char *path, const char *dir)
-{
-	size_t n = strlen(dir);
-
-	while (n > 0 && dir[n - 1] == '/')
-		n--;
-	return strncmp(path, dir, n) == 0 &&
-		(path[n] == '/' || path[n] == '\0' || n == 0);
-}
-
-/* A grant of the configuration as a path relative to the site, if it is one. */
-static const char *
-within_root(const struct ss_site *site, const char *grant)
-{
-	size_t n = strlen(site->config.root);
-
-	while (n > 0 && site->config.root[n - 1] == '/')
-		n--;
-	if (grant[0] != '/')
-		return strncmp(grant, "./", 2) == 0 ? grant + 2 : grant;
-	if (lies_under(site->config.root, grant))
-		return "";
-	if (strncmp(grant, site->config.root, n) == 0 && grant[n] == '/')
-		return grant + n + 1;
-	return NULL;
-}
-
 bool
 site_is_writable(const struct ss_site *site, const struct ss_document *doc)
 {
-	const struct config_list *writes = &site->config.grant.write;
-
-	for (size_t i = 0; i < writes->count; i++) {
-		const char *dir = within_root(site, writes->items[i]);
-
-		if (dir == NULL)
-			continue;
-		if (lies_under(doc->path, dir) || lies_under(doc->real, dir))
-			return true;
-	}
-	return false;
+	return policy_is_writable(&site->grant, doc->path) ||
+		policy_is_writable(&site->grant, doc->real);
 }
 
 /*
