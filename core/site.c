@@ -314,6 +314,14 @@ worker_main(void *ctx)
 	return status;
 }
 
+/* Only then does a worker need a launcher beside it (DESIGN section 6). */
+static bool
+grants_what_workers_gave_away(const struct grant *g)
+{
+	return g->network == NETWORK_ALL || g->network == NETWORK_LISTED ||
+		g->http || g->proc || g->unix_sockets.count > 0;
+}
+
 enum ss_err
 ss_site_fork(struct ss_site *site, int (*worker)(void *ctx), void *ctx,
 	pid_t *pid, struct ss_error *err)
@@ -323,7 +331,10 @@ ss_site_fork(struct ss_site *site, int (*worker)(void *ctx), void *ctx,
 
 	if (code != SS_OK)
 		return code;
-	return sandbox_fork(&site->plan, 0, worker_main, &b, pid, err);
+	site->plan.launcher = grants_what_workers_gave_away(&site->grant);
+	code = sandbox_fork(&site->plan, 0, worker_main, &b, pid, err);
+	site->plan.launcher = false;
+	return code;
 }
 
 bool
