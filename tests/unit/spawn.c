@@ -679,15 +679,17 @@ test_spared(void)
 
 /*
  * Processes that keep fleeing: each forks the next into a new session and
- * ends.  At most a few live at once; they would go on for ever.
+ * ends.  At most a few live at once; if nobody caught them they would go on
+ * for 15 s, so that a broken reap does not spoil the machine.
  */
 static void
 test_storm(void)
 {
 	static const char script[] =
 		"use POSIX; $SIG{TERM} = 'IGNORE'; "
-		"for (1 .. 3) { next if fork; "
-		"while (1) { exit if fork; POSIX::setsid() } } "
+		"my $end = time + 15; for (1 .. 3) { next if fork; "
+		"while (time < $end) { exit if fork; POSIX::setsid() } "
+		"exit } "
 		"select undef, undef, undef, 0.2";
 	char *argv[] = { word("/usr/bin/perl"), word("-e"), word(script),
 		NULL };
@@ -712,7 +714,8 @@ in_bomb(void)
 {
 	static const char script[] =
 		"use POSIX; $SIG{$_} = 'IGNORE' "
-		"for qw(TERM HUP INT); while (1) { fork; POSIX::setsid() }";
+		"for qw(TERM HUP INT); my $end = time + 15; "
+		"while (time < $end) { fork; POSIX::setsid() }";
 	char *argv[] = { word("/usr/bin/perl"), word("-e"), word(script),
 		NULL };
 	struct spawn s = spawn_of(argv);
