@@ -475,30 +475,71 @@ is_plain(struct ss_text t)
 	return true;
 }
 
-/* Double quotes only where an escape is needed. */
+/*
+ * Length of the character at i when it needs an escape, else 0: controls, and
+ * what YAML 1.1 takes for a line break or does not print.
+ */
+static size_t
+needs_escape(struct ss_text t, size_t i, unsigned *codepoint)
+{
+	const unsigned char *s = (const unsigned char *)t.data + i;
+	size_t n = utf8_sequence(t.data + i, t.len - i);
+
+	*codepoint = s[0];
+	if (n == 1)
+		return s[0] < ' ' || s[0] == 0x7f;
+	if (n == 2)
+		*codepoint = (s[0] & 0x1fu) << 6 | (s[1] & 0x3fu);
+	else if (n == 3)
+		*codepoint = (s[0] & 0xfu) << 12 | (s[1] & 0x3fu) << 6 |
+			(s[2] & 0x3fu);
+	else
+		return 0;
+	return *codepoint < 0xa0 || *codepoint == 0x2028 ||
+			*codepoint == 0x2029 || *codepoint == 0xfeff ||
+			*codepoint >= 0xfffe
+		? n
+		: 0;
+}
+
+/* In double quotes, which know escapes. */
+static void
+print_escaped(struct ss_text t, struct buf *out)
+{
+	unsigned codepoint;
+	size_t n;
+
+	buf_char(out, '"');
+	for (size_t i = 0; i<t.len; i += n> 0 ? n : 1) {
+		n = needs_escape(t, i, &codepoint);
+		if (n > 0 && codepoint == '\n')
+			buf_text(out, "\\n");
+		else if (n > 0)
+			buf_printf(out, "\\u%04x", codepoint);
+		else if (t.data[i] == '"' || t.data[i] == '\\')
+			buf_printf(out, "\\%c", t.data[i]);
+		else
+			buf_char(out, t.data[i]);
+	}
+	buf_char(out, '"');
+}
+
 static void
 print_quoted(struct ss_text t, struct buf *out)
 {
-	bool escapes = false;
+	unsigned codepoint;
 
 	for (size_t i = 0; i < t.len; i++)
-		escapes |= (unsigned char)t.data[i] < ' ' || t.data[i] == 0x7f;
-	buf_char(out, escapes ? '"' : '\'');
+		if (needs_escape(t, i, &codepoint) > 0) {
+			print_escaped(t, out);
+			return;
+		}
+	buf_char(out, '\'');
 	for (size_t i = 0; i < t.len; i++) {
-		unsigned char c = (unsigned char)t.data[i];
-
-		if (!escapes && c == '\'')
-			buf_text(out, "''");
-		else if (escapes && (c == '"' || c == '\\'))
-			buf_printf(out, "\\%c", c);
-		else if (c == '\n')
-			buf_text(out, "\\n");
-		else if (c < ' ' || c == 0x7f)
-			buf_printf(out, "\\x%02x", c);
-		else
-			buf_char(out, (char)c);
+		buf_text(out, t.data[i] == '\'' ? "'" : "");
+		buf_char(out, t.data[i]);
 	}
-	buf_char(out, escapes ? '"' : '\'');
+	buf_char(out, '\'');
 }
 
 static void
