@@ -187,9 +187,7 @@ TEST_JOBS ?= 2
 TEST_ROOMS := cli fcgi web attack fault style
 TESTS = $(UNIT) $(foreach room,$(TEST_ROOMS),$(sort $(wildcard tests/$(room)/*.t)))
 # What a test needs to find the programs under test.
-TEST_ENV = BUILD=$(abspath $(BUILD)) STATESPACE_BIN=$(abspath $(BUILD)/statespace) \
-	CC='$(CC)' ASAN_OPTIONS=abort_on_error=0:detect_leaks=1 \
-	UBSAN_OPTIONS=print_stacktrace=1
+TEST_ENV = BUILD=$(abspath $(BUILD)) CC='$(CC)' UBSAN_OPTIONS=print_stacktrace=1
 
 test: deps-test ## build, then every test under prove
 	@$(AGAIN) all unit examples

@@ -18,7 +18,7 @@ plan skip_all => 'nginx is not installed'
     unless Statespace::Server::front('nginx');
 
 # Sanitizers and a shared machine are slow; a hang is far slower.
-my $PATIENCE = ($ENV{STATESPACE_BIN} // '') =~ /asan|valgrind/ ? 4 : 2;
+my $PATIENCE = Statespace::Server::binary() =~ m{/asan/} ? 4 : 2;
 
 # Parts of the contract that later floors bring, with how to see that they
 # are there: the cases that need them are skipped by name until then.

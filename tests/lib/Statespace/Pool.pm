@@ -67,8 +67,10 @@ sub workers
 	my ($self) = @_;
 	my $all = Statespace::Server::processes();
 
-	return sort { $a <=> $b }
+	my @pids = sort { $a <=> $b }
 	    grep { $all->{$_}{ppid} == $self->{pid} } keys %$all;
+
+	return @pids;
 }
 
 # Waits until the test is true; false when it never was.

@@ -11,7 +11,7 @@
 #
 # stop_ok is one check: the server ended by itself with 0, none of its
 # processes is left, and its log holds no sanitizer report and no fault of
-# ours.  STATESPACE_BIN names another program (the sanitizers' build, say).
+# ours.  BUILD names another build directory (the sanitizers', say).
 package Statespace::Server;
 
 use strict;
@@ -37,7 +37,7 @@ my $FAULT = qr/^.*(?:\bcode=internal\b|\bstatus=500 .*\binternal\b
 
 sub binary
 {
-	return $ENV{STATESPACE_BIN} || "$TOP/build/statespace";
+	return ($ENV{BUILD} || "$TOP/build") . '/statespace';
 }
 
 # The front server that the tests go through; false: it is not installed.
