@@ -70,7 +70,7 @@ spill("$tmp/embed/readme.c", $host // '');
 my $sanitize = qx{nm "$build/libstatespace.a" 2>/dev/null} =~ /__asan_/
 	? ' -fsanitize=address,undefined' : '';
 ($log, $rc) = run('make', '-C', "$tmp/embed", 'HOSTS=minimal memory_resolver '
-		. 'dry_run_executor token_hook readme',
+		. 'dry_run_executor token_hook readme', 'BUILD=build',
 	'PKG_CONFIG_PATH=' . dirname($pc),
 	'PKG_CONFIG=pkg-config ' . join(' ', map {
 		"--define-variable=$_->[0]=$stage/opt/ss/$_->[1]" }
