@@ -48,6 +48,15 @@ needs_nul(const char *s)
 	return strstr(s, stand_in_utf8) != NULL;
 }
 
+/* Valgrind is some thirty times slower than what is promised. */
+static bool
+is_timed(void)
+{
+	const char *preload = getenv("LD_PRELOAD");
+
+	return preload == NULL || strstr(preload, "vgpreload") == NULL;
+}
+
 static double
 now_ms(void)
 {
@@ -141,7 +150,7 @@ check_match(const cJSON *item)
 	ok(allows(page, &w, &err) ==
 			cJSON_IsTrue(cJSON_GetObjectItem(item, "allow")),
 		"%s %s", text(item, "id"), text(item, "why"));
-	if (most != NULL)
+	if (most != NULL && is_timed())
 		ok(now_ms() - start < most->valuedouble, "%s in time",
 			text(item, "id"));
 	for (size_t i = 0; i < w.count; i++)
@@ -193,7 +202,7 @@ check_frontmatter(const cJSON *item)
 				strstr(err.message, ", expected ") != NULL,
 			"%s says where and what: %s", text(item, "id"),
 			err.message);
-	if (most != NULL)
+	if (most != NULL && is_timed())
 		ok(now_ms() - start < most->valuedouble, "%s in time",
 			text(item, "id"));
 	frontmatter_release(&f);
