@@ -186,8 +186,9 @@ PROVE ?=
 TEST_JOBS ?= 2
 TEST_ROOMS := cli fcgi web attack fault style
 TESTS = $(UNIT) $(foreach room,$(TEST_ROOMS),$(sort $(wildcard tests/$(room)/*.t)))
-# What a test needs to find the programs under test.
-TEST_ENV = BUILD=$(abspath $(BUILD)) CC='$(CC)' UBSAN_OPTIONS=print_stacktrace=1
+# What a test needs to find the programs under test, and to build like them.
+TEST_ENV = BUILD=$(abspath $(BUILD)) UBSAN_OPTIONS=print_stacktrace=1
+export CC CFLAGS CPPFLAGS LDFLAGS SANITIZE WERROR
 
 test: deps-test ## build, then every test under prove
 	@$(AGAIN) all unit examples
