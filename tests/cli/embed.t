@@ -53,13 +53,16 @@ sub run {
 	return ($out, $? >> 8);
 }
 
+plan skip_all => "$build is somebody else's, and not up to date"
+	if !-w $build && (run('make', '-C', $top, "BUILD=$build", 'all'))[1];
+
 my ($log, $rc) = run('make', '-C', $top, "BUILD=$build", "DESTDIR=$stage",
 	'PREFIX=/opt/ss', 'SYSCONFDIR=/etc', 'install');
 is($rc, 0, 'make install succeeds') or diag $log;
 ok(-f "$stage/opt/ss/include/statespace.h", 'the header is installed');
 my ($pc) = glob "$stage/opt/ss/{lib,lib/*,share}/pkgconfig/libstatespace.pc";
 ok(defined $pc && -f $pc, 'so is the pkg-config file')
-	or BAIL_OUT('no libstatespace.pc');
+	or done_testing, exit 1;
 
 # The sources alone, away from the tree, so that only what is installed helps.
 system('cp', '-R', "$top/examples/embed", "$tmp/embed") == 0 or die 'cp';
