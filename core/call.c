@@ -49,60 +49,19 @@ step_page(struct road *r)
 	return SS_OK;
 }
 
-/* The tools as the author wrote them, so that an agent can correct itself. */
-static void
-hint_tools(struct road *r)
-{
-	const struct frontmatter *front = &r->page->front;
-	struct buf list = BUF_INIT(sizeof(r->err->hint) - 64);
-	size_t i, kept = 0;
-
-	if (r->err == NULL)
-		return;
-	if (front->spec_count == 0) {
-		error_hint(r->err, "the page declares no tools");
-		return;
-	}
-	for (i = 0; i < front->spec_count; i++) {
-		if (i > 0 && !buf_text(&list, "\n"))
-			break;
-		if (!spec_print(&front->specs[i], &list))
-			break;
-		kept = list.len;
-	}
-	if (i < front->spec_count)
-		error_hint(r->err, "allowed: %.*s\n… and %zu more", (int)kept,
-			list.data ? list.data : "", front->spec_count - i);
-	else
-		error_hint(r->err, "allowed: %s", list.data);
-	buf_release(&list);
-}
-
 static enum ss_err
 step_match(struct road *r)
 {
 	const struct frontmatter *front = &r->page->front;
 	const struct proto_request *q = r->call->request;
+	enum ss_err code = spec_choose(front->specs, front->spec_count,
+		q->words, q->word_count, &r->tool, r->err);
 
-	for (size_t i = 0; i < front->spec_count; i++) {
-		switch (spec_match(&front->specs[i], q->words, q->word_count)) {
-		case PATTERN_YES:
-			r->tool = i;
-			r->spec = &front->specs[i];
-			r->result->tool = (ssize_t)i;
-			return SS_OK;
-		case PATTERN_NO: break;
-		case PATTERN_LIMIT:
-			error_set(r->err, SS_NOT_ALLOWED,
-				"a regex of the page gave up on this command");
-			error_hint(r->err, "send a shorter word");
-			return SS_NOT_ALLOWED;
-		}
-	}
-	error_set(r->err, SS_NOT_ALLOWED,
-		"no tool of this page allows that command");
-	hint_tools(r);
-	return SS_NOT_ALLOWED;
+	if (code != SS_OK)
+		return code;
+	r->spec = &front->specs[r->tool];
+	r->result->tool = (ssize_t)r->tool;
+	return SS_OK;
 }
 
 static enum ss_err

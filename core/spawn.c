@@ -22,6 +22,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -209,14 +210,18 @@ child_limits(const struct spawn_limits *l)
 	return e;
 }
 
-/* Handlers would run in our memory, and what is ignored outlives exec. */
+/*
+ * Handlers would run in our memory, and what is ignored outlives exec.  The
+ * bare call, since libc's refuses its own two signals, which some parents
+ * leave ignored; all zero is SIG_DFL in the kernel's struct everywhere.
+ */
 static void
 child_signals(void)
 {
-	struct sigaction normal = { .sa_handler = SIG_DFL };
+	static const uint64_t normal[8];
 
 	for (int n = 1; n < NSIG; n++)
-		sigaction(n, &normal, NULL);
+		syscall(SYS_rt_sigaction, n, normal, NULL, (size_t)(NSIG / 8));
 }
 
 static int
