@@ -157,6 +157,13 @@ account(struct sandbox_plan *plan, struct ss_error *err)
 
 /* ---------------------------------------------------------- the plan */
 
+/* "" for a host whose documents lie on no disk. */
+static const char *
+site_of(const struct sandbox_plan *p)
+{
+	return p->root != NULL ? p->root : "";
+}
+
 /* What would give the view away: the host's processes, its whole tree. */
 static enum ss_err
 check_grants(
@@ -192,9 +199,9 @@ sandbox_prepare(struct sandbox_plan *plan, struct ss_error *err)
 	enum ss_err code = account(plan, err);
 
 	if (code == SS_OK && plan->grant != NULL)
-		code = check_grants(&plan->grant->read, plan->root, err);
+		code = check_grants(&plan->grant->read, site_of(plan), err);
 	if (code == SS_OK && plan->grant != NULL)
-		code = check_grants(&plan->grant->write, plan->root, err);
+		code = check_grants(&plan->grant->write, site_of(plan), err);
 	if (code != SS_OK || plan->filters != NULL)
 		return code;
 	plan->filters = calloc(1, sizeof(*plan->filters));
@@ -395,7 +402,7 @@ static bool
 enter_strict(struct birth *b)
 {
 	const struct sandbox_plan *p = b->plan;
-	struct view_plan view = { .root = p->root,
+	struct view_plan view = { .root = site_of(p),
 		.libexec = p->libexec,
 		.grant = p->grant,
 		.writes = self.landlock_abi >= 3,
@@ -430,7 +437,7 @@ enter_outside(struct birth *b)
 {
 	const struct sandbox_plan *p = b->plan;
 
-	self.site = p->root;
+	self.site = site_of(p);
 	self.libexec = p->libexec != NULL ? p->libexec : "";
 	/* The bounding set can only be dropped as root. */
 	for (unsigned long cap = 0; p->drop && cap < 64; cap++)

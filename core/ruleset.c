@@ -305,9 +305,12 @@ allow_site(struct building *b)
 	unsigned rights =
 		b->policy->exec_any ? LAND_READ | LAND_EXECUTE : LAND_READ;
 	struct way w = { .deepest = -1 };
-	bool done = way_open(b, &w);
+	bool done;
 	int i;
 
+	if (b->self->site[0] == '\0')
+		return true;
+	done = way_open(b, &w);
 	if (done && w.deepest >= 0)
 		done = allow_fd(b, w.dirs[0], "the site", LAND_LIST);
 	for (i = 0; done && i <= w.deepest; i++)

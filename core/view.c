@@ -66,8 +66,10 @@ step_fail(struct step *s, const char *name, ...)
 bool
 view_is_below(const char *path, const char *directory)
 {
-	size_t n = strlen(directory);
+	size_t n = directory != NULL ? strlen(directory) : 0;
 
+	if (n == 0)
+		return false; /* a host without a site */
 	if (n == 1 && directory[0] == '/')
 		return path[0] == '/';
 	return strncmp(path, directory, n) == 0 &&
@@ -109,6 +111,8 @@ view_outside(const char *path, const char *root, char *out, size_t cap,
 
 	*optional = len > 1 && path[len - 1] == '?';
 	len -= *optional;
+	if (path[0] != '/' && (root == NULL || root[0] == '\0'))
+		return false;
 	/* A slash in front for clean(), which begins each part with one. */
 	n = path[0] == '/'
 		? snprintf(out, cap, "%.*s", (int)len, path)
@@ -462,9 +466,13 @@ out:
 static bool
 add_site(int root, const struct view_plan *p, struct step *s)
 {
-	if (!bind(root, p->root, VIEW_SITE, READ_ONLY, s) ||
-		!mask_dots(root, s))
+	if (p->root[0] == '\0') {
+		if (mkdirat(root, &VIEW_SITE[1], 0555) < 0)
+			return step_fail(s, "make " VIEW_SITE);
+	} else if (!bind(root, p->root, VIEW_SITE, READ_ONLY, s) ||
+		!mask_dots(root, s)) {
 		return false;
+	}
 	return p->libexec == NULL ||
 		bind(root, p->libexec, VIEW_LIBEXEC, READ_ONLY, s);
 }
