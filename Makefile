@@ -35,7 +35,8 @@ all: ## the programs and the library
 # Named once.  `make deps` installs the ones that are missing, no others.
 
 PACKAGES := gcc libc6-dev make pkg-config libfcgi-dev libyaml-dev libcjson-dev \
-	libpcre2-dev libseccomp-dev nginx sqlite3 jq
+	libpcre2-dev libseccomp-dev libcmark-gfm-dev \
+	libcmark-gfm-extensions-dev nginx sqlite3 jq
 PACKAGES_TEST := perl curl procps
 PACKAGES_CI := git clang clang-tidy clang-format cppcheck mandoc
 PACKAGES_BENCH := wrk fcgiwrap
@@ -109,7 +110,8 @@ CFLAGS_ALL = -std=c11 $(WARN) $(WERROR) $(HARDEN) -ffile-prefix-map=$(CURDIR)=. 
 archive = $(shell f=$$($(CC) -print-file-name=lib$(1).a); \
 	test -f "$$f" && echo "$$f" || echo -l$(1))
 LIBS_CORE = $(call once,LIBS_CORE,$(call archive,yaml) $(call archive,pcre2-8) \
-	$(call archive,cjson) $(call archive,seccomp))
+	$(call archive,cjson) $(call archive,seccomp) \
+	$(call archive,cmark-gfm-extensions) $(call archive,cmark-gfm))
 LIBS_FCGI = $(call once,LIBS_FCGI,$(call archive,fcgi))
 
 # ------------------------------------------------------------------- build --
@@ -282,7 +284,7 @@ includedir=$(INCLUDEDIR)
 Name: libstatespace
 Description: Serves Markdown pages and runs the tools that they allow
 Version: $(VERSION)
-Requires: yaml-0.1 libpcre2-8 libcjson libseccomp
+Requires: yaml-0.1 libpcre2-8 libcjson libseccomp libcmark-gfm
 Cflags: -I$${includedir}
 Libs: -L$${libdir} -lstatespace
 endef
