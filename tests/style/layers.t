@@ -20,7 +20,8 @@ my @FLOORS = (
 	# Bytes in, values out, no system calls: hence no clock, no fdio.
 	{ name => 'reading', pure => 1, sees => [qw(base error buf arena log)],
 	  rooms => [qw(node yaml toml value pattern spec wants frontmatter
-		toolset lint proto path media fence addr env)] },
+		toolset lint proto path media fence addr env escape
+		markdown assets html)] },
 	{ name => 'hands', sees => [qw(ground env path spec wants)],
 	  rooms => [qw(root scratch reap spawn landlock program view walls
 		policy ruleset sandbox birth enter clean launcher probe)] },
@@ -28,7 +29,7 @@ my @FLOORS = (
 	  rooms => [qw(tool)] },
 	{ name => 'desk', sees => [qw(ground reading hands workshop)],
 	  rooms => [qw(config rights resolver executor oneshot page site
-		exchange guard content call local check doctor component mcp
+		exchange guard content listing virtual browser call local check doctor component mcp
 		handle)] },
 );
 
@@ -38,6 +39,8 @@ my %FOREIGN = (
 	'pcre2.h' => [qw(core/pattern.c)],
 	'cjson/cJSON.h' => [qw(core/proto.c core/mcp.c)],
 	'seccomp.h' => [qw(core/sandbox.c)],
+	(map { $_ => [qw(core/markdown.c)] } qw(cmark-gfm.h
+		cmark-gfm-core-extensions.h cmark-gfm-extension_api.h)),
 	'fcgiapp.h' => [qw(fcgi/gate.c)],
 	'curl/curl.h' => [qw(fcgi/curl.c)],
 );
