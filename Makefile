@@ -36,7 +36,7 @@ all: ## the programs and the library
 
 PACKAGES := gcc libc6-dev make pkg-config libfcgi-dev libyaml-dev libcjson-dev \
 	libpcre2-dev libseccomp-dev libcmark-gfm-dev \
-	libcmark-gfm-extensions-dev nginx sqlite3 jq
+	libcmark-gfm-extensions-dev nginx sqlite3 jq openssl tzdata
 PACKAGES_TEST := perl curl procps
 PACKAGES_CI := git clang clang-tidy clang-format cppcheck mandoc
 PACKAGES_BENCH := wrk fcgiwrap
@@ -130,6 +130,9 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+# It takes these files in as they are.
+$(BUILD)/core/assets.o: $(wildcard core/assets/*)
 
 # For the tests: every room with its inner names.
 $(BUILD)/core.a: $(CORE_OBJ)
@@ -246,7 +249,7 @@ $(BUILD)/bench/%: tests/bench/%.c tests/bench/child.h $(BUILD)/flags
 SOURCES = $(wildcard core/*.c fcgi/*.c)
 ALL_C = $(wildcard core/*.[ch] fcgi/*.[ch] tests/*.h tests/*/*.[ch] \
 	examples/*/*.[ch])
-MAN = $(wildcard core/*.3 fcgi/*.1 fcgi/*.8 conf/*.5)
+MAN = $(wildcard core/*.3 fcgi/*.1 fcgi/*.8 conf/*.5 conf/*.7)
 
 tidy: ## clang-tidy, with the checks of .clang-tidy
 	@printf '%s\n' $(SOURCES) | xargs -P $(TEST_JOBS) -n 1 sh -c \
