@@ -289,7 +289,7 @@ Description: Serves Markdown pages and runs the tools that they allow
 Version: $(VERSION)
 Requires: yaml-0.1 libpcre2-8 libcjson libseccomp libcmark-gfm
 Cflags: -I$${includedir}
-Libs: -L$${libdir} -lstatespace
+Libs: -L$${libdir} -lstatespace -lcmark-gfm-extensions
 endef
 export PKG_CONFIG
 

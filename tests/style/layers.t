@@ -20,7 +20,7 @@ my @FLOORS = (
 	# Bytes in, values out, no system calls: hence no clock, no fdio.
 	{ name => 'reading', pure => 1, sees => [qw(base error buf arena log)],
 	  rooms => [qw(node yaml toml value pattern spec wants frontmatter
-		toolset lint proto path media fence addr env escape
+		toolset lint proto path wildcard media fence addr env escape
 		markdown assets html)] },
 	{ name => 'hands', sees => [qw(ground env path spec wants)],
 	  rooms => [qw(root scratch reap spawn landlock program view walls
@@ -47,10 +47,11 @@ my %FOREIGN = (
 
 # The C library and the kernel; a pure room keeps to the first line.
 my $PURE = qr{^(?:assert|ctype|errno|float|fnmatch|inttypes|limits|locale|
-	math|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|strings|
+	math|setjmp|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|
+	stdlib|string|strings|
 	wchar|arpa/inet|netinet/in)\.h$}x;
 my $SYSTEM = qr{$PURE|^(?:dirent|elf|err|fcntl|ftw|getopt|grp|netdb|poll|
-	pthread|pwd|sched|search|setjmp|signal|spawn|syslog|termios|time|
+	pthread|pwd|sched|search|signal|spawn|syslog|termios|time|
 	unistd|
 	(?:asm|linux|net|netinet|sys)/[\w/]+)\.h$}x;
 
