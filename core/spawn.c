@@ -1,37 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A run from top to bottom: what every run shares, the child between clone
- * and exec, what goes in and out, the wait, the end.
+ * A batch from top to bottom: what every batch shares, what goes in and out
+ * of a child, the wait, the end of a child, the end of all.
  *
  * The child is made with CLONE_VM | CLONE_VFORK on a stack of its own: no page
  * is copied however large we are, we stand still until it has become the
  * program, and what failed is read from our own memory afterwards.
  */
-#include "spawn.h"
+#include "spawn_run.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/close_range.h>
 #include <poll.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "clock.h"
 #include "fdio.h"
-#include "reap.h"
 
 #define STACK_BYTES (256 * 1024)
 /* A killed process that is not dead by then hangs in the kernel. */
@@ -44,33 +37,6 @@ static struct {
 	char *stack;
 	int null;
 } shared = { .null = -1 };
-
-struct run {
-	const struct spawn *s;
-	struct spawn_result *r;
-	struct reap reap;
-	pid_t pid;
-	int pidfd;
-	int child[3]; /* the child's ends */
-	int from[2];  /* its stdout and stderr, for us to read */
-	int feed;     /* its stdin, for us to write */
-	int relay;    /* where more for it comes from */
-	bool relay_is_socket;
-	const char *pending; /* what feed takes next */
-	size_t pending_len;
-	uint64_t left; /* output still allowed */
-	uint64_t start_us, deadline_us;
-	bool over;   /* the wait has ended, for r->end */
-	bool exited; /* by itself, as far as we know */
-	bool piped;  /* a SIGPIPE may be pending */
-	int status;
-	struct rusage usage;
-	const char *step; /* of ours that failed, with number */
-	int number;
-	sigset_t old_mask, wait_mask;
-	struct sigaction old_alarm, old_child;
-	struct itimerval old_timer;
-};
 
 /* ---------------------------------------------------- what runs share */
 
@@ -146,130 +112,15 @@ spawn_prepare(void)
 	return e;
 }
 
-/* ------------------------------------------------------------- the child */
-
-static int
-child_failed(struct run *run, const char *step, int number)
-{
-	run->r->failed_step = step;
-	run->r->failed_errno = number;
-	return 127;
-}
-
-/* What was open without close-on-exec is a host's; it stays out of tools. */
-static int
-child_close(void)
-{
-	struct rlimit most;
-
-	if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) == 0)
-		return 0;
-	if (getrlimit(RLIMIT_NOFILE, &most) != 0)
-		return errno;
-	for (int fd = 3; fd < 65536 && (rlim_t)fd < most.rlim_cur; fd++)
-		fcntl(fd, F_SETFD, FD_CLOEXEC);
-	return 0;
-}
-
-/* A hard limit that is already lower stays as it is. */
-static int
-child_limit(int what, rlim_t soft, rlim_t hard)
-{
-	struct rlimit want = { soft, hard }, have;
-
-	if (setrlimit((__rlimit_resource_t)what, &want) == 0)
-		return 0;
-	if (errno != EPERM || getrlimit((__rlimit_resource_t)what, &have) != 0)
-		return errno;
-	want.rlim_max = hard < have.rlim_max ? hard : have.rlim_max;
-	want.rlim_cur = soft < want.rlim_max ? soft : want.rlim_max;
-	if (setrlimit((__rlimit_resource_t)what, &want) != 0)
-		return errno;
-	return 0;
-}
-
-/* The second of grace after RLIMIT_CPU lets SIGXCPU name the limit. */
-static int
-child_limits(const struct spawn_limits *l)
-{
-	const struct {
-		int what;
-		uint64_t value;
-	} rest[] = { { RLIMIT_DATA, l->memory_bytes },
-		{ RLIMIT_NPROC, l->processes },
-		{ RLIMIT_NOFILE, l->open_files },
-		{ RLIMIT_FSIZE, l->file_bytes } };
-	int e = child_limit(RLIMIT_CORE, 0, 0);
-
-	if (e == 0 && l->cpu_s > 0)
-		e = child_limit(RLIMIT_CPU, l->cpu_s, (rlim_t)l->cpu_s + 1);
-	for (size_t i = 0; i < ARRAY_LEN(rest) && e == 0; i++)
-		if (rest[i].value > 0)
-			e = child_limit(
-				rest[i].what, rest[i].value, rest[i].value);
-	return e;
-}
-
-/*
- * Handlers would run in our memory, and what is ignored outlives exec.  The
- * bare call, since libc's refuses its own two signals, which some parents
- * leave ignored; all zero is SIG_DFL in the kernel's struct everywhere.
- */
-static void
-child_signals(void)
-{
-	static const uint64_t normal[8];
-
-	for (int n = 1; n < NSIG; n++)
-		syscall(SYS_rt_sigaction, n, normal, NULL, (size_t)(NSIG / 8));
-}
-
-static int
-child_descriptors(const struct run *run)
-{
-	for (int fd = 0; fd < 3; fd++)
-		if (dup2(run->child[fd], fd) < 0)
-			return errno;
-	return child_close();
-}
-
-/* Everything here is on the list of signal-safety(7), or a bare call. */
-static int
-child_main(void *arg)
-{
-	struct run *run = arg;
-	const struct spawn *s = run->s;
-	sigset_t none;
-	int e;
-
-	setsid();
-	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	if (s->dir_fd >= 0 && fchdir(s->dir_fd) != 0)
-		return child_failed(run, "chdir", errno);
-	if ((e = child_descriptors(run)) != 0)
-		return child_failed(run, "descriptors", e);
-	if ((e = child_limits(&s->limits)) != 0)
-		return child_failed(run, "limits", e);
-	umask(077);
-	child_signals();
-	if (s->enter.child_enter != NULL &&
-		(e = s->enter.child_enter(s->enter.ctx)) != 0)
-		return child_failed(run, "sandbox", e);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	execve(s->program, s->argv, s->envp);
-	return child_failed(run, "exec", errno);
-}
-
 /* ----------------------------------------------------------- descriptors */
 
 /* Remembers which step of ours failed; returns number. */
 static int
-fault(struct run *run, const char *step, int number)
+fault(struct batch *b, const char *step, int number)
 {
-	if (number != 0 && run->step == NULL) {
-		run->step = step;
-		run->number = number;
+	if (number != 0 && b->step == NULL) {
+		b->step = step;
+		b->number = number;
 	}
 	return number;
 }
@@ -341,7 +192,7 @@ run_open(struct run *run)
 		e = pipe_open(&run->from[0], &run->child[1], true);
 	if (e == 0)
 		e = pipe_open(&run->from[1], &run->child[2], true);
-	return fault(run, "descriptors", e);
+	return fault(run->batch, "descriptors", e);
 }
 
 static void
@@ -371,99 +222,6 @@ run_close(struct run *run)
 	fd_close(&run->pidfd);
 }
 
-/* --------------------------------------------------------------- signals */
-
-/* It only has to end a ppoll; the clock decides. */
-static void
-on_alarm(int number)
-{
-	(void)number;
-}
-
-/*
- * Nothing is delivered but inside ppoll.  SIGCHLD waits until the end, so that
- * a host's handler cannot reap the child; where the host ignores it the
- * kernel would, so it does not for now.  SIGPIPE is an EPIPE here.
- */
-static void
-signals_hold(struct run *run)
-{
-	struct sigaction normal = { .sa_handler = SIG_DFL };
-	sigset_t all;
-
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, &run->old_mask);
-	run->wait_mask = run->old_mask;
-	sigaddset(&run->wait_mask, SIGPIPE);
-	sigaddset(&run->wait_mask, SIGCHLD);
-	sigaction(SIGCHLD, NULL, &run->old_child);
-	if (run->old_child.sa_handler == SIG_IGN ||
-		run->old_child.sa_flags & SA_NOCLDWAIT)
-		sigaction(SIGCHLD, &normal, NULL);
-}
-
-/* Takes a pending signal back, so that the host never sees it. */
-static void
-signal_discard(int number)
-{
-	struct timespec now = { 0 };
-	sigset_t one;
-
-	sigemptyset(&one);
-	sigaddset(&one, number);
-	sigtimedwait(&one, NULL, &now);
-}
-
-static void
-signals_release(struct run *run)
-{
-	if (run->old_child.sa_handler == SIG_IGN ||
-		run->old_child.sa_flags & SA_NOCLDWAIT) {
-		sigaction(SIGCHLD, &run->old_child, NULL);
-		signal_discard(SIGCHLD);
-	}
-	if (run->piped)
-		signal_discard(SIGPIPE);
-	sigprocmask(SIG_SETMASK, &run->old_mask, NULL);
-}
-
-static void
-alarm_arm(struct run *run)
-{
-	struct sigaction wake = { .sa_handler = on_alarm };
-	uint32_t ms = run->s->limits.timeout_ms;
-	struct itimerval timer = { .it_value = { .tv_sec = ms / 1000,
-					   .tv_usec = ms % 1000 * 1000 } };
-
-	if (ms == 0)
-		return;
-	sigdelset(&run->wait_mask, SIGALRM);
-	sigaction(SIGALRM, &wake, &run->old_alarm);
-	setitimer(ITIMER_REAL, &timer, &run->old_timer);
-}
-
-/* A timer of the host's goes on, shorter by what the run took. */
-static void
-alarm_disarm(struct run *run)
-{
-	struct itimerval *old = &run->old_timer;
-	uint64_t value = (uint64_t)old->it_value.tv_sec * 1000000 +
-		(uint64_t)old->it_value.tv_usec;
-	uint64_t spent = clock_us() - run->start_us;
-
-	if (run->s->limits.timeout_ms == 0)
-		return;
-	setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL);
-	signal_discard(SIGALRM);
-	sigaction(SIGALRM, &run->old_alarm, NULL);
-	if (value == 0)
-		return;
-	value = value > spent ? value - spent : 1;
-	old->it_value.tv_sec = (time_t)(value / 1000000);
-	old->it_value.tv_usec = (suseconds_t)(value % 1000000);
-	setitimer(ITIMER_REAL, old, NULL);
-}
-
 /* ------------------------------------------------------------ in and out */
 
 /* The first reason stays. */
@@ -475,12 +233,23 @@ stop(struct run *run, enum spawn_end end)
 	run->over = true;
 }
 
-/* Something of ours failed in the middle: the run cannot go on honestly. */
+/* Nothing more is started, and what runs ends now. */
+static void
+batch_close(struct batch *b, enum spawn_end end)
+{
+	for (size_t i = 0; i < b->live_count; i++)
+		stop(&b->live[i], end);
+	for (; b->next < b->asked->count; b->next++)
+		b->asked->results[b->next].end = end;
+}
+
+/* Something of ours failed in the middle: nobody can go on honestly. */
 static void
 fail(struct run *run, const char *step, int number)
 {
-	fault(run, step, number);
+	fault(run->batch, step, number);
 	stop(run, SPAWN_FAILED);
+	batch_close(run->batch, SPAWN_FAILED);
 }
 
 /* A callback may block; it does so with the host's signals open. */
@@ -493,10 +262,10 @@ deliver(struct run *run, int stream, const char *data, size_t len)
 	if (s->output == NULL)
 		return buf_add(
 			stream == 1 ? &run->r->out : &run->r->err, data, len);
-	sigprocmask(SIG_SETMASK, &run->wait_mask, &held);
+	sigprocmask(SIG_SETMASK, &run->batch->wait_mask, &held);
 	s->output(s->output_ctx, stream, data, len);
 	sigprocmask(SIG_SETMASK, &held, NULL);
-	run->piped = true;
+	run->batch->piped = true;
 	return true;
 }
 
@@ -546,7 +315,7 @@ feed(struct run *run)
 			return;
 		if (errno != EPIPE)
 			fail(run, "write", errno);
-		run->piped = true;
+		run->batch->piped = true;
 		feed_close(run);
 		return;
 	}
@@ -596,15 +365,20 @@ wait_for(const struct run *run, struct pollfd p[static SLOTS])
 
 /* How long ppoll may sleep; NULL: as long as nothing happens. */
 static const struct timespec *
-wait_time(const struct run *run, struct timespec *t)
+wait_time(const struct batch *b, struct timespec *t)
 {
-	uint64_t now, us = UINT64_MAX;
+	uint64_t now = clock_us(), until = b->deadline_us, us;
+	bool tick = false;
 
-	if (run->deadline_us != 0) {
-		now = clock_us();
-		us = run->deadline_us > now ? run->deadline_us - now : 0;
+	for (size_t i = 0; i < b->live_count; i++) {
+		uint64_t own = b->live[i].deadline_us;
+
+		if (own != 0 && (until == 0 || own < until))
+			until = own;
+		tick |= b->live[i].pidfd < 0;
 	}
-	if (run->pidfd < 0 && us > TICK_US)
+	us = until == 0 ? UINT64_MAX : until > now ? until - now : 0;
+	if (tick && us > TICK_US)
 		us = TICK_US;
 	if (us == UINT64_MAX)
 		return NULL;
@@ -624,17 +398,8 @@ child_is_dead(const struct run *run)
 }
 
 static void
-wait_turn(struct run *run)
+run_turn(struct run *run, const struct pollfd p[static SLOTS])
 {
-	struct pollfd p[SLOTS];
-	struct timespec t;
-
-	wait_for(run, p);
-	if (ppoll(p, SLOTS, wait_time(run, &t), &run->wait_mask) < 0) {
-		if (errno != EINTR)
-			fail(run, "ppoll", errno);
-		memset(p, 0, sizeof(p));
-	}
 	for (int stream = 1; stream <= 2; stream++)
 		if (p[stream - 1].revents != 0 && !run->over)
 			take(run, stream, SIZE_MAX);
@@ -646,27 +411,39 @@ wait_turn(struct run *run)
 		relay(run);
 	if (p[CHILD].revents != 0 || (run->pidfd < 0 && child_is_dead(run)))
 		stop(run, SPAWN_EXITED);
-	if (p[CLIENT].revents & (POLLRDHUP | POLLHUP | POLLERR))
+	if (p[CLIENT].revents & (POLLRDHUP | POLLHUP | POLLERR)) {
 		stop(run, SPAWN_GONE);
+		batch_close(run->batch, SPAWN_GONE);
+	}
 	if (run->deadline_us != 0 && clock_us() >= run->deadline_us)
 		stop(run, SPAWN_TIMEOUT);
 }
 
 static void
-run_wait(struct run *run)
+batch_wait(struct batch *b)
 {
-	alarm_arm(run);
-	while (!run->over)
-		wait_turn(run);
-	alarm_disarm(run);
-	run->r->run_us = clock_us() - run->start_us;
+	struct pollfd p[SPAWN_PARALLEL_MAX][SLOTS];
+	nfds_t count = (nfds_t)b->live_count * SLOTS;
+	struct timespec t;
+
+	for (size_t i = 0; i < b->live_count; i++)
+		wait_for(&b->live[i], p[i]);
+	if (ppoll(p[0], count, wait_time(b, &t), &b->wait_mask) < 0) {
+		if (errno != EINTR)
+			fail(&b->live[0], "ppoll", errno);
+		memset(p, 0, count * sizeof(p[0][0]));
+	}
+	for (size_t i = 0; i < b->live_count; i++)
+		run_turn(&b->live[i], p[i]);
+	if (b->deadline_us != 0 && clock_us() >= b->deadline_us)
+		batch_close(b, SPAWN_TIMEOUT);
 }
 
-/* --------------------------------------------------------------- the end */
+/* -------------------------------------------------------- one child ends */
 
 /*
  * Reaps the child itself.  Its group is killed first: as long as it is not
- * reaped the number is its own.
+ * reaped the number is its own.  0 or errno.
  */
 static int
 bury(struct run *run)
@@ -681,16 +458,16 @@ bury(struct run *run)
 		if (n == run->pid)
 			return 0;
 		if (n < 0 && errno != EINTR)
-			return fault(run, "wait4", errno);
+			return errno;
 		if (clock_left_ms(deadline) == 0)
-			return fault(run, "kill", ETIME);
+			return ETIME;
 		poll(&p, 1, run->pidfd < 0 ? 1 : 10);
 	}
 }
 
 /*
- * Everybody is dead: what is in the pipes now is all that will come.  The
- * ceiling still holds for a run that ended well.
+ * The child is dead: what is in the pipes now is all that counts, whoever of
+ * its own may still hold them.  The ceiling holds for a run that ended well.
  */
 static void
 drain(struct run *run)
@@ -751,20 +528,25 @@ classify(struct run *run)
 	}
 }
 
-/* Nothing of it stays, however it ended. */
+/* What fled its group is left for the end of the batch. */
 static void
 run_end(struct run *run)
 {
-	int e = bury(run);
+	struct batch *b = run->batch;
 
-	if (e == 0)
-		fault(run, "reap", reap_all(&run->reap, DEATH_MS));
+	run->r->run_us = clock_us() - run->start_us;
+	if (fault(b, "kill", bury(run)) != 0) {
+		b->stuck = true;
+		batch_close(b, SPAWN_FAILED);
+	}
 	if (run->r->failed_step != NULL) {
 		run->r->end = SPAWN_FAILED;
-		return;
+		run->r->run_us = 0;
+	} else {
+		drain(run);
+		classify(run);
 	}
-	drain(run);
-	classify(run);
+	run_close(run);
 }
 
 /*
@@ -776,32 +558,22 @@ run_start(struct run *run)
 {
 	int flags = CLONE_VM | CLONE_VFORK | SIGCHLD;
 	char *top = shared.stack + STACK_BYTES;
+	uint32_t ms = run->s->limits.timeout_ms;
 
 	run->start_us = clock_us();
-	if (run->s->limits.timeout_ms > 0)
-		run->deadline_us = run->start_us +
-			(uint64_t)run->s->limits.timeout_ms * 1000;
-	run->pid =
-		clone(child_main, top, flags | CLONE_PIDFD, run, &run->pidfd);
+	if (ms > 0)
+		run->deadline_us = run->start_us + (uint64_t)ms * 1000;
+	run->pid = clone(
+		spawn_child_main, top, flags | CLONE_PIDFD, run, &run->pidfd);
 	if (run->pid < 0 && errno == EINVAL)
-		run->pid = clone(child_main, top, flags, run);
+		run->pid = clone(spawn_child_main, top, flags, run);
 	if (run->pid < 0)
-		return fault(run, "clone", errno);
+		return fault(run->batch, "clone", errno);
 	child_ends_close(run);
 	return 0;
 }
 
-static void
-run_through(struct run *run)
-{
-	signals_hold(run);
-	if (run_start(run) == 0) {
-		if (run->r->failed_step == NULL)
-			run_wait(run);
-		run_end(run);
-	}
-	signals_release(run);
-}
+/* ---------------------------------------------------------- the batch */
 
 static size_t
 ceiling(const struct spawn_limits *l)
@@ -811,36 +583,133 @@ ceiling(const struct spawn_limits *l)
 		: (size_t)l->output_bytes;
 }
 
-enum ss_err
-spawn_run(const struct spawn *s, struct spawn_result *r, struct ss_error *err)
+static void
+run_init(struct run *run, struct batch *b, size_t i)
 {
-	size_t most = ceiling(&s->limits);
-	struct run run = {
-		.s = s,
-		.r = r,
-		.reap = { .own_namespace = s->own_pid_namespace },
+	*run = (struct run){
+		.batch = b,
+		.s = &b->asked->commands[i],
+		.r = &b->asked->results[i],
 		.pidfd = -1,
 		.child = { -1, -1, -1 },
 		.from = { -1, -1 },
 		.feed = -1,
 		.relay = -1,
-		.left = most,
+		.left = ceiling(&b->asked->commands[i].limits),
+	};
+}
+
+/* As many as may run; one that could not become its program is over. */
+static void
+batch_start(struct batch *b)
+{
+	const struct spawn_batch *asked = b->asked;
+
+	while (b->next < asked->count && b->live_count < asked->parallel) {
+		struct run *run = &b->live[b->live_count];
+
+		run_init(run, b, b->next++);
+		if (run_open(run) != 0 || run_start(run) != 0) {
+			run_close(run);
+			batch_close(b, SPAWN_FAILED);
+		} else if (run->r->failed_step != NULL) {
+			run_end(run);
+		} else {
+			b->live_count++;
+		}
+	}
+}
+
+static void
+batch_sweep(struct batch *b)
+{
+	for (size_t i = b->live_count; i-- > 0;)
+		if (b->live[i].over) {
+			run_end(&b->live[i]);
+			b->live[i] = b->live[--b->live_count];
+		}
+}
+
+/* However they ended, nothing of them stays. */
+static void
+batch_through(struct batch *b)
+{
+	spawn_signals_hold(b);
+	batch_start(b);
+	spawn_alarm_arm(b);
+	while (b->live_count > 0) {
+		batch_wait(b);
+		batch_sweep(b);
+		batch_start(b);
+	}
+	spawn_alarm_disarm(b);
+	if (!b->stuck)
+		fault(b, "reap", reap_all(&b->reap, DEATH_MS));
+	spawn_signals_release(b);
+}
+
+static void
+results_init(const struct spawn_batch *asked)
+{
+	for (size_t i = 0; i < asked->count; i++) {
+		size_t most = ceiling(&asked->commands[i].limits);
+
+		asked->results[i] = (struct spawn_result){
+			.end = SPAWN_FAILED,
+			.out = BUF_INIT(most),
+			.err = BUF_INIT(most),
+		};
+	}
+}
+
+static enum ss_err
+batch_run(const struct spawn_batch *asked, uint32_t alarm_ms,
+	struct ss_error *err)
+{
+	struct run live[SPAWN_PARALLEL_MAX];
+	struct batch b = {
+		.asked = asked,
+		.live = live,
+		.start_us = clock_us(),
+		.alarm_ms = alarm_ms,
+		.reap = { .own_namespace =
+				  asked->commands[0].own_pid_namespace },
 	};
 
-	*r = (struct spawn_result){
-		.end = SPAWN_FAILED,
-		.out = BUF_INIT(most),
-		.err = BUF_INIT(most),
-	};
-	if (fault(&run, "prepare", spawn_prepare()) == 0 &&
-		fault(&run, "children", reap_note(&run.reap)) == 0 &&
-		run_open(&run) == 0)
-		run_through(&run);
-	run_close(&run);
-	reap_release(&run.reap);
-	if (run.step == NULL)
+	if (asked->total_ms > 0)
+		b.deadline_us = b.start_us + (uint64_t)asked->total_ms * 1000;
+	results_init(asked);
+	if (fault(&b, "prepare", spawn_prepare()) == 0 &&
+		fault(&b, "children", reap_note(&b.reap)) == 0)
+		batch_through(&b);
+	reap_release(&b.reap);
+	if (b.step == NULL)
 		return SS_OK;
-	return error_internal(err, run.number, "spawn: %s", run.step);
+	return error_internal(err, b.number, "spawn: %s", b.step);
+}
+
+enum ss_err
+spawn_run(const struct spawn *s, struct spawn_result *r, struct ss_error *err)
+{
+	struct spawn_batch one = {
+		.commands = s, .results = r, .count = 1, .parallel = 1
+	};
+
+	return batch_run(&one, s->limits.timeout_ms, err);
+}
+
+enum ss_err
+spawn_run_many(const struct spawn_batch *asked, struct ss_error *err)
+{
+	struct spawn_batch b = *asked;
+
+	if (b.count == 0)
+		return SS_OK;
+	if (b.parallel > SPAWN_PARALLEL_MAX)
+		b.parallel = SPAWN_PARALLEL_MAX;
+	if (b.parallel == 0)
+		b.parallel = 1;
+	return batch_run(&b, b.total_ms, err);
 }
 
 void

@@ -67,6 +67,22 @@ struct spawn_result {
 	const char *limit; /* "wall", "output", "cpu", "file", NULL */
 };
 
+/* At most so many children of a batch at a time. */
+#define SPAWN_PARALLEL_MAX 64
+
+/*
+ * Several children as one run: each has its own session, limits and result,
+ * and its group is killed at its own end; what fled that, and the rest of the
+ * leaving-nothing-behind, comes once, after the last.
+ */
+struct spawn_batch {
+	const struct spawn *commands; /* count of them; of many, none relays */
+	struct spawn_result *results; /* as many, in the same order */
+	size_t count;
+	size_t parallel;   /* at a time: 1 to SPAWN_PARALLEL_MAX */
+	uint32_t total_ms; /* of all together; 0: none */
+};
+
 /*
  * Once per process that will spawn, before it gives up /proc and /dev/null:
  * becomes the subreaper, learns what the kernel has.  spawn_run does it where
@@ -86,6 +102,13 @@ int spawn_prepare(void);
  */
 enum ss_err
 spawn_run(const struct spawn *s, struct spawn_result *r, struct ss_error *err);
+/*
+ * The same for a batch.  When the total is over, or the client of one of them
+ * left, those that run are ended and the rest is never started: SPAWN_TIMEOUT
+ * or SPAWN_GONE, with run_us 0.  On an error every result is filled too.
+ */
+enum ss_err
+spawn_run_many(const struct spawn_batch *batch, struct ss_error *err);
 void spawn_result_release(struct spawn_result *r);
 
 /*
