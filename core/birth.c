@@ -211,14 +211,11 @@ sandbox_prepare(struct sandbox_plan *plan, struct ss_error *err)
 void
 sandbox_release(struct sandbox_plan *plan)
 {
-	struct filter *all;
-
 	if (plan->filters == NULL)
 		return;
-	all = &plan->filters->of[0][0];
-	for (size_t i = 0; i < (SANDBOX_STRICT + 1) * FILTER_KEEPS; i++)
-		filter_release(&all[i]);
-	for (size_t i = 0; i < FILTER_KEEPS; i++)
+	for (size_t i = 0; i < ARRAY_LEN(plan->filters->whole); i++)
+		filter_release(&plan->filters->whole[i]);
+	for (size_t i = 0; i < ARRAY_LEN(plan->filters->narrow); i++)
 		filter_release(&plan->filters->narrow[i]);
 	free(plan->filters);
 	plan->filters = NULL;
@@ -228,10 +225,13 @@ sandbox_release(struct sandbox_plan *plan)
 static const struct filter *
 filter_of(struct sandbox_plan *plan, enum sandbox_level level, unsigned keeps)
 {
-	struct filter *f = &plan->filters->of[level][keeps];
+	struct filter *f;
 
+	if (level == SANDBOX_STRICT)
+		keeps |= FILTER_ALONE;
+	f = &plan->filters->whole[keeps];
 	if (f->code == NULL)
-		filter_make(level, keeps, f, NULL);
+		filter_make(keeps, f, NULL);
 	return f;
 }
 

@@ -2,7 +2,7 @@
 /*
  * The worker's own scratch.  A worker runs one tool at a time, so what happens
  * on the usual path is one look that finds it empty and as it was (mode,
- * owner, attributes: all of them could carry a message from one request to the
+ * owner, times, attributes: each could carry a message from one request to the
  * next).  What resists cleaning costs the worker its life.
  */
 #include "walls.h"
@@ -10,7 +10,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <time.h>
@@ -26,6 +28,16 @@
 static struct scratch scratch = SCRATCH_INIT;
 static struct stat as_new;
 static ssize_t attributes; /* bytes of their names when it was new */
+static int flags;          /* chattr(1) */
+
+/* Where a filesystem has none, none can be set. */
+static int
+flags_now(void)
+{
+	int now = 0;
+
+	return ioctl(scratch.fd, FS_IOC_GETFLAGS, &now) == 0 ? now : 0;
+}
 
 static bool
 is_as_new(void)
@@ -34,7 +46,20 @@ is_as_new(void)
 
 	return fstat(scratch.fd, &st) == 0 && st.st_mode == as_new.st_mode &&
 		st.st_uid == as_new.st_uid && st.st_gid == as_new.st_gid &&
-		flistxattr(scratch.fd, NULL, 0) == attributes;
+		flistxattr(scratch.fd, NULL, 0) == attributes &&
+		flags_now() == flags &&
+		st.st_mtim.tv_sec == as_new.st_mtim.tv_sec &&
+		st.st_mtim.tv_nsec == as_new.st_mtim.tv_nsec;
+}
+
+/* Mode and times are put back; the rest cannot have been changed in peace. */
+static bool
+make_as_new(void)
+{
+	const struct timespec times[2] = { as_new.st_atim, as_new.st_mtim };
+
+	return fchmod(scratch.fd, as_new.st_mode & 07777) == 0 &&
+		futimens(scratch.fd, times) == 0 && is_as_new();
 }
 
 static bool
@@ -43,6 +68,7 @@ take(struct step *s)
 	if (fstat(scratch.fd, &as_new) < 0)
 		return step_fail(s, "look at the scratch");
 	attributes = flistxattr(scratch.fd, NULL, 0);
+	flags = flags_now();
 	if (sandbox_clean())
 		return true;
 	errno = ENOTEMPTY;
@@ -69,9 +95,7 @@ sandbox_clean(void)
 		return sandbox_self()->level == SANDBOX_NONE;
 	if (!scratch_empty(&scratch, CLEAN_MS))
 		return false;
-	return is_as_new() ||
-		(fchmod(scratch.fd, as_new.st_mode & 07777) == 0 &&
-			is_as_new());
+	return is_as_new() || make_as_new();
 }
 
 /* --------------------------------------------- without a private mount */

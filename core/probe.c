@@ -220,7 +220,7 @@ try_filter(const struct sandbox_plan *p, char *detail)
 	int fd;
 
 	(void)p;
-	if (filter_make(SANDBOX_STRICT, 0, &filter, NULL) != SS_OK ||
+	if (filter_make(FILTER_ALONE, &filter, NULL) != SS_OK ||
 		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return false;
 	errno = filter_child_enter(&filter);

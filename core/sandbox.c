@@ -93,6 +93,10 @@ static const struct refusal refused[] = {
 	/* Files without a path. */
 	{ "open_by_handle_at", -1, EPERM },
 	{ "name_to_handle_at", -1, EPERM },
+	/* Watching who else reads the site. */
+	{ "inotify_init", -1, ENOSYS },
+	{ "inotify_init1", -1, ENOSYS },
+	{ "inotify_add_watch", -1, ENOSYS },
 	{ "fanotify_init", -1, EPERM },
 	{ "fanotify_mark", -1, EPERM },
 	{ "lookup_dcookie", -1, EPERM },
@@ -128,12 +132,8 @@ static const struct refusal refused[] = {
 	{ "lsm_set_self_attr", 460, EPERM },
 };
 
-/* Where no view hides the files of others: watching them. */
-static const struct refusal refused_without_view[] = {
-	{ "inotify_init", -1, EPERM },
-	{ "inotify_init1", -1, EPERM },
-	{ "inotify_add_watch", -1, EPERM },
-};
+/* Where kill(2) of pid 1 is refused below, and Landlock may be too old. */
+static const struct refusal by_pidfd = { "pidfd_send_signal", 424, ENOSYS };
 
 /* A refusal that depends on one argument. */
 struct argument {
@@ -260,7 +260,7 @@ refuse_sockets(scmp_filter_ctx ctx, unsigned keeps)
 }
 
 static int
-refuse_all(scmp_filter_ctx ctx, enum sandbox_level level, unsigned keeps)
+refuse_all(scmp_filter_ctx ctx, unsigned keeps)
 {
 	int e = 0;
 
@@ -268,10 +268,8 @@ refuse_all(scmp_filter_ctx ctx, enum sandbox_level level, unsigned keeps)
 		e = refuse(ctx, &refused[i]);
 	for (size_t i = 0; i < ARRAY_LEN(arguments) && e == 0; i++)
 		e = refuse_argument(ctx, &arguments[i]);
-	for (size_t i = 0; i < ARRAY_LEN(refused_without_view) && e == 0 &&
-		level != SANDBOX_STRICT;
-		i++)
-		e = refuse(ctx, &refused_without_view[i]);
+	if (e == 0 && (keeps & FILTER_ALONE))
+		e = refuse(ctx, &by_pidfd);
 	return e == 0 ? refuse_sockets(ctx, keeps) : e;
 }
 
@@ -319,14 +317,16 @@ begin(void)
 	return ctx;
 }
 
-enum ss_err
-filter_make(enum sandbox_level level, unsigned keeps, struct filter *out,
-	struct ss_error *err)
+/* all: everything; else the socket families alone. */
+static enum ss_err
+make(unsigned keeps, bool all, struct filter *out, struct ss_error *err)
 {
 	scmp_filter_ctx ctx = begin();
-	int e = ctx == NULL ? -ENOMEM : refuse_all(ctx, level, keeps);
+	int e = -ENOMEM;
 
 	*out = (struct filter){ 0, NULL };
+	if (ctx != NULL)
+		e = all ? refuse_all(ctx, keeps) : refuse_sockets(ctx, keeps);
 	if (e == 0)
 		e = export(ctx, out);
 	seccomp_release(ctx);
@@ -337,19 +337,15 @@ filter_make(enum sandbox_level level, unsigned keeps, struct filter *out,
 }
 
 enum ss_err
+filter_make(unsigned keeps, struct filter *out, struct ss_error *err)
+{
+	return make(keeps, true, out, err);
+}
+
+enum ss_err
 filter_make_narrow(unsigned keeps, struct filter *out, struct ss_error *err)
 {
-	scmp_filter_ctx ctx = begin();
-	int e = ctx == NULL ? -ENOMEM : refuse_sockets(ctx, keeps);
-
-	*out = (struct filter){ 0, NULL };
-	if (e == 0)
-		e = export(ctx, out);
-	seccomp_release(ctx);
-	if (e == 0)
-		return SS_OK;
-	filter_release(out);
-	return error_internal(err, -e, "make the socket filter");
+	return make(keeps, false, out, err);
 }
 
 void

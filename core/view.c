@@ -524,22 +524,54 @@ bound_order(const void *a, const void *b)
 }
 
 /*
- * What is not there (any more) is left out here: policy_ruleset names it to
- * the page that needs it.
+ * A grant within the site is looked up beneath it: the author's links cannot
+ * lead the operator's grant elsewhere.
+ */
+static int
+copy_grant(const struct bound *b, const char *site)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS };
+	const char *rest = b->from + strlen(site);
+	int root, fd, tree;
+
+	if (!view_is_below(b->from, site))
+		return copy_tree(AT_FDCWD, b->from, b->attr);
+	root = open(site, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	fd = root < 0
+		? -1
+		: (int)syscall(SYS_openat2, root,
+			  rest[0] == '/' ? rest + 1 : ".", &how, sizeof(how));
+	tree = fd < 0 ? -1 : copy_tree(fd, "", b->attr);
+	fd_close(&fd);
+	fd_close(&root);
+	return tree;
+}
+
+/*
+ * What is not there (any more), or cannot be seen, is left out here:
+ * policy_ruleset names it to the page that needs it.
  */
 static bool
-bind_grants(int root, struct bound_list *list, struct step *s)
+bind_grants(int root, struct bound_list *list, const char *site, struct step *s)
 {
 	const struct bound *b;
+	bool done = true;
+	int tree;
 
 	qsort(list->items, list->count, sizeof(*list->items), bound_order);
-	for (size_t i = 0; i < list->count; i++) {
+	for (size_t i = 0; i < list->count && done; i++) {
 		b = &list->items[i];
-		if (access(b->from, F_OK) == 0 &&
-			!bind(root, b->from, b->to, b->attr, s))
-			return false;
+		tree = copy_grant(b, site);
+		if (tree < 0 &&
+			(errno == ENOENT || errno == EACCES || errno == EXDEV ||
+				errno == ELOOP))
+			continue;
+		done = (tree >= 0 && place(root, tree, b->to)) ||
+			step_fail(s, "bind %s at %s", b->from, b->to);
+		fd_close(&tree);
 	}
-	return true;
+	return done;
 }
 
 /* Programs that are named by a path; bare names are looked up, not mounted. */
@@ -581,7 +613,7 @@ add_grants(int root, const struct view_plan *p, unsigned keeps, struct step *s)
 			       keeps & KEEP_UNIX ? &g->unix_sockets : &none,
 			       p->root, READ_ONLY)) ||
 		step_fail(s, "list the grants");
-	done = done && bind_grants(root, &list, s);
+	done = done && bind_grants(root, &list, p->root, s);
 	for (size_t i = 0; i < list.count; i++) {
 		free(list.items[i].from);
 		free(list.items[i].to);

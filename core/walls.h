@@ -19,11 +19,12 @@ struct filter {
 };
 
 /*
- * The filter of a process: what it refuses depends on what is kept and on
- * whether namespaces hide the rest.
+ * The filter of a process that keeps this.  FILTER_ALONE: pid 1 of its own
+ * namespace, which needs no pidfd to signal and gives its tools none.
  */
-enum ss_err filter_make(enum sandbox_level level, unsigned keeps,
-	struct filter *out, struct ss_error *err);
+#define FILTER_ALONE (1u << 3)
+enum ss_err
+filter_make(unsigned keeps, struct filter *out, struct ss_error *err);
 /*
  * For one command of a launcher, on top of the launcher's own: the socket
  * families that this policy does not keep.
@@ -44,8 +45,8 @@ int filter_child_signals(void);
 #define FILTER_KEEPS 8 /* combinations of KEEP_... */
 
 struct sandbox_filter {
-	struct filter of[SANDBOX_STRICT + 1][FILTER_KEEPS];
-	struct filter narrow[FILTER_KEEPS]; /* made for launchers only */
+	struct filter whole[2 * FILTER_KEEPS]; /* with FILTER_ALONE */
+	struct filter narrow[FILTER_KEEPS];    /* made for launchers only */
 };
 
 /* A process to be born, at one level and no other. */
