@@ -7,6 +7,7 @@
 
 #include <errno.h>
 
+#include "clock.h"
 #include "landlock.h"
 
 struct entry {
@@ -102,30 +103,98 @@ check_walls(
 	return SS_OK;
 }
 
+static bool
+runs_away(const struct policy *p)
+{
+	const struct sandbox *self = sandbox_self();
+
+	return self->level >= SANDBOX_LANDLOCK &&
+		(p->keeps & ~self->keeps) != 0 && launcher_is_attached();
+}
+
+/* Fills *entry, which must outlive the run. */
+static enum ss_err
+prepare_entry(const struct policy *p, const struct ruleset *r,
+	struct entry *entry, struct ss_error *err)
+{
+	const struct sandbox *self = sandbox_self();
+	enum ss_err code = check_walls(p, r, err);
+
+	*entry = (struct entry){ .level = self->level,
+		.ruleset = r->fd,
+		.only_own_signals = self->level == SANDBOX_LANDLOCK &&
+			self->landlock_abi < 6 };
+	if (code != SS_OK || self->level < SANDBOX_LANDLOCK ||
+		p->keeps == self->keeps)
+		return code;
+	entry->narrow = birth_narrow(p->keeps);
+	if (entry->narrow == NULL)
+		return unavailable(err, "a socket filter is missing");
+	return SS_OK;
+}
+
+static void
+through(struct spawn *s, struct entry *entry)
+{
+	s->enter = (struct spawn_enter){ child_enter, entry };
+	s->own_pid_namespace = sandbox_self()->own_pid_namespace;
+}
+
 enum ss_err
 sandbox_run(const struct policy *p, const struct ruleset *r, struct spawn *s,
 	struct spawn_result *result, struct ss_error *err)
 {
-	const struct sandbox *self = sandbox_self();
-	struct entry entry = { .level = self->level,
-		.ruleset = r->fd,
-		.only_own_signals = self->level == SANDBOX_LANDLOCK &&
-			self->landlock_abi < 6 };
-	bool away = self->level >= SANDBOX_LANDLOCK &&
-		(p->keeps & ~self->keeps) != 0 && launcher_is_attached();
-	enum ss_err code = SS_OK;
+	struct entry entry;
+	enum ss_err code;
 
-	if (away)
+	if (runs_away(p))
 		return launcher_run(p, s, result, err);
-	code = check_walls(p, r, err);
+	code = prepare_entry(p, r, &entry, err);
 	if (code != SS_OK)
 		return code;
-	if (self->level >= SANDBOX_LANDLOCK && p->keeps != self->keeps) {
-		entry.narrow = birth_narrow(p->keeps);
-		if (entry.narrow == NULL)
-			return unavailable(err, "a socket filter is missing");
-	}
-	s->enter = (struct spawn_enter){ child_enter, &entry };
-	s->own_pid_namespace = self->own_pid_namespace;
+	through(s, &entry);
 	return spawn_run(s, result, err);
+}
+
+/* A launcher runs one at a time; what does not fit the total never starts. */
+static enum ss_err
+many_away(const struct policy *p, struct spawn *runs,
+	const struct spawn_batch *batch, struct ss_error *err)
+{
+	uint64_t end_ms = clock_ms() + batch->total_ms;
+	enum ss_err code = SS_OK;
+	uint32_t left;
+
+	for (size_t i = 0; i < batch->count; i++)
+		batch->results[i] =
+			(struct spawn_result){ .end = SPAWN_TIMEOUT };
+	for (size_t i = 0; i < batch->count && code == SS_OK; i++) {
+		left = (uint32_t)clock_left_ms(end_ms);
+		if (batch->total_ms > 0 && left == 0)
+			break;
+		if (batch->total_ms > 0 &&
+			(runs[i].limits.timeout_ms == 0 ||
+				runs[i].limits.timeout_ms > left))
+			runs[i].limits.timeout_ms = left;
+		code = launcher_run(p, &runs[i], &batch->results[i], err);
+	}
+	return code;
+}
+
+enum ss_err
+sandbox_run_many(const struct policy *p, const struct ruleset *r,
+	struct spawn *runs, const struct spawn_batch *batch,
+	struct ss_error *err)
+{
+	struct entry entry;
+	enum ss_err code;
+
+	if (runs_away(p))
+		return many_away(p, runs, batch, err);
+	code = prepare_entry(p, r, &entry, err);
+	if (code != SS_OK)
+		return code;
+	for (size_t i = 0; i < batch->count; i++)
+		through(&runs[i], &entry);
+	return spawn_run_many(batch, err);
 }

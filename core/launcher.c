@@ -539,28 +539,31 @@ lost(struct ss_error *err, const char *what)
 	return SS_SANDBOX_UNAVAILABLE;
 }
 
-/* Texts that must outlive the frame that they came in. */
+/* Texts of spawn's own, which outlive the frame that they came in. */
 static const char *
-keep_text(char *kept, size_t cap, const char *text)
+same_text(const char *text)
 {
+	static const char *const known[] = { "wall", "output", "cpu", "file",
+		"exec", "chdir", "limits", "sandbox" };
+
 	if (text == NULL || text[0] == '\0')
 		return NULL;
-	snprintf(kept, cap, "%s", text);
-	return kept;
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (strcmp(text, known[i]) == 0)
+			return known[i];
+	return "set-up";
 }
 
 static bool
 take_end(struct reader *r, struct spawn_result *result)
 {
-	static char step[64], limit[16];
-
 	result->end = (enum spawn_end)get_number(r);
 	result->status = (int)get_number(r);
 	result->failed_errno = (int)get_number(r);
 	result->run_us = get_number(r);
 	broken = get_number(r) == 0;
-	result->failed_step = keep_text(step, sizeof(step), get_text(r));
-	result->limit = keep_text(limit, sizeof(limit), get_text(r));
+	result->failed_step = same_text(get_text(r));
+	result->limit = same_text(get_text(r));
 	return !r->bad && result->end <= SPAWN_FAILED;
 }
 

@@ -126,6 +126,14 @@ enum ss_err sandbox_run(const struct policy *p, const struct ruleset *r,
 	struct spawn *s, struct spawn_result *result, struct ss_error *err);
 
 /*
+ * The same for a page's components, all under one policy, as one run: runs is
+ * what batch names, to be filled in.  A launcher takes them one by one.
+ */
+enum ss_err sandbox_run_many(const struct policy *p, const struct ruleset *r,
+	struct spawn *runs, const struct spawn_batch *batch,
+	struct ss_error *err);
+
+/*
  * Empties the scratch after a command, or after a page's components.  False:
  * this process must not run another tool; leave, so that a fresh one is born.
  */
