@@ -66,13 +66,15 @@ read_access(const struct ss_site *site, struct listen_access *a,
 	return SS_OK;
 }
 
+/* The socket of the pool, and one for its status where there is a name. */
 static enum ss_err
-open_listener(
-	const struct ss_site *site, struct listener *l, struct ss_error *err)
+open_listeners(const struct ss_site *site, struct listener *l,
+	struct listener *status, struct ss_error *err)
 {
 	const char *path = key(site, "pool.socket");
 	double backlog = ss_site_option_number(site, "pool.backlog");
 	struct listen_access access;
+	char second[LISTEN_PATH_MAX + sizeof(POOL_STATUS_SUFFIX)];
 	enum ss_err code;
 
 	if (listen_inherit(l))
@@ -83,25 +85,33 @@ open_listener(
 	code = read_access(site, &access, err);
 	if (code != SS_OK)
 		return code;
-	return listen_unix(
+	code = listen_unix(
 		l, path, backlog > 0 ? (int)backlog : 511, &access, err);
+	snprintf(second, sizeof(second), "%.*s%s", LISTEN_PATH_MAX, path,
+		POOL_STATUS_SUFFIX);
+	return code == SS_OK ? listen_unix(status, second, 16, &access, err)
+			     : code;
 }
 
 static int
 run(const struct options *o)
 {
 	struct ss_error err = { .code = SS_OK };
-	struct served *served = served_new(o, &err);
-	struct listener listener = LISTENER_INIT;
+	struct served *served;
+	struct listener listener = LISTENER_INIT, second = LISTENER_INIT;
 	int status = EXIT_FAULT;
+	sigset_t open;
 
+	pool_signals(&open);
+	served = served_new(o, &err);
 	if (served != NULL &&
-		open_listener(served->site, &listener, &err) == SS_OK)
-		status = pool_run(served, o, &listener);
+		open_listeners(served->site, &listener, &second, &err) == SS_OK)
+		status = pool_run(served, o, &listener, &second);
 	else
 		served_free(served);
 	if (err.code != SS_OK)
 		say_error(NULL, &err);
+	listen_close(&second);
 	listen_close(&listener);
 	return status;
 }

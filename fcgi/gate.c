@@ -26,6 +26,8 @@
 struct gate {
 	struct ss_site *site;
 	struct request *request;
+	gate_answer_fn answer;
+	void *answer_ctx;
 	FCGX_Request fcgi;
 	/*
 	 * The head goes to the library through this pipe: it reads only what
@@ -39,6 +41,7 @@ struct gate {
 	uint64_t begun_us;
 	size_t body_len;
 	size_t drained;
+	bool spoken; /* a byte has come */
 	bool head_done;
 	unsigned char chunk[CHUNK];
 };
@@ -76,6 +79,21 @@ head_open(struct gate *g)
 	return true;
 }
 
+static enum ss_err
+answer_by_site(void *ctx, struct ss_site *site, struct request *request,
+	struct ss_response *res)
+{
+	(void)ctx;
+	return ss_site_handle(site, &request->ss, res);
+}
+
+void
+gate_set_answer(struct gate *g, gate_answer_fn fn, void *ctx)
+{
+	g->answer = fn;
+	g->answer_ctx = ctx;
+}
+
 struct gate *
 gate_open(struct ss_site *site, struct request *request, struct ss_error *err)
 {
@@ -87,6 +105,7 @@ gate_open(struct ss_site *site, struct request *request, struct ss_error *err)
 	}
 	g->site = site;
 	g->request = request;
+	g->answer = answer_by_site;
 	if (!head_open(g) || FCGX_Init() != 0 ||
 		FCGX_InitRequest(&g->fcgi, -1, FCGI_FAIL_ACCEPT_ON_INTR) != 0) {
 		say_refusal(err, SS_INTERNAL, "cannot start FastCGI");
@@ -108,9 +127,9 @@ gate_close(struct gate *g)
 }
 
 int
-gate_accept(int listener)
+gate_accept(int listener, unsigned silence_s)
 {
-	struct timeval silence = { .tv_sec = GATE_SILENCE_S };
+	struct timeval silence = { .tv_sec = (time_t)silence_s };
 	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 
 	if (fd < 0)
@@ -216,7 +235,7 @@ take(struct gate *g, size_t n)
 	return why;
 }
 
-/* Reads the whole request; NULL, or why there is none. */
+/* Reads the whole request; NULL, or why there is none ("": not worth a word). */
 static const char *
 receive(struct gate *g)
 {
@@ -227,6 +246,8 @@ receive(struct gate *g)
 
 		if (n < 0 && errno == EINTR)
 			continue;
+		if (n == 0 && !g->spoken)
+			return "";
 		if (n == 0)
 			return "the connection ended within the request";
 		if (n < 0)
@@ -234,6 +255,7 @@ receive(struct gate *g)
 					       : "the connection broke";
 		if (now_us() - g->begun_us > GATE_TOTAL_S * UINT64_C(1000000))
 			return "the request took too long to arrive";
+		g->spoken = true;
 		why = take(g, (size_t)n);
 	}
 	return why;
@@ -257,7 +279,7 @@ send_bytes(void *ctx, const char *data, size_t len)
 
 /* False: nobody is there to read the answer. */
 static bool
-answer(struct gate *g)
+answer(struct gate *g, enum ss_err *outcome)
 {
 	struct request *r = g->request;
 	struct reply_sink sink = { .ctx = g, .send = send_bytes };
@@ -272,8 +294,8 @@ answer(struct gate *g)
 	r->ss.body_len = g->body_len;
 	r->ss.client_fd = g->fd;
 	r->ss.received_us = g->begun_us;
-	sent = ss_site_handle(g->site, &r->ss, &res) != SS_GONE &&
-		reply_send(&res, &sink);
+	*outcome = g->answer(g->answer_ctx, g->site, r, &res);
+	sent = *outcome != SS_GONE && reply_send(&res, &sink);
 	ss_response_release(&res);
 	return sent;
 }
@@ -317,7 +339,7 @@ linger(struct gate *g)
 }
 
 bool
-gate_serve(struct gate *g, int fd)
+gate_serve(struct gate *g, int fd, enum ss_err *outcome)
 {
 	const char *why;
 	bool sent = false;
@@ -325,13 +347,16 @@ gate_serve(struct gate *g, int fd)
 	g->fd = fd;
 	g->begun_us = now_us();
 	g->body_len = g->drained = 0;
-	g->head_done = false;
+	g->spoken = g->head_done = false;
+	*outcome = SS_GONE;
 	record_init(&g->reader, g->head_max);
 	why = receive(g);
-	if (why != NULL)
+	if (why == NULL)
+		sent = answer(g, outcome);
+	else if (*why != '\0')
 		say("a FastCGI connection was dropped: %s", why);
-	else
-		sent = answer(g);
+	if (!sent)
+		*outcome = SS_GONE;
 	finish(g, sent);
 	if (g->reader.state != RECORD_DONE)
 		linger(g);

@@ -33,15 +33,23 @@ gate_open(struct ss_site *site, struct request *request, struct ss_error *err);
 void gate_close(struct gate *g);
 
 /*
- * The next connection of a non-blocking listener, close-on-exec; -1 and errno
- * (EAGAIN: another worker was faster).
+ * Who answers instead of ss_site_handle (the same meaning), which it may call.
  */
-int gate_accept(int listener);
+typedef enum ss_err (*gate_answer_fn)(void *ctx, struct ss_site *site,
+	struct request *request, struct ss_response *res);
+void gate_set_answer(struct gate *g, gate_answer_fn fn, void *ctx);
 
 /*
- * Answers the one request on fd and closes fd, whatever comes.  False: this
- * process cannot go on and should leave.
+ * The next connection of a non-blocking listener, close-on-exec, with a limit
+ * on silence; -1 and errno (EAGAIN: another worker was faster).
  */
-bool gate_serve(struct gate *g, int fd);
+int gate_accept(int listener, unsigned silence_s);
+
+/*
+ * Answers the one request on fd and closes fd, whatever comes.  *outcome tells
+ * what it was; SS_GONE: there was no request, or nobody to read the answer.
+ * False: this process cannot go on and should leave.
+ */
+bool gate_serve(struct gate *g, int fd, enum ss_err *outcome);
 
 #endif

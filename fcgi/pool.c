@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -12,6 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "board.h"
+#include "clerk.h"
+#include "notify.h"
+#include "queue.h"
 #include "say.h"
 #include "sizing.h"
 #include "worker.h"
@@ -23,7 +28,11 @@
 #define BACKOFF_MIN_US (SECOND / 10)
 #define BACKOFF_MAX_US (10 * SECOND)
 #define RELOAD_PATIENCE_US (5 * SECOND)
-#define GRACE_US (60 * SECOND) /* beyond the time a request may take */
+#define GRACE_US (60 * SECOND)     /* beyond the time a request may take */
+#define QUEUE_WAIT_US (5 * SECOND) /* then a waiting client is told 503 */
+#define SAMPLE_US (SECOND / 10)
+
+#define SLOT_COUNT (SIZING_MAX * 2) /* room for a reload */
 
 struct slot {
 	pid_t pid; /* 0: free */
@@ -38,7 +47,7 @@ struct pool {
 	struct served *served;  /* the newest: workers are born from it */
 	struct served *retired; /* the one before, while its workers live */
 	const struct options *options;
-	const struct listener *listener;
+	const struct listener *listener, *status;
 	struct sizing sizing;
 	uint64_t max_requests, request_us;
 	int lifeline[2];
@@ -47,10 +56,17 @@ struct pool {
 	sigset_t open; /* the mask while waiting */
 	uint64_t backoff_us, not_before_us, retire_at_us;
 	bool stopping;
-	struct slot slots[SIZING_MAX * 2]; /* room for a reload */
+	bool saturated; /* all busy, and no more are allowed */
+	unsigned backlog;
+	uint64_t sampled_us, watchdog_us, watchdog_at_us;
+	struct queue queue;
+	int refuse; /* eventfd of the clerk */
+	struct figures *figures;
+	void *boards; /* a page for each slot, then the clerk's */
+	pid_t clerk;
+	uint64_t clerk_not_before_us;
+	struct slot slots[SLOT_COUNT];
 };
-
-#define SLOT_COUNT (SIZING_MAX * 2)
 
 static volatile sig_atomic_t asked_stop, asked_quit, asked_reload, asked_logs;
 
@@ -66,9 +82,8 @@ on_signal(int number)
 	}
 }
 
-/* All of them are blocked except while the master waits. */
-static void
-set_signals(struct pool *p)
+void
+pool_signals(sigset_t *open)
 {
 	static const int numbers[] = { SIGTERM, SIGINT, SIGQUIT, SIGHUP,
 		SIGUSR1, SIGCHLD };
@@ -81,9 +96,9 @@ set_signals(struct pool *p)
 		sigaction(numbers[i], &act, NULL);
 	}
 	signal(SIGPIPE, SIG_IGN);
-	sigprocmask(SIG_BLOCK, &block, &p->open);
+	sigprocmask(SIG_BLOCK, &block, open);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		sigdelset(&p->open, numbers[i]);
+		sigdelset(open, numbers[i]);
 }
 
 static void *
@@ -107,9 +122,37 @@ read_settings(struct pool *p)
 	p->max_requests =
 		(uint64_t)ss_site_option_number(site, "pool.max_requests");
 	p->request_us = (uint64_t)(seconds * 1e6) + GRACE_US;
+	p->backlog = (unsigned)ss_site_option_number(site, "pool.backlog");
 	p->bell->spare_min = p->sizing.mode == SIZING_DYNAMIC
 		? (int32_t)p->sizing.spare_min
 		: 1;
+	p->figures->mode = p->sizing.mode;
+	p->figures->max = p->sizing.max;
+	p->figures->start = p->sizing.start;
+	p->figures->spare_min = p->sizing.spare_min;
+	p->figures->spare_max = p->sizing.spare_max;
+	p->figures->request_us = p->request_us;
+}
+
+static void
+ignore_probe(void *ctx, const struct ss_probe *probe)
+{
+	(void)ctx;
+	(void)probe;
+}
+
+/* One line that says which protection the kernel gives; for status, too. */
+static void
+tell_sandbox(struct pool *p)
+{
+	struct ss_error err = { .code = SS_OK };
+	const char *level = "unknown", *why = "";
+
+	if (ss_site_probe(p->served->site, ignore_probe, NULL, &level, &why,
+		    &err) != SS_OK)
+		say_error("how tools are confined is not known", &err);
+	snprintf(p->figures->sandbox, sizeof(p->figures->sandbox), "%s", level);
+	say("tools are confined: %s%s%s", level, *why != '\0' ? "; " : "", why);
 }
 
 /* -------------------------------------------------------- one worker -- */
@@ -134,11 +177,53 @@ worker_main(void *ctx)
 		.max_requests = p->max_requests,
 		.open = &p->open };
 
+	size_t own = (size_t)(b->slot - p->slots);
+
 	close(p->lifeline[1]);
-	for (size_t i = 0; i < SLOT_COUNT; i++)
-		if (p->slots[i].board != NULL && &p->slots[i] != b->slot)
-			munmap(p->slots[i].board, sizeof(struct board));
+	munmap(p->figures, sizeof(*p->figures));
+	if (own > 0)
+		munmap(p->boards, own * BOARD_PAGE);
+	munmap(board_at(p->boards, own + 1), (SLOT_COUNT - own) * BOARD_PAGE);
 	return worker_run(&w);
+}
+
+/* In the clerk: it reads everything and writes its own page only. */
+static int
+clerk_main(void *ctx)
+{
+	struct pool *p = ctx;
+	const struct clerk c = { .served = p->served,
+		.listener = p->listener->fd,
+		.status = p->status->fd,
+		.lifeline = p->lifeline[0],
+		.refuse = p->refuse,
+		.figures = p->figures,
+		.boards = p->boards,
+		.board_count = SLOT_COUNT,
+		.board = board_at(p->boards, SLOT_COUNT),
+		.open = &p->open };
+
+	close(p->lifeline[1]);
+	if (mprotect(p->boards, SLOT_COUNT * BOARD_PAGE, PROT_READ) < 0 ||
+		mprotect(p->figures, sizeof(*p->figures), PROT_READ) < 0)
+		return 1;
+	return clerk_run(&c);
+}
+
+/* The clerk is born again whenever it is missing, but not in a hurry. */
+static void
+bear_clerk(struct pool *p, uint64_t now)
+{
+	struct ss_error err = { .code = SS_OK };
+
+	if (p->clerk != 0 || now < p->clerk_not_before_us)
+		return;
+	p->clerk_not_before_us = now + SECOND;
+	if (ss_site_fork(p->served->site, clerk_main, p, &p->clerk, &err) !=
+		SS_OK) {
+		p->clerk = 0;
+		say_error("cannot start the clerk", &err);
+	}
 }
 
 static struct slot *
@@ -170,14 +255,14 @@ bear(struct pool *p, uint64_t now)
 
 	if (slot == NULL)
 		return false;
-	if (slot->board == NULL)
-		slot->board = shared_page(sizeof(struct board));
-	if (slot->board == NULL)
-		return false;
-	*slot->board = (struct board){ .state = WORKER_BORN };
+	slot->board = board_at(p->boards, (size_t)(slot - p->slots));
+	slot->board->served = 0;
+	slot->board->since_us = now;
+	slot->board->state = WORKER_BORN;
 	if (ss_site_fork(p->served->site, worker_main, &birth, &slot->pid,
 		    &err) != SS_OK) {
 		slot->pid = 0;
+		slot->board->state = WORKER_NONE;
 		say_error("cannot start a worker", &err);
 		failed_birth(p, now);
 		return false;
@@ -186,6 +271,7 @@ bear(struct pool *p, uint64_t now)
 	slot->retiring = false;
 	slot->born_us = now;
 	slot->kill_at_us = 0;
+	p->figures->births++;
 	return true;
 }
 
@@ -222,6 +308,9 @@ buried(struct pool *p, struct slot *slot, int status, uint64_t now)
 		say("worker %ld ended with status %d", (long)slot->pid,
 			WEXITSTATUS(status));
 	slot->pid = 0;
+	slot->board->state = WORKER_NONE;
+	if (!slot->retiring && (WIFSIGNALED(status) || WEXITSTATUS(status)))
+		p->figures->deaths++;
 	if (early && !slot->retiring)
 		failed_birth(p, now);
 	else
@@ -239,6 +328,8 @@ reap(struct pool *p, uint64_t now)
 
 		if (slot != NULL)
 			buried(p, slot, status, now);
+		else if (pid == p->clerk)
+			p->clerk = 0;
 	}
 }
 
@@ -296,6 +387,11 @@ resize(struct pool *p, uint64_t now)
 	count(p, now, &h, &longest);
 	atomic_store(&p->bell->idle, (int32_t)h.idle);
 	h.waiting = h.idle == 0 && queue_waits(p);
+	if (h.idle == 0 && h.total >= p->sizing.max && !p->saturated)
+		p->figures->max_reached++;
+	p->saturated = h.idle == 0 && h.total >= p->sizing.max;
+	if (h.total - h.idle > p->figures->most_busy)
+		p->figures->most_busy = h.total - h.idle;
 	change = sizing_change(&p->sizing, &h);
 	if (change < 0 && longest != NULL)
 		retire(longest, SIGQUIT, now + p->request_us);
@@ -303,6 +399,46 @@ resize(struct pool *p, uint64_t now)
 		return;
 	while (change-- > 0 && bear(p, now))
 		;
+}
+
+static uint64_t
+accepted_by_all(const struct pool *p)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i <= SLOT_COUNT; i++)
+		sum += board_at(p->boards, i)->accepted;
+	return sum;
+}
+
+/*
+ * Busy workers cannot refuse what the kernel queues.  Clients that waited too
+ * long, or that fill the queue to the brim, are the clerk's to turn away.
+ */
+static void
+relieve(struct pool *p, uint64_t now)
+{
+	unsigned overdue, most = p->backlog - p->backlog / 8;
+	int length;
+
+	if (!p->saturated || now < p->sampled_us + SAMPLE_US) {
+		if (!p->saturated)
+			p->figures->queue = 0;
+		return;
+	}
+	p->sampled_us = now;
+	length = queue_length(&p->queue);
+	if (length < 0)
+		return;
+	p->figures->queue = (unsigned)length;
+	if ((unsigned)length > p->figures->queue_most)
+		p->figures->queue_most = (unsigned)length;
+	overdue = queue_overdue(&p->queue, now, (unsigned)length,
+		accepted_by_all(p), QUEUE_WAIT_US);
+	if ((unsigned)length > most && (unsigned)length - most > overdue)
+		overdue = (unsigned)length - most;
+	if (overdue > 0)
+		eventfd_write(p->refuse, overdue);
 }
 
 /* The watchdog: what is busy for too long, or does not leave, is ended. */
@@ -327,6 +463,7 @@ end_overdue(struct pool *p, uint64_t now)
 				(unsigned long long)((now - since) / SECOND));
 			kill(slot->pid, SIGKILL);
 			slot->kill_at_us = now + GRACE_US;
+			p->figures->stuck++;
 		}
 	}
 }
@@ -374,7 +511,9 @@ reload(struct pool *p, uint64_t now)
 		say("a reload is still under way");
 		return;
 	}
+	notify_systemd("RELOADING=1");
 	served = served_new(p->options, &err);
+	notify_systemd("READY=1");
 	if (served == NULL) {
 		say_error("not reloaded, everything stays as it was", &err);
 		return;
@@ -384,6 +523,10 @@ reload(struct pool *p, uint64_t now)
 	p->retire_at_us = now + RELOAD_PATIENCE_US;
 	p->not_before_us = 0;
 	read_settings(p);
+	p->figures->reloads++;
+	if (p->clerk != 0)
+		kill(p->clerk, SIGTERM);
+	p->clerk_not_before_us = 0;
 	say("reloaded");
 }
 
@@ -415,6 +558,10 @@ obey(struct pool *p, uint64_t now)
 			now +
 				(asked_stop ? POOL_STOP_S * SECOND
 					    : p->request_us));
+		if (p->clerk != 0)
+			kill(p->clerk, SIGTERM);
+		if (!p->stopping)
+			notify_systemd("STOPPING=1");
 		p->stopping = true;
 		asked_stop = asked_quit = 0;
 	}
@@ -457,6 +604,16 @@ wait_for_something(struct pool *p, uint64_t now)
 		eventfd_read(p->wake, &rung);
 }
 
+/* systemd's watchdog: this loop still goes round. */
+static void
+keep_awake(struct pool *p, uint64_t now)
+{
+	if (p->watchdog_us == 0 || now < p->watchdog_at_us)
+		return;
+	notify_systemd("WATCHDOG=1");
+	p->watchdog_at_us = now + p->watchdog_us / 2;
+}
+
 static int
 live(struct pool *p)
 {
@@ -469,10 +626,14 @@ live(struct pool *p)
 		obey(p, now);
 		free_retired(p);
 		at = 0;
-		if (p->stopping && next_alive(p, &at) == NULL)
+		if (p->stopping && next_alive(p, &at) == NULL && p->clerk == 0)
 			return 0;
-		if (!p->stopping)
+		if (!p->stopping) {
 			resize(p, now);
+			bear_clerk(p, now);
+			relieve(p, now);
+		}
+		keep_awake(p, now);
 		retire_old(p, now);
 		end_overdue(p, now);
 		wait_for_something(p, now);
@@ -498,47 +659,61 @@ open_pool(struct pool *p)
 {
 	p->lifeline[0] = p->lifeline[1] = -1;
 	p->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	p->refuse = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	p->bell = shared_page(sizeof(*p->bell));
-	return p->wake >= 0 && p->bell != NULL &&
+	p->figures = shared_page(sizeof(*p->figures));
+	p->boards = shared_page((SLOT_COUNT + 1) * BOARD_PAGE);
+	queue_open(&p->queue, p->listener->fd);
+	p->watchdog_us = notify_watchdog_us();
+	return p->wake >= 0 && p->refuse >= 0 && p->bell != NULL &&
+		p->figures != NULL && p->boards != NULL &&
 		pipe2(p->lifeline, O_CLOEXEC) == 0;
 }
 
 static void
 close_pool(struct pool *p)
 {
-	for (size_t i = 0; i < SLOT_COUNT; i++)
-		if (p->slots[i].board != NULL)
-			munmap(p->slots[i].board, sizeof(struct board));
+	if (p->boards != NULL)
+		munmap(p->boards, (SLOT_COUNT + 1) * BOARD_PAGE);
+	if (p->figures != NULL)
+		munmap(p->figures, sizeof(*p->figures));
 	if (p->bell != NULL)
 		munmap(p->bell, sizeof(*p->bell));
+	queue_close(&p->queue);
 	for (int i = 0; i < 2; i++)
 		if (p->lifeline[i] >= 0)
 			close(p->lifeline[i]);
 	if (p->wake >= 0)
 		close(p->wake);
+	if (p->refuse >= 0)
+		close(p->refuse);
 	served_free(p->retired);
 	served_free(p->served);
 }
 
 int
 pool_run(struct served *served, const struct options *options,
-	const struct listener *listener)
+	const struct listener *listener, const struct listener *status)
 {
 	static struct pool pool;
 	struct pool *p = &pool;
-	int status = 1;
+	int result = 1;
 
-	*p = (struct pool){
-		.served = served, .options = options, .listener = listener
-	};
+	*p = (struct pool){ .served = served,
+		.options = options,
+		.listener = listener,
+		.status = status };
+	pool_signals(&p->open);
 	if (open_pool(p)) {
 		read_settings(p);
-		set_signals(p);
+		p->figures->started_us = worker_clock_us();
+		tell_sandbox(p);
 		bear_first(p);
-		status = live(p);
+		notify_systemd("READY=1");
+		result = live(p);
 	} else {
 		say("cannot start the pool: %s", strerror(errno));
 	}
 	close_pool(p);
-	return status;
+	return result;
 }

@@ -14,7 +14,8 @@
 
 #include "say.h"
 
-static const char *const files[] = { "pool.sock", "nginx.conf" };
+static const char *const files[] = { "pool.sock", "pool.sock.status",
+	"nginx.conf" };
 
 /* The path goes into nginx's configuration: plain letters only. */
 static bool

@@ -5,6 +5,7 @@
  *
  *	RUN/            ours; as root others may pass through, not list
  *	RUN/pool.sock   what nginx connects to
+ *	RUN/pool.sock.status    the same for health and figures
  *	RUN/nginx.conf
  *	RUN/tmp/        the account's: pid file, temporary files
  */

@@ -66,6 +66,7 @@ struct serve {
 	struct run_dir run;
 	struct listener web;    /* what clients connect to */
 	struct listener socket; /* what nginx connects to */
+	struct listener status; /* the same for health and figures */
 	char address[128];
 	pid_t pool, front;
 	sigset_t open; /* the mask while waiting */
@@ -207,6 +208,7 @@ write_configuration(struct serve *s, struct ss_error *err)
 		const struct filling fillings[] = {
 			{ "RUN", s->run.path },
 			{ "SOCKET", s->socket.path },
+			{ "STATUS", s->status.path },
 			{ "LISTEN", s->address },
 			{ "BODY_MAX", body },
 			{ "READ_TIMEOUT", wait },
@@ -296,7 +298,6 @@ static enum ss_err
 start_pool(struct serve *s, struct ss_error *err)
 {
 	pid_t parent = getpid();
-	struct listener own;
 
 	s->pool = fork();
 	if (s->pool < 0)
@@ -308,10 +309,8 @@ start_pool(struct serve *s, struct ss_error *err)
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(EXIT_FAULT);
-	sigprocmask(SIG_SETMASK, &s->open, NULL);
 	close(s->web.fd);
-	own = s->socket;
-	_exit(pool_run(s->served, &s->options, &own));
+	_exit(pool_run(s->served, &s->options, &s->socket, &s->status));
 }
 
 /* ----------------------------------------------------------- being alive -- */
@@ -480,6 +479,9 @@ prepare(struct serve *s, struct ss_error *err)
 		return code;
 	run_dir_file(&s->run, "pool.sock", path);
 	code = listen_unix(&s->socket, path, BACKLOG, &ours, err);
+	run_dir_file(&s->run, "pool.sock" POOL_STATUS_SUFFIX, path);
+	if (code == SS_OK)
+		code = listen_unix(&s->status, path, BACKLOG, &ours, err);
 	return code == SS_OK ? write_configuration(s, err) : code;
 }
 
@@ -503,6 +505,7 @@ run(struct serve *s)
 	stop(s);
 	listen_close(&s->web);
 	listen_close(&s->socket);
+	listen_close(&s->status);
 	run_dir_remove(&s->run);
 	served_free(s->served);
 	return up ? 0 : EXIT_FAULT;
@@ -532,7 +535,8 @@ cmd_serve(int argc, char **argv)
 	static struct serve s = { .options = { .usage = usage },
 		.run = { .path = "" },
 		.web = { .fd = -1 },
-		.socket = { .fd = -1 } };
+		.socket = { .fd = -1 },
+		.status = { .fd = -1 } };
 	int option, status;
 
 	while ((option = getopt_long(argc, argv, "h:p:" OPTIONS_SHORT,

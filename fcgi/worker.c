@@ -34,8 +34,14 @@ on_leave(int signal_number)
 	leaving = 1;
 }
 
-static void
-set_signals(void)
+bool
+worker_is_leaving(void)
+{
+	return leaving != 0;
+}
+
+void
+worker_signals(void)
 {
 	struct sigaction leave = { .sa_handler = on_leave };
 	struct sigaction plain = { .sa_handler = SIG_DFL };
@@ -105,7 +111,7 @@ next_connection(const struct worker *w, int wait_fd)
 				return -1;
 		if (n < 0 && errno != EINTR)
 			return -1;
-		fd = gate_accept(w->listener);
+		fd = gate_accept(w->listener, GATE_SILENCE_S);
 		if (fd >= 0 || leaving)
 			return fd;
 		if (errno != EAGAIN && errno != ECONNABORTED && errno != EINTR)
@@ -121,6 +127,7 @@ serve_until_told(const struct worker *w, struct gate *gate, int wait_fd)
 
 	while (fit && !leaving &&
 		(w->max_requests == 0 || served < w->max_requests)) {
+		enum ss_err outcome;
 		int fd;
 
 		enter_state(w, WORKER_IDLE);
@@ -128,7 +135,9 @@ serve_until_told(const struct worker *w, struct gate *gate, int wait_fd)
 		enter_state(w, WORKER_BUSY);
 		if (fd < 0)
 			return;
-		fit = gate_serve(gate, fd);
+		atomic_fetch_add(&w->board->accepted, 1);
+		fit = gate_serve(gate, fd, &outcome);
+		atomic_fetch_add(&w->board->outcomes[outcome], 1);
 		atomic_store(&w->board->served, ++served);
 	}
 }
@@ -140,7 +149,8 @@ worker_run(const struct worker *w)
 	struct gate *gate;
 	int wait_fd;
 
-	set_signals();
+	worker_signals();
+	prctl(PR_SET_NAME, "ss-worker");
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	gate = gate_open(w->served->site, &w->served->request, &err);
 	wait_fd = open_wait(w);

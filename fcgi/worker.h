@@ -13,23 +13,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "board.h"
 #include "served.h"
-
-enum worker_state { WORKER_BORN, WORKER_IDLE, WORKER_BUSY };
-
-/* One worker's page. */
-struct board {
-	_Atomic uint32_t state;
-	_Atomic uint64_t since_us; /* of this state */
-	_Atomic uint64_t served;   /* requests so far */
-};
-
-/* One page for all: wakes the master before the idle ones run out. */
-struct bell {
-	_Atomic int32_t idle;   /* what the workers believe */
-	_Atomic uint32_t armed; /* the master wants to be woken */
-	int32_t spare_min;      /* written before the first worker */
-};
 
 struct worker {
 	struct served *served;
@@ -46,5 +31,8 @@ struct worker {
 int worker_run(const struct worker *w);
 
 uint64_t worker_clock_us(void);
+/* For every process that the master bears: TERM, INT and QUIT mean to leave. */
+void worker_signals(void);
+bool worker_is_leaving(void);
 
 #endif

@@ -61,16 +61,32 @@ sub await
 	die 'the pool does not listen: ' . $self->log;
 }
 
-# The pids of its workers now.
+# The pids of its workers now, as they call themselves.
 sub workers
 {
 	my ($self) = @_;
-	my $all = Statespace::Server::processes();
 
-	my @pids = sort { $a <=> $b }
-	    grep { $all->{$_}{ppid} == $self->{pid} } keys %$all;
+	return $self->children('ss-worker');
+}
+
+sub children
+{
+	my ($self, $name) = @_;
+	my $all = Statespace::Server::processes();
+	my @pids = sort { $a <=> $b } grep {
+		$all->{$_}{ppid} == $self->{pid} && name_of($_) eq $name
+	} keys %$all;
 
 	return @pids;
+}
+
+sub name_of
+{
+	my ($pid) = @_;
+
+	open my $file, '<', "/proc/$pid/comm" or return '';
+	chomp(my $name = <$file> // '');
+	return $name;
 }
 
 # Waits until the test is true; false when it never was.

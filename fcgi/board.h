@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the processes of a pool tell each other, in shared memory.  A worker
+ * can write its own page and the bell; the master and the clerk take that for
+ * hints, never for truths.  The figures are the master's; nobody else writes
+ * them.
+ */
+#ifndef FCGI_BOARD_H
+#define FCGI_BOARD_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "statespace.h"
+
+#define BOARD_PAGE 4096
+#define BOARD_OUTCOMES (SS_GONE + 1)
+
+enum worker_state { WORKER_NONE, WORKER_BORN, WORKER_IDLE, WORKER_BUSY };
+
+/* One worker's page; the counts go on when a slot gets its next worker. */
+struct board {
+	_Atomic uint32_t state;
+	_Atomic uint64_t since_us; /* of this state */
+	_Atomic uint64_t served;   /* by this worker */
+	_Atomic uint64_t accepted; /* connections, by all of this slot */
+	_Atomic uint64_t outcomes[BOARD_OUTCOMES];
+};
+
+_Static_assert(sizeof(struct board) <= BOARD_PAGE, "a board is one page");
+
+/* Wakes the master before the idle ones run out. */
+struct bell {
+	_Atomic int32_t idle;   /* what the workers believe */
+	_Atomic uint32_t armed; /* the master wants to be woken */
+	_Atomic int32_t spare_min;
+};
+
+struct figures {
+	_Atomic uint64_t started_us, reloads;
+	_Atomic uint32_t mode, max, start, spare_min, spare_max;
+	_Atomic uint32_t total, idle, most_busy;
+	_Atomic uint32_t queue, queue_most; /* connections waiting */
+	_Atomic uint64_t births, deaths, stuck, max_reached, refused;
+	_Atomic uint64_t request_us; /* what the watchdog allows */
+	char sandbox[16];
+};
+
+/* The page of slot i in the region of all. */
+static inline struct board *
+board_at(void *region, size_t i)
+{
+	return (struct board *)((char *)region + i * BOARD_PAGE);
+}
+
+#endif

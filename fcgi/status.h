@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The pool's figures as text: the configured limits beside what is, so that a
+ * monitor needs nothing else.
+ */
+#ifndef FCGI_STATUS_H
+#define FCGI_STATUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "board.h"
+
+#define STATUS_MAX 16384
+
+/* Everything that is told, taken once. */
+struct status {
+	const struct figures *figures;
+	uint32_t total, idle, busy;
+	uint64_t oldest_us; /* of the requests in hand */
+	uint64_t uptime_us;
+	uint64_t refused; /* because of a full queue */
+	uint64_t outcomes[BOARD_OUTCOMES];
+};
+
+/*
+ * Adds up the pages of count slots; boards that claim nonsense only make
+ * these figures wrong.
+ */
+void status_take(struct status *s, const struct figures *figures, void *boards,
+	size_t count, const struct board *clerk, uint64_t now_us);
+
+/* Into out (cap bytes); the length, 0 when it did not fit. */
+size_t status_json(const struct status *s, char *out, size_t cap);
+/* The text format of Prometheus, version 0.0.4. */
+size_t status_prometheus(const struct status *s, char *out, size_t cap);
+/* "ok" or why not: {"status": ..., "sandbox": ..., "pool": {...}}. */
+size_t status_ready(const struct status *s, bool *ready, char *out, size_t cap);
+
+#endif

@@ -1,0 +1,240 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: MIT
+# The pool's life: workers are born, replaced, recycled; signals; the socket;
+# and nothing is left when it ends, however it ends.
+use strict;
+use warnings;
+use Fcntl qw(F_SETFD);
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use IO::Socket::UNIX;
+use POSIX ();
+use Socket qw(SOCK_STREAM);
+use Statespace::FastCGI qw(request variables call talk connect_to receive);
+use Statespace::Pool;
+use Statespace::Server;
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+-x Statespace::Server::binary() or plan skip_all => 'the program is not built';
+
+# Of the tests' own variables none is a configuration of what they start.
+my $program = Statespace::Server::binary();
+sub bare
+{
+	my ($words) = @_;
+	local %ENV = %ENV;
+
+	delete $ENV{$_} for grep { /^STATESPACE_/ } keys %ENV;
+	return `$program $words 2>&1`;
+}
+
+my $page = "---\ntools:\n  - [sleep, {}]\n---\n# Hello\n";
+my %two = (config => "[pool]\nmode = \"static\"\nworkers = 2\n");
+my $killed = qr/ended by signal|does not leave|is stuck|at birth/;
+
+sub status { return talk($_[0]->socket, request(variables()))->{status} }
+
+sub has_workers
+{
+	my ($pool, $count, $sentence) = @_;
+
+	ok($pool->until_true(sub { $pool->workers == $count }, 10), $sentence)
+	    or diag scalar($pool->workers) . " workers\n" . $pool->log;
+	return;
+}
+
+# A tool in a worker; its connection.
+sub start_sleep
+{
+	my ($pool, $seconds) = @_;
+	my $socket = connect_to($pool->socket);
+
+	syswrite $socket, call('/', ['sleep', $seconds]);
+	sleep 0.4;
+	return $socket;
+}
+
+sub tools_run
+{
+	my $pool = Statespace::Pool->start(files => { 'README.md' => $page });
+	my $answer = talk($pool->socket, call('/', ['sleep', '0']));
+	$pool->stop;
+	return $answer->{status} == 200;
+}
+my $tools = tools_run();
+
+# ------------------------------------------------------------------ a worker --
+{
+	my $pool = Statespace::Pool->start(%two);
+	has_workers($pool, 2, 'as many workers as asked for');
+	my @before = $pool->workers;
+	$pool->signal('KILL', $before[0]);
+	ok($pool->until_true(sub {
+		my @now = $pool->workers;
+		return @now == 2 && "@now" ne "@before";
+	}), 'a killed worker is replaced');
+	is(status($pool), 200, 'and requests are served');
+	$pool->signal('KILL', $_) for $pool->workers;
+	is(status($pool), 200, 'also when all were killed at once');
+	$pool->stop_ok(allow => $killed, signal => 'TERM');
+	ok(!-e $pool->socket, 'the socket is gone with the pool');
+}
+{
+	my $pool = Statespace::Pool->start(config =>
+		"[pool]\nmode = \"static\"\nworkers = 1\nmax_requests = 3\n");
+	my %pids;
+	for (1 .. 7) {
+		status($pool) == 200 or fail 'a request was lost';
+		$pids{$_} = 1 for $pool->workers;
+	}
+	cmp_ok(scalar keys %pids, '>=', 2, 'a worker leaves after its number');
+	unlike($pool->log, qr/at birth/, 'which is no failure');
+	$pool->stop_ok;
+}
+
+# -------------------------------------------------------------------- sizes --
+{
+	my $pool = Statespace::Pool->start(files => { 'README.md' => $page },
+		config => "[pool]\nmode = \"dynamic\"\nworkers = 6\n"
+		. "start = 2\nspare_min = 1\nspare_max = 2\n");
+	has_workers($pool, 2, 'dynamic: starts with what was asked');
+	my @held = map { connect_to($pool->socket) } 1 .. 4;
+	has_workers($pool, 5, 'dynamic: grows so that one is idle');
+	is(status($pool), 200, 'dynamic: which serves');
+	@held = ();
+	has_workers($pool, 2, 'dynamic: shrinks again');
+	$pool->stop_ok;
+}
+{
+	my $pool = Statespace::Pool->start(no_wait => 1, config =>
+		"[pool]\nmode = \"ondemand\"\nworkers = 3\nidle_timeout = 1\n");
+	$pool->until_true(sub { -S $pool->socket });
+	sleep 0.3;
+	is(scalar($pool->workers), 0, 'on demand: nobody at first');
+	is(status($pool), 200, 'on demand: born for a request');
+	is(scalar($pool->workers), 1, 'on demand: one for one');
+	has_workers($pool, 0, 'on demand: gone after being idle');
+	is(status($pool), 200, 'on demand: born again');
+	$pool->stop_ok;
+}
+
+# ------------------------------------------------------------------- signals --
+SKIP: {
+	skip 'tools cannot be confined here', 8 unless $tools;
+	for my $name (qw(TERM INT QUIT)) {
+		my $pool = Statespace::Pool->start(%two,
+			files => { 'README.md' => $page });
+		my $socket = start_sleep($pool, '1.5');
+		$pool->signal($name);
+		is(receive($socket)->{status}, 200,
+			"$name lets the request in hand finish");
+		is($pool->reap, 0, "$name ends the pool");
+		delete $pool->{pid};
+	}
+	my $pool = Statespace::Pool->start(%two,
+		files => { 'README.md' => $page });
+	my $socket = start_sleep($pool, '77.25');
+	my @workers = $pool->workers;
+	$pool->signal('KILL');
+	waitpid $pool->{pid}, 0;
+	delete $pool->{pid};
+	ok(!Statespace::Server::process_lives('sleep 77.25', 5),
+		'a killed master takes the running tools along');
+	my $all = Statespace::Server::processes();
+	is(scalar(grep { $all->{$_} } @workers), 0, 'and its workers');
+}
+{
+	my $pool = Statespace::Pool->start(%two);
+	my @before = $pool->workers;
+	my $held = connect_to($pool->socket);
+	sleep 0.2;
+	$pool->signal('HUP');
+	ok($pool->until_true(sub { $pool->log =~ /reloaded/ }), 'HUP reloads');
+	ok($pool->until_true(sub {
+		my %now = map { $_ => 1 } $pool->workers;
+		return keys %now >= 2 && grep({ $now{$_} } @before) <= 1;
+	}, 10), 'with workers of its own');
+	is(talk($held, request(variables()))->{status}, 200,
+		'while an old one still answers what it had accepted');
+	has_workers($pool, 2, 'and then leaves');
+
+	open my $file, '>>', $pool->config_file or die;
+	print $file "nonsense = 1\n";
+	close $file;
+	@before = $pool->workers;
+	$pool->signal('HUP');
+	ok($pool->until_true(sub { $pool->log =~ /not reloaded.*nonsense/ }),
+		'a bad configuration is named');
+	is("@{[ $pool->workers ]}", "@before", 'and changes nothing');
+	is(status($pool), 200, 'and the pool serves');
+	$pool->stop_ok;
+}
+
+# Not one request is lost or wrong while the pool is reloaded again and again.
+{
+	my $pool = Statespace::Pool->start(%two);
+	my ($sent, $wrong) = (0, 0);
+	my $until = time + 4;
+	while (time < $until) {
+		$pool->signal('HUP') if $sent++ % 50 == 0;
+		$wrong++ if status($pool) != 200;
+	}
+	is($wrong, 0, "$sent requests through reloads: none lost");
+	$pool->stop_ok;
+}
+
+# --------------------------------------------------------------------- socket --
+{
+	my $pool = Statespace::Pool->start(config =>
+		"[pool]\nmode = \"static\"\nworkers = 1\nsocket_mode = \"0640\"\n");
+	is((stat $pool->socket)[2] & 0777, 0640, 'the socket has its mode');
+	my $dir = $pool->site->dir;
+	my $other = bare('fcgi --socket ' . $pool->socket . " $dir");
+	like($other, qr/another program listens on/, 'a second pool is refused');
+	is(status($pool), 200, 'and the first one goes on');
+	$pool->signal('KILL');
+	waitpid $pool->{pid}, 0;
+	ok(-S $pool->socket, 'a killed pool leaves its socket');
+	my $next = Statespace::Pool->start(site => $pool->site, %two);
+	is(status($next), 200, 'which the next one takes over');
+	$next->stop_ok;
+	delete $pool->{pid};
+
+	my $file = $pool->site->scratch . '/file';
+	Statespace::TestSite::write_file($file, 'precious');
+	my $said = bare("fcgi --socket $file $dir");
+	like($said, qr/is no socket/, 'a file at the path is refused');
+	is(-s $file, 8, 'and kept');
+}
+
+# A listening socket on descriptor 0 (lighttpd, spawn-fcgi, inetd), and one
+# from systemd.
+for my $how (qw(stdin systemd)) {
+	my $site = Statespace::TestSite->new(
+		files => { 'README.md' => "# Hello\n" });
+	my $path = $site->scratch . '/given.sock';
+	my $listener = IO::Socket::UNIX->new(Type => SOCK_STREAM,
+		Local => $path, Listen => 5) or die "listen: $!";
+	my $pid = fork() // die "fork: $!";
+	if ($pid == 0) {
+		my $fd = $how eq 'stdin' ? 0 : 3;
+		POSIX::dup2(fileno $listener, $fd);
+		open my $same, '>&=', $fd;
+		fcntl $same, F_SETFD, 0;
+		open STDERR, '>', $site->scratch . '/log';
+		delete $ENV{$_} for grep { /^STATESPACE_/ } keys %ENV;
+		$ENV{STATESPACE_ROOT} = $site->dir;
+		$ENV{STATESPACE_POOL_WORKERS} = 1;
+		@ENV{qw(LISTEN_PID LISTEN_FDS)} = ($$, 1) if $how eq 'systemd';
+		exec { $program } 'statespace' or POSIX::_exit(127);
+	}
+	is(talk($path, request(variables()))->{status}, 200,
+		"a socket from $how is taken");
+	kill 'TERM', $pid;
+	waitpid $pid, 0;
+	is($?, 0, "$how: ends cleanly");
+	ok(-S $path, "$how: the socket's path is not ours to remove");
+}
+
+done_testing;
