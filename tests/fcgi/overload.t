@@ -1,0 +1,100 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: MIT
+# When every worker is busy: health and figures still answer, and who waits
+# too long is told 503 instead of waiting without end.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP qw(decode_json);
+use Statespace::FastCGI qw(request variables call talk connect_to receive);
+use Statespace::Pool;
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+-x Statespace::Server::binary() or plan skip_all => 'the program is not built';
+
+my $pool = Statespace::Pool->start(config =>
+	"[pool]\nmode = \"static\"\nworkers = 2\n");
+my $second = $pool->socket . '.status';
+
+sub ask
+{
+	my ($path, %more) = @_;
+
+	return talk($second, request(variables(SCRIPT_NAME => $path, %more)),
+		seconds => 5);
+}
+
+sub figures { return decode_json(
+	ask('/__meta/status', STATESPACE_STATUS => 1)->{body}) }
+
+ok($pool->until_true(sub { $pool->children('ss-clerk') == 1 }),
+	'a clerk is there');
+is(ask('/healthz')->{status}, 200, 'it says that all is well');
+is(ask('/__meta/version')->{status}, 200, 'and the version');
+is(ask('/__meta/status')->{status}, 404,
+	'figures are not for everybody');
+is(ask('/')->{status}, 404, 'it serves no page');
+my $ran = talk($second, call('/', ['true']));
+is($ran->{status}, 404, 'and runs no tool');
+my $ready = ask('/readyz');
+is($ready->{status}, 200, 'the pool is ready');
+is(decode_json($ready->{body})->{pool}{max}, 2, 'and tells its limit');
+talk($pool->socket, request(variables())) for 1 .. 3;
+talk($pool->socket, request(variables(SCRIPT_NAME => '/none')));
+my $now = figures();
+is($now->{requests}{ok}, 3, 'requests are counted by outcome');
+is($now->{requests}{not_found}, 1, 'refusals by their reason');
+is($now->{pool}{total}, 2, 'workers are counted');
+my $text = ask('/__meta/status', STATESPACE_STATUS => 1,
+	HTTP_ACCEPT => 'text/plain;version=0.0.4')->{body};
+like($text, qr/^statespace_requests_total\{outcome="ok"\} 3$/m,
+	'a scraper gets the same in its own format');
+SKIP: {
+	skip 'promtool is not installed', 1 unless `which promtool 2>/dev/null`;
+	open my $check, '|-', 'promtool check metrics >/dev/null' or die;
+	print $check $text;
+	ok(close $check, 'which promtool finds correct');
+}
+
+# Two peers that say nothing hold both workers (for ten seconds at most).
+my @silent = map { connect_to($pool->socket) } 1 .. 2;
+ok($pool->until_true(sub { figures()->{pool}{busy} == 2 }),
+	'both workers are busy');
+my @waiting = map {
+	my $socket = connect_to($pool->socket);
+	syswrite $socket, $_ == 1 ? request(variables()) : call('/', ['true']);
+	$socket;
+} 1 .. 3;
+sleep 0.5;
+my $began = time;
+is(ask('/healthz')->{status}, 200, 'health answers when all are busy');
+cmp_ok(time - $began, '<', 1.5, 'at once');
+$now = figures();
+is($now->{queue}{length}, 3, 'the queue is told');
+is($now->{pool}{max_reached}, 1, 'and that the limit was reached');
+cmp_ok($now->{oldest_request_s}, '>', 0.4, 'and how old the oldest is');
+my @answers = map { receive($_, seconds => 9) } @waiting;
+is(join(' ', map { $_->{status} } @answers), '503 503 503',
+	'who waits for five seconds is told 503');
+is($answers[0]{headers}{'retry-after'}, 1, 'with Retry-After');
+like($answers[1]{body}, qr/"code": "overloaded"/, 'a POST in our own shape');
+like($answers[1]{body}, qr/did not run/, 'that says that nothing ran');
+is(figures()->{queue}{refused}, 3, 'which is counted');
+receive($_, seconds => 15) for @silent;
+is(talk($pool->socket, request(variables()))->{status}, 200,
+	'afterwards the pool serves as before');
+
+# The clerk comes back.
+my ($clerk) = $pool->children('ss-clerk');
+$pool->signal('KILL', $clerk);
+ok($pool->until_true(sub {
+	my ($next) = $pool->children('ss-clerk');
+	return $next && $next != $clerk;
+}), 'a killed clerk is replaced');
+is(ask('/healthz')->{status}, 200, 'and answers');
+$pool->stop_ok;
+ok(!-e $second, 'the second socket is gone with the pool');
+
+done_testing;
