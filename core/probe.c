@@ -283,8 +283,8 @@ remedy_namespaces(void)
 {
 	if (first_byte("/proc/sys/kernel/"
 		       "apparmor_restrict_unprivileged_userns") == '1')
-		return "AppArmor restricts user namespaces (Ubuntu): install "
-		       "the AppArmor profile shipped in conf/, or set "
+		return "AppArmor restricts user namespaces (Ubuntu): give this "
+		       "program a profile with the rule userns, or set "
 		       "kernel.apparmor_restrict_unprivileged_userns=0";
 	if (first_byte("/proc/sys/kernel/unprivileged_userns_clone") == '0')
 		return "set kernel.unprivileged_userns_clone=1 (sysctl)";

@@ -51,6 +51,7 @@ struct trial {
 	bool plain_sh; /* sh, but with its own exec set only */
 	int abi;
 	unsigned runs; /* besides the first */
+	bool many;     /* twice, as one batch */
 };
 static struct trial trial;
 
@@ -164,6 +165,33 @@ run_once(const struct policy *p, const struct ruleset *r, struct ss_error *err)
 	seen->clean = sandbox_clean();
 }
 
+/* The words twice, side by side; their output one after the other. */
+static void
+run_batch(const struct policy *p, const struct ruleset *r, struct ss_error *err)
+{
+	char *env[] = { (char *)(uintptr_t) "PATH=/usr/bin:/bin", NULL };
+	struct spawn one = { .program = "/bin/sh",
+		.argv = (char *const *)(uintptr_t)trial.words,
+		.envp = env,
+		.dir_fd = -1,
+		.stdin_fd = -1,
+		.client_fd = -1,
+		.limits = p->limits };
+	struct spawn runs[2] = { one, one };
+	struct spawn_result results[2];
+	struct spawn_batch batch = { runs, results, 2, 2, 10000 };
+
+	seen->code = sandbox_run_many(p, r, runs, &batch, err);
+	for (size_t i = 0; i < 2 && seen->code == SS_OK; i++) {
+		seen->len += (size_t)snprintf(seen->out + seen->len, 64,
+			"%.60s",
+			results[i].out.data != NULL ? results[i].out.data
+						    : "-");
+		spawn_result_release(&results[i]);
+	}
+	seen->clean = sandbox_clean();
+}
+
 static int
 worker(void *ctx)
 {
@@ -177,7 +205,10 @@ worker(void *ctx)
 	seen->level = sandbox_self()->level;
 	if (prepare(&arena, &policy, &ruleset, &err)) {
 		seen->fresh = policy_ruleset_is_fresh(&ruleset);
-		for (unsigned i = 0; i <= trial.runs && seen->code == SS_OK;
+		if (trial.many)
+			run_batch(&policy, &ruleset, &err);
+		for (unsigned i = 0;
+			!trial.many && i <= trial.runs && seen->code == SS_OK;
 			i++)
 			run_once(&policy, &ruleset, &err);
 		seen->fresh_after = policy_ruleset_is_fresh(&ruleset);
@@ -693,6 +724,26 @@ check_freshness(void)
 		"and is not when a dot file appears beside the page");
 }
 
+/* A page's components: confined like any tool, here or in the launcher. */
+static void
+check_batch(void)
+{
+	static const char *const script[] = { "sh", "-c",
+		"cat .env /site/.env /proc/self/status; unshare -U true; "
+		"echo ran",
+		NULL };
+
+	trial = (struct trial){ .many = true, .grant = { .exec_any = true } };
+	ok(prints(SANDBOX_MODE_STRICT, script, "ran\nran\n") &&
+			seen->out[0] == 'r' && seen->clean,
+		"a batch runs confined");
+	trial.launcher = true;
+	trial.grant.network = trial.wants.network = NETWORK_ALL;
+	ok(prints(SANDBOX_MODE_STRICT, script, "ran\nran\n") &&
+			seen->out[0] == 'r' && seen->clean,
+		"and in the launcher one by one");
+}
+
 static void
 check_probes(void)
 {
@@ -750,6 +801,7 @@ main(void)
 		check_faults();
 		check_old_landlock();
 		check_freshness();
+		check_batch();
 		check_probes();
 	}
 	tear_down();
