@@ -334,12 +334,15 @@ both_live(struct serve *s, bool telling)
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
 		const char *who = pid == s->front ? "nginx" : "the pool";
 
-		if (pid == s->front)
+		if (pid == s->front) {
+			/* Its workers, should it not have seen to them. */
+			kill(-pid, SIGTERM);
 			s->front = 0;
-		else if (pid == s->pool)
+		} else if (pid == s->pool) {
 			s->pool = 0;
-		else
+		} else {
 			continue;
+		}
 		if (telling && WIFSIGNALED(status))
 			say("%s was ended by signal %d; stopping", who,
 				WTERMSIG(status));
