@@ -698,6 +698,10 @@ check_old_landlock(void)
 	prints(SANDBOX_MODE_STRICT, SH("echo fine"), "");
 	ok(seen->code == SS_OK && strstr(seen->out, "fine") != NULL,
 		"strict without it serves exec: any");
+	ok(!prints(SANDBOX_MODE_STRICT, SH("cat .env; cat .git/config"),
+		   "DOTSECRET") &&
+			strstr(seen->out, "url") == NULL,
+		"where the view alone covers the dot entries of the root");
 	trial.program = "true";
 	trial.words = WORDS("true");
 	trial.mode = SANDBOX_MODE_STRICT;
