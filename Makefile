@@ -35,7 +35,7 @@ all: ## the programs and the library
 # Named once.  `make deps` installs the ones that are missing, no others.
 
 PACKAGES := gcc libc6-dev make pkg-config libfcgi-dev libyaml-dev libcjson-dev \
-	libpcre2-dev libseccomp-dev libcmark-gfm-dev \
+	libpcre2-dev libseccomp-dev libcmark-gfm-dev nettle-dev \
 	libcmark-gfm-extensions-dev nginx sqlite3 jq openssl tzdata
 PACKAGES_TEST := perl curl procps
 PACKAGES_CI := git clang clang-tidy clang-format cppcheck mandoc
@@ -110,7 +110,7 @@ CFLAGS_ALL = -std=c11 $(WARN) $(WERROR) $(HARDEN) -ffile-prefix-map=$(CURDIR)=. 
 archive = $(shell f=$$($(CC) -print-file-name=lib$(1).a); \
 	test -f "$$f" && echo "$$f" || echo -l$(1))
 LIBS_CORE = $(call once,LIBS_CORE,$(call archive,yaml) $(call archive,pcre2-8) \
-	$(call archive,cjson) $(call archive,seccomp) \
+	$(call archive,cjson) $(call archive,seccomp) $(call archive,nettle) \
 	$(call archive,cmark-gfm-extensions) $(call archive,cmark-gfm))
 LIBS_FCGI = $(call once,LIBS_FCGI,$(call archive,fcgi))
 
@@ -287,7 +287,7 @@ includedir=$(INCLUDEDIR)
 Name: libstatespace
 Description: Serves Markdown pages and runs the tools that they allow
 Version: $(VERSION)
-Requires: yaml-0.1 libpcre2-8 libcjson libseccomp libcmark-gfm
+Requires: yaml-0.1 libpcre2-8 libcjson libseccomp libcmark-gfm nettle
 Cflags: -I$${includedir}
 Libs: -L$${libdir} -lstatespace -lcmark-gfm-extensions
 endef

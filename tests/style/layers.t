@@ -21,7 +21,7 @@ my @FLOORS = (
 	{ name => 'reading', pure => 1, sees => [qw(base error buf arena log)],
 	  rooms => [qw(node yaml toml value pattern spec wants frontmatter
 		toolset lint proto path wildcard media fence addr env escape
-		markdown assets html)] },
+		markdown assets html digest toolcall rpc)] },
 	{ name => 'hands', sees => [qw(ground env path spec wants)],
 	  rooms => [qw(root scratch reap spawn landlock program view walls
 		policy ruleset sandbox birth enter clean launcher probe)] },
@@ -29,15 +29,18 @@ my @FLOORS = (
 	  rooms => [qw(tool)] },
 	{ name => 'desk', sees => [qw(ground reading hands workshop)],
 	  rooms => [qw(config rights resolver executor oneshot page site
-		exchange guard content listing virtual browser call local check doctor component mcp
-		handle)] },
+		exchange guard content listing virtual browser call local check doctor component catalog
+		mcp handle)] },
 );
 
 # Foreign headers and the files that may include them.
 my %FOREIGN = (
 	'yaml.h' => [qw(core/yaml.c)],
 	'pcre2.h' => [qw(core/pattern.c)],
-	'cjson/cJSON.h' => [qw(core/proto.c core/mcp.c)],
+	'cjson/cJSON.h' => [qw(core/proto.c core/rpc.c)],
+	'nettle/hmac.h' => [qw(core/digest.c)],
+	'nettle/memops.h' => [qw(core/digest.c)],
+	'nettle/sha2.h' => [qw(core/digest.c)],
 	'seccomp.h' => [qw(core/sandbox.c)],
 	(map { $_ => [qw(core/markdown.c)] } qw(cmark-gfm.h
 		cmark-gfm-core-extensions.h cmark-gfm-extension_api.h)),
