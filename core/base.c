@@ -104,6 +104,25 @@ utf8_encode(uint32_t c, char out[4])
 	return 4;
 }
 
+/*
+ * The longest beginning of a sequence that more bytes could have completed, at
+ * least one (Unicode 16, section 3.9, "maximal subpart"; the WHATWG decoder
+ * does the same).
+ */
+size_t
+utf8_ill_formed(const char *s, size_t len)
+{
+	char tried[4] = { s[0], '\x80', '\x80', '\x80' };
+	size_t n = 1;
+
+	for (; n < len && n < 3; n++) {
+		tried[n] = s[n];
+		if (utf8_sequence(tried, sizeof(tried)) <= n)
+			break;
+	}
+	return n;
+}
+
 size_t
 utf8_cut(const char *s, size_t len, size_t max)
 {

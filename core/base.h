@@ -32,6 +32,8 @@ size_t utf8_sequence(const char *s, size_t len);
 bool utf8_valid(const char *s, size_t len);
 /* Writes codepoint (a scalar value) to out, returns 1 to 4. */
 size_t utf8_encode(uint32_t codepoint, char out[4]);
+/* How many ill-formed bytes at s, 1 to 3, one U+FFFD stands for. */
+size_t utf8_ill_formed(const char *s, size_t len);
 /* Where text of at most max bytes ends so that no sequence is cut. */
 size_t utf8_cut(const char *s, size_t len, size_t max);
 

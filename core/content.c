@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "component.h"
 #include "error.h"
 #include "media.h"
 #include "site.h"
@@ -205,10 +206,9 @@ answer_range(struct exchange *x)
 	return body_whole(x);
 }
 
-enum ss_err
-content_answer(struct exchange *x)
+static enum ss_err
+answer_file(struct exchange *x, bool page)
 {
-	bool page = path_is_page(x->doc.path);
 	const char *etag = etag_of(x), *date = date_of(x);
 
 	x->status = 200;
@@ -229,4 +229,60 @@ content_answer(struct exchange *x)
 	if (range_applies(x, etag, date))
 		return answer_range(x);
 	return body_whole(x);
+}
+
+/* What it says depends on when it is asked: never kept, never compared. */
+static enum ss_err
+answer_rendered(struct exchange *x, struct page *page)
+{
+	struct component_job job = { .site = x->site,
+		.doc = &x->doc,
+		.page = page,
+		.request_id = x->id,
+		.client_fd = x->req->client_fd };
+	enum ss_err code = SS_OK;
+
+	x->status = 200;
+	x->length = SS_LENGTH_UNKNOWN;
+	exchange_header(x, "Cache-Control", "no-store");
+	exchange_header(x, "Vary", "Accept");
+	exchange_header(x, "Content-Type", MEDIA_MARKDOWN);
+	if (exchange_is(x, "HEAD"))
+		return SS_OK;
+	code = component_render(&job, &x->body, &x->err);
+	x->length = x->body.len;
+	return code;
+}
+
+/* The page when it has to be rendered, else NULL. */
+static enum ss_err
+page_to_render(struct exchange *x, struct page **page)
+{
+	enum ss_err code;
+
+	*page = NULL;
+	if (!x->site->config.components.enabled)
+		return SS_OK;
+	code = page_get(x->site, &x->doc, page, &x->err);
+	if (code == SS_OK && !component_applies(x->site, &x->doc, *page))
+		*page = NULL;
+	return code;
+}
+
+static enum ss_err
+answer_page(struct exchange *x)
+{
+	struct page *page;
+	enum ss_err code = page_to_render(x, &page);
+
+	if (code != SS_OK)
+		return code;
+	return page != NULL ? answer_rendered(x, page) : answer_file(x, true);
+}
+
+enum ss_err
+content_answer(struct exchange *x)
+{
+	return path_is_page(x->doc.path) ? answer_page(x)
+					 : answer_file(x, false);
 }

@@ -190,7 +190,8 @@ exchange_log(const struct exchange *x)
 		log_ms(&l, "run_ms", x->result.run_us);
 	}
 	log_ms(&l, "total_ms", total_us);
-	log_number(&l, "bytes", (int64_t)x->length);
+	if (x->length != SS_LENGTH_UNKNOWN)
+		log_number(&l, "bytes", (int64_t)x->length);
 	if (x->err.detail[0] != '\0')
 		log_text(&l, "detail", x->err.detail);
 	if (x->err.sys_errno != 0)

@@ -10,6 +10,7 @@
 #include "config.h"
 #include "env.h"
 #include "fdio.h"
+#include "fence.h"
 #include "site.h"
 
 /*
@@ -94,6 +95,17 @@ check_variables(const struct ss_site *site, const struct frontmatter *front,
 	return code;
 }
 
+static bool
+has_components(const struct buf *text, size_t body)
+{
+	struct fence_scan scan = {
+		.text = text->data, .len = text->len, .at = body
+	};
+	struct fence_block block;
+
+	return fence_next(&scan, &block);
+}
+
 static enum ss_err
 parse(struct ss_site *site, const struct ss_document *doc, struct page *p,
 	struct ss_error *err)
@@ -115,6 +127,8 @@ parse(struct ss_site *site, const struct ss_document *doc, struct page *p,
 	if (code == SS_OK)
 		code = rights_init(&p->arena, &p->front, p->path, &site->grant,
 			&p->rights, &p->error);
+	if (code == SS_OK)
+		p->has_components = has_components(&text, p->front.body);
 	if (code == SS_INTERNAL && err != NULL)
 		*err = p->error;
 	else
@@ -134,6 +148,7 @@ page_new(struct ss_site *site, const struct ss_document *doc, struct page **out,
 	if (p == NULL)
 		return error_memory(err);
 	arena_init(&p->arena, 0);
+	p->rights = RIGHTS_INIT;
 	p->device = doc->device;
 	p->inode = doc->inode;
 	p->length = doc->length;

@@ -27,6 +27,7 @@ struct page {
 	struct rights rights;
 	struct node_place place; /* of the error */
 	struct ss_error error;   /* code SS_OK, or why it grants nothing */
+	bool has_components;     /* and may run them */
 };
 
 struct page_cache {

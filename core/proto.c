@@ -747,25 +747,6 @@ plain_run(const char *data, size_t len)
 	return i;
 }
 
-/*
- * How many ill-formed bytes one U+FFFD stands for: the longest beginning of a
- * sequence that more bytes could have completed, at least one (Unicode 16,
- * section 3.9, "maximal subpart"; the WHATWG decoder does the same).
- */
-static size_t
-ill_formed(const char *data, size_t len)
-{
-	char tried[4] = { data[0], '\x80', '\x80', '\x80' };
-	size_t n = 1;
-
-	for (; n < len && n < 3; n++) {
-		tried[n] = data[n];
-		if (utf8_sequence(tried, sizeof(tried)) <= n)
-			break;
-	}
-	return n;
-}
-
 /* Writes the first byte, or ill-formed bytes, of data; how many they were. */
 static size_t
 add_special(struct buf *out, const char *data, size_t len)
@@ -788,7 +769,7 @@ add_special(struct buf *out, const char *data, size_t len)
 		return 1;
 	}
 	buf_add(out, "\xef\xbf\xbd", 3);
-	return ill_formed(data, len);
+	return utf8_ill_formed(data, len);
 }
 
 bool

@@ -71,6 +71,12 @@ rights_init(struct arena *arena, const struct frontmatter *front,
 	const char *dir = arena_copy(arena, page_path, path_dir_len(page_path));
 	enum ss_err code = SS_OK;
 
+	arena_init(&out->component.arena, 0);
+	out->component.ruleset = RULESET_INIT;
+	out->component.ask = (struct policy_ask){ .page = &front->sandbox,
+		.page_dir = dir,
+		.program = "sh",
+		.component = true };
 	out->tools =
 		arena_array(arena, front->spec_count + 1, sizeof(*out->tools));
 	if (dir == NULL || out->tools == NULL)
@@ -100,6 +106,7 @@ rights_release(struct rights *r)
 {
 	for (size_t i = 0; i < r->count; i++)
 		right_release(&r->tools[i]);
+	right_release(&r->component);
 	r->count = 0;
 }
 
@@ -126,7 +133,9 @@ right_prepare(
 unsigned
 right_keeps(const struct right *r)
 {
-	const struct wants *page = r->ask.page, *tool = r->ask.tool;
+	static const struct wants nothing;
+	const struct wants *page = r->ask.page;
+	const struct wants *tool = r->ask.tool != NULL ? r->ask.tool : &nothing;
 	enum network_kind network =
 		tool->network != NETWORK_UNSET ? tool->network : page->network;
 	bool unix_sockets = tool->unix_sockets.set

@@ -22,14 +22,19 @@ struct right {
 struct rights {
 	struct right *tools; /* one a spec, in the page's arena */
 	size_t count;
+	struct right component; /* of the page's blocks, all together */
 };
+
+#define RIGHTS_INIT                                                            \
+	((struct rights){ .component = { .ruleset = RULESET_INIT } })
 
 /* The operator's ceiling; borrows the configuration's lists. */
 struct grant rights_grant(const struct config *config);
 
 /*
- * The tools of a page at page_path (borrowed: must live as long as out).
- * Errors  SS_CAPABILITY_REFUSED when one asks for more than ceiling grants.
+ * The tools of a page at page_path (borrowed: must live as long as out), and
+ * its components, which are asked about when they run.
+ * Errors  SS_CAPABILITY_REFUSED when a tool asks for more than ceiling grants.
  */
 enum ss_err rights_init(struct arena *arena, const struct frontmatter *front,
 	const char *page_path, const struct grant *ceiling, struct rights *out,

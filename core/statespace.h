@@ -252,6 +252,9 @@ struct ss_header {
 	const char *value;
 };
 
+/* Of an answer to HEAD that would have to run something to know it. */
+#define SS_LENGTH_UNKNOWN UINT64_MAX
+
 /*
  * One answer.  The body is memory, or a stretch of a file: when fd is not -1
  * send length bytes of it from offset on instead of body.

@@ -63,7 +63,7 @@ phrase_of(int status)
 
 /* RFC 9110 8.6: neither has a body whose length could be told. */
 static bool
-has_length(int status)
+has_body(int status)
 {
 	return status >= 200 && status != 204 && status != 304;
 }
@@ -84,7 +84,7 @@ head_make(struct head *h, const struct ss_response *res)
 		if (strcasecmp(header->name, "Content-Length") != 0)
 			add_header(h, header->name, header->value);
 	}
-	if (has_length(res->status)) {
+	if (has_body(res->status) && res->length != SS_LENGTH_UNKNOWN) {
 		snprintf(number, sizeof(number), "%" PRIu64, res->length);
 		add_header(h, "Content-Length", number);
 	}
@@ -128,7 +128,7 @@ reply_send(const struct ss_response *res, const struct reply_sink *sink)
 		return sink->send(sink->ctx, fallback, sizeof(fallback) - 1);
 	if (!sink->send(sink->ctx, head.text, head.len))
 		return false;
-	if (res->head_only || !has_length(res->status))
+	if (res->head_only || !has_body(res->status))
 		return true;
 	if (res->fd >= 0)
 		return send_file(res, sink);
