@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "assets.h"
 #include "component.h"
 #include "error.h"
 #include "media.h"
@@ -229,6 +230,26 @@ answer_file(struct exchange *x, bool page)
 	if (range_applies(x, etag, date))
 		return answer_range(x);
 	return body_whole(x);
+}
+
+void
+content_made(struct exchange *x, const char *type, const char *cache)
+{
+	char tag[17];
+	const char *etag;
+
+	assets_tag(buf_view(&x->body), tag);
+	etag = arena_printf(&x->site->arena, "\"%s\"", tag);
+	exchange_header(x, "ETag", etag);
+	exchange_header(x, "Cache-Control", cache);
+	exchange_header(x, "Vary", "Accept");
+	exchange_body(x, 200, type);
+	if (etag == NULL || x->req->if_none_match == NULL ||
+		!lists_etag(x->req->if_none_match, etag))
+		return;
+	buf_clear(&x->body);
+	x->length = 0;
+	x->status = 304;
 }
 
 /* What it says depends on when it is asked: never kept, never compared. */

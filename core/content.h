@@ -11,5 +11,10 @@
 
 /* x->doc is open.  Errors: SS_INTERNAL. */
 enum ss_err content_answer(struct exchange *x);
+/*
+ * The answer is x->body, made by us: its tag, 304 when the client has it.
+ * cache    the Cache-Control.
+ */
+void content_made(struct exchange *x, const char *type, const char *cache);
 
 #endif

@@ -90,6 +90,24 @@ exchange_is(const struct exchange *x, const char *method)
 	return x->req->method != NULL && strcmp(x->req->method, method) == 0;
 }
 
+/* The prefix must stand there whole. */
+const char *
+exchange_path(const struct exchange *x)
+{
+	const char *prefix = x->site->config.http.prefix;
+	const char *path = x->req->path != NULL ? x->req->path : "/";
+	size_t n = strlen(prefix);
+
+	while (n > 0 && prefix[n - 1] == '/')
+		n--;
+	if (n == 0)
+		return path;
+	if (strncmp(path, prefix, n) != 0 ||
+		(path[n] != '/' && path[n] != '\0'))
+		return NULL;
+	return path + n;
+}
+
 void
 exchange_header(struct exchange *x, const char *name, const char *value)
 {

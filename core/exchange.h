@@ -46,6 +46,8 @@ exchange_begin(struct ss_site *site, const struct ss_request *req);
 void exchange_end(struct exchange *x);
 
 bool exchange_is(const struct exchange *x, const char *method);
+/* The path as it came, less the configured prefix; NULL: not below it. */
+const char *exchange_path(const struct exchange *x);
 /* name is static text, value lives in the arena or is static. */
 void exchange_header(struct exchange *x, const char *name, const char *value);
 /* A body in memory with its type; the caller has written x->body. */

@@ -3,6 +3,7 @@
  * One request through its stages, stopping at the first that does not
  * succeed; then the way back: hooks in reverse, one log line, the answer.
  */
+#include "browser.h"
 #include "call.h"
 #include "clock.h"
 #include "content.h"
@@ -10,6 +11,7 @@
 #include "guard.h"
 #include "media.h"
 #include "site.h"
+#include "virtual.h"
 
 enum stage_result { STAGE_NEXT, STAGE_ANSWERED };
 
@@ -65,28 +67,10 @@ stage_method(struct exchange *x, enum stage_result *result)
 		"only GET, HEAD, POST and OPTIONS are answered here");
 }
 
-/* The path less the configured prefix, which must stand there whole. */
-static const char *
-without_prefix(const struct exchange *x)
-{
-	const char *prefix = x->site->config.http.prefix;
-	const char *path = x->req->path != NULL ? x->req->path : "/";
-	size_t n = strlen(prefix);
-
-	while (n > 0 && prefix[n - 1] == '/')
-		n--;
-	if (n == 0)
-		return path;
-	if (strncmp(path, prefix, n) != 0 ||
-		(path[n] != '/' && path[n] != '\0'))
-		return NULL;
-	return path + n;
-}
-
 static enum ss_err
 stage_path(struct exchange *x, enum stage_result *result)
 {
-	const char *path = without_prefix(x);
+	const char *path = exchange_path(x);
 	enum ss_err code = SS_OK;
 
 	(void)result;
@@ -133,7 +117,7 @@ stage_reserved(struct exchange *x, enum stage_result *result)
 			"{\"name\": \"statespace\", \"version\": \"" SS_VERSION
 			"\"}\n");
 	else
-		return error_set(&x->err, SS_NOT_FOUND, "no such file");
+		return virtual_meta(x);
 	return SS_OK;
 }
 
@@ -144,9 +128,11 @@ stage_resolve(struct exchange *x, enum stage_result *result)
 	enum ss_err code =
 		resolver->open(resolver->ctx, x->path, &x->doc, &x->err);
 
-	(void)result;
 	x->doc_open = code == SS_OK;
-	return code;
+	if (code != SS_NOT_FOUND || !virtual_is(x->path))
+		return code;
+	*result = STAGE_ANSWERED;
+	return virtual_answer(x);
 }
 
 static enum ss_err
@@ -155,6 +141,8 @@ stage_get(struct exchange *x, enum stage_result *result)
 	if (exchange_is(x, "POST"))
 		return SS_OK;
 	*result = STAGE_ANSWERED;
+	if (browser_wanted(x, x->doc.path))
+		return browser_answer(x);
 	return content_answer(x);
 }
 

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+#include "browser.h"
+
+#include "assets.h"
+#include "content.h"
+#include "error.h"
+#include "escape.h"
+#include "html.h"
+#include "listing.h"
+#include "markdown.h"
+#include "media.h"
+#include "page.h"
+
+#define FOLDERS_MAX 8
+#define MEDIA_HTML "text/html; charset=utf-8"
+
+bool
+browser_wanted(const struct exchange *x, const char *path)
+{
+	static const char *const offers[] = { "text/markdown", "text/html" };
+
+	return x->site->config.http.html && path_is_page(path) &&
+		media_prefer(x->req->accept, offers, ARRAY_LEN(offers)) == 1;
+}
+
+/* ------------------------------------------------------- how it was asked -- */
+
+/* "./", or one "../" for each folder that the browser believes to be in. */
+static const char *
+way_to_root(struct exchange *x, size_t depth)
+{
+	char *way = arena_alloc(&x->site->arena, depth * 3 + 3);
+
+	if (way == NULL)
+		return NULL;
+	if (depth == 0)
+		return memcpy(way, "./", 3);
+	for (size_t i = 0; i < depth; i++)
+		memcpy(way + 3 * i, "../", 4);
+	return way;
+}
+
+/* A prefix without its slash: the browser is one folder above the site. */
+static const char *
+way_into_prefix(struct exchange *x)
+{
+	const char *name = strrchr(x->site->config.http.prefix, '/');
+	struct buf way = BUF_INIT(PATH_BYTES_MAX);
+	const char *copy;
+
+	name = name != NULL ? name + 1 : x->site->config.http.prefix;
+	escape_path(&way, name, strlen(name));
+	buf_char(&way, '/');
+	copy = arena_copy(&x->site->arena, buf_view(&way).data, way.len);
+	buf_release(&way);
+	return copy;
+}
+
+/*
+ * /a, /a/ and /a.md may be one page, and a browser takes relative links from
+ * what stands in its address line.  base leads from there to the page's
+ * folder; "" when it is there already.
+ */
+static bool
+find_ways(struct exchange *x, struct html_page *page)
+{
+	const char *asked = exchange_path(x);
+	size_t dir = path_dir_len(page->path), depth = 0;
+
+	if (asked == NULL || asked[0] == '\0') {
+		page->root = way_into_prefix(x);
+	} else {
+		for (const char *p = asked + 1; *p != '\0'; p++)
+			depth += *p == '/';
+		page->root = way_to_root(x, depth);
+	}
+	if (page->root == NULL)
+		return false;
+	page->base = "";
+	if (asked != NULL && asked[0] != '\0' &&
+		(size_t)(strrchr(asked, '/') - asked) == dir + (dir > 0) &&
+		strncmp(asked + 1, page->path, dir) == 0)
+		return true;
+	if (dir == 0) {
+		page->base = page->root;
+		return true;
+	}
+	page->base = arena_printf(
+		&x->site->arena, "%s%.*s/", page->root, (int)dir, page->path);
+	return page->base != NULL;
+}
+
+/* The front alone knows whether it speaks TLS: our script says it better. */
+static bool
+find_url(struct exchange *x, struct html_page *page)
+{
+	struct buf url = BUF_INIT((size_t)1 << 16);
+	const char *host = x->req->host != NULL ? x->req->host : "localhost";
+	const char *path = x->req->path != NULL ? x->req->path : "/";
+
+	buf_printf(&url, "http://%s", host);
+	escape_path(&url, path, strlen(path));
+	page->url = buf_ok(&url)
+		? arena_copy(&x->site->arena, url.data, url.len)
+		: NULL;
+	buf_release(&url);
+	return page->url != NULL;
+}
+
+/* ------------------------------------------------------- what stands there -- */
+
+static enum ss_err
+list_folder(struct exchange *x, const char *path, struct html_folder *out)
+{
+	struct listing l;
+	enum ss_err code = listing_folder(x->site, path, &l, &x->err);
+
+	if (code == SS_OK)
+		*out = (struct html_folder){ .path = path,
+			.pages = l.paths,
+			.count = l.count,
+			.cut = l.cut };
+	return code;
+}
+
+/* The site's folder and each on the way to the page's, not too many. */
+static enum ss_err
+list_folders(struct exchange *x, struct html_page *page)
+{
+	struct html_folder *folders =
+		arena_array(&x->site->arena, FOLDERS_MAX, sizeof(*folders));
+	size_t dir = path_dir_len(page->path);
+	enum ss_err code;
+
+	if (folders == NULL)
+		return error_memory(&x->err);
+	code = list_folder(x, "", &folders[0]);
+	page->folders = folders;
+	page->folder_count = 1;
+	for (size_t i = 1; code == SS_OK && i <= dir; i++) {
+		const char *path;
+
+		if (page->path[i] != '/' || page->folder_count == FOLDERS_MAX)
+			continue;
+		path = arena_copy(&x->site->arena, page->path, i);
+		code = path != NULL
+			? list_folder(x, path, &folders[page->folder_count++])
+			: error_memory(&x->err);
+	}
+	if (folders[0].count == 0 && page->folder_count == 1)
+		page->folder_count = 0;
+	return code;
+}
+
+/* As much of the document as is shown. */
+static enum ss_err
+read_text(struct exchange *x, struct buf *out)
+{
+	if (x->doc.fd >= 0)
+		return page_read(&x->doc, out, &x->err);
+	buf_add(out, x->doc.data,
+		x->doc.length < out->max ? x->doc.length : out->max);
+	out->full = x->doc.length > out->max;
+	return out->failed ? error_memory(&x->err) : SS_OK;
+}
+
+/* A page that grants nothing keeps its title and says why. */
+static void
+use_front(struct exchange *x, const struct page *parsed,
+	struct frontmatter *front, struct html_page *page)
+{
+	*front = parsed->front;
+	page->front = front;
+	page->error = &parsed->error;
+	if (parsed->error.code == SS_OK && site_is_writable(x->site, &x->doc) &&
+		front->spec_count > 0) {
+		error_set(&x->err, SS_NOT_ALLOWED,
+			"It lies where tools may write.");
+		page->error = &x->err;
+	}
+	if (page->error->code != SS_OK)
+		front->spec_count = 0;
+}
+
+/* ------------------------------------------------------------- the answer -- */
+
+static enum ss_err
+show(struct exchange *x, struct html_page *page)
+{
+	enum ss_err code = list_folders(x, page);
+
+	if (code != SS_OK)
+		return code;
+	if (!find_ways(x, page) || !find_url(x, page))
+		return error_memory(&x->err);
+	page->version = assets_version();
+	page->server = x->site->config.env;
+	page->server_count = x->site->config.env_count;
+	page->timeout = x->site->config.limits.timeout;
+	html_page(page, &x->body);
+	if (!buf_ok(&x->body))
+		return error_memory(&x->err);
+	content_made(x, MEDIA_HTML, "no-cache");
+	exchange_header(x, "Content-Security-Policy", HTML_POLICY);
+	exchange_header(x, "Referrer-Policy", "same-origin");
+	return SS_OK;
+}
+
+enum ss_err
+browser_answer(struct exchange *x)
+{
+	struct buf text = BUF_INIT(MARKDOWN_BYTES_MAX);
+	struct html_page page = { .path = x->doc.path };
+	struct frontmatter front;
+	struct page *parsed;
+	enum ss_err code = page_get(x->site, &x->doc, &parsed, &x->err);
+
+	if (code == SS_OK)
+		code = read_text(x, &text);
+	if (code == SS_OK) {
+		size_t body = parsed->front.body;
+
+		use_front(x, parsed, &front, &page);
+		page.cut = text.full;
+		page.text = buf_view(&text);
+		body = body < text.len ? body : text.len;
+		page.text.data += body;
+		page.text.len -= body;
+		page.text.len =
+			utf8_cut(page.text.data, page.text.len, page.text.len);
+		code = show(x, &page);
+	}
+	buf_release(&text);
+	return code;
+}
+
+enum ss_err
+browser_show(struct exchange *x, const char *path, struct ss_text text)
+{
+	struct frontmatter front = { .format = FRONT_NONE };
+	struct ss_error fine = { .code = SS_OK };
+	struct html_page page = {
+		.path = path, .text = text, .front = &front, .error = &fine
+	};
+
+	return show(x, &page);
+}
