@@ -195,6 +195,8 @@ write_configuration(struct serve *s, struct ss_error *err)
 	char *text = read_template("serve.conf.in", err);
 	char *params =
 		text != NULL ? read_template("statespace_params", err) : NULL;
+	char *errors =
+		params != NULL ? read_template("statespace_errors", err) : NULL;
 	double seconds = ss_site_option_number(site, "limits.timeout") +
 		ss_site_option_number(site, "components.total");
 	char body[32], wait[32];
@@ -204,7 +206,7 @@ write_configuration(struct serve *s, struct ss_error *err)
 		ss_site_option_number(site, "limits.max_body_bytes") +
 			BODY_MARGIN);
 	snprintf(wait, sizeof(wait), "%.0f", seconds + READ_MARGIN_S);
-	if (params != NULL) {
+	if (errors != NULL) {
 		const struct filling fillings[] = {
 			{ "RUN", s->run.path },
 			{ "SOCKET", s->socket.path },
@@ -213,11 +215,13 @@ write_configuration(struct serve *s, struct ss_error *err)
 			{ "BODY_MAX", body },
 			{ "READ_TIMEOUT", wait },
 			{ "PARAMS", params },
+			{ "ERRORS", errors },
 		};
 
 		code = run_dir_write(&s->run, "nginx.conf", text, fillings,
 			sizeof(fillings) / sizeof(fillings[0]), err);
 	}
+	free(errors);
 	free(params);
 	free(text);
 	return code;
