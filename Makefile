@@ -26,6 +26,7 @@ PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 AGAIN = $(MAKE) --no-print-directory $(PARALLEL)
 
 all: $(BUILD)/statespace $(BUILD)/statespace-exec $(BUILD)/statespace-fcgi \
+	$(BUILD)/libexec/statespace-tool $(BUILD)/libexec/statespace-curl \
 	$(BUILD)/nginx
 all: ## the programs and the library
 .PHONY: all
@@ -36,7 +37,7 @@ all: ## the programs and the library
 
 PACKAGES := gcc libc6-dev make pkg-config libfcgi-dev libyaml-dev libcjson-dev \
 	libpcre2-dev libseccomp-dev libcmark-gfm-dev nettle-dev \
-	libcmark-gfm-extensions-dev nginx sqlite3 jq openssl tzdata
+	libcmark-gfm-extensions-dev libcurl4-openssl-dev nginx sqlite3 jq openssl tzdata
 PACKAGES_TEST := perl curl procps
 PACKAGES_CI := git clang clang-tidy clang-format cppcheck mandoc
 PACKAGES_BENCH := wrk fcgiwrap
@@ -116,7 +117,9 @@ LIBS_FCGI = $(call once,LIBS_FCGI,$(call archive,fcgi))
 
 # ------------------------------------------------------------------- build --
 CORE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/*.c))
-FCGI_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard fcgi/*.c))
+# The helpers are programs of their own.
+FCGI_OBJ := $(patsubst %.c,$(BUILD)/%.o, \
+	$(filter-out fcgi/tool.c fcgi/curl.c,$(wildcard fcgi/*.c)))
 UNIT := $(patsubst tests/%.c,$(BUILD)/%.t,$(wildcard tests/unit/*.c))
 
 # Rewritten only when the command changes: everything depends on it.
@@ -154,6 +157,21 @@ $(BUILD)/statespace: $(FCGI_OBJ) $(BUILD)/libstatespace.a
 
 $(BUILD)/statespace-exec $(BUILD)/statespace-fcgi: $(BUILD)/statespace
 	$(Q)ln -sf statespace $@
+
+# Started for each built-in tool: only the rooms that they need are in them.
+# libcurl is always a shared library: it brings 38 others.
+$(BUILD)/libexec/statespace-tool: $(BUILD)/fcgi/tool.o $(BUILD)/core.a
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LINK) $(LDFLAGS) -o $@ $^ $(LIBS_CORE)
+
+$(BUILD)/libexec/statespace-curl: $(BUILD)/fcgi/curl.o $(BUILD)/core.a
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LINK) $(LDFLAGS) -o $@ $^ $(LIBS_CORE) -lcurl
+
+# site.c knows where `make install` puts them.
+$(BUILD)/core/site.o: CPPFLAGS_ALL += -DSS_LIBEXECDIR='"$(LIBEXECDIR)"'
 
 # Where `statespace serve` looks for the front server's template.
 $(BUILD)/nginx:
@@ -293,7 +311,7 @@ Libs: -L$${libdir} -lstatespace -lcmark-gfm-extensions
 endef
 export PKG_CONFIG
 
-HELPERS = $(wildcard $(BUILD)/statespace-curl)
+HELPERS = $(wildcard $(BUILD)/libexec/statespace-*)
 NGINX = $(wildcard nginx/*)
 
 install: all ## under PREFIX, below DESTDIR

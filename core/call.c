@@ -134,6 +134,19 @@ step_env(struct road *r)
 	return code;
 }
 
+/* What a built-in tool refuses before anything starts. */
+static enum ss_err
+step_tool(struct road *r)
+{
+	const struct right *right = &r->page->rights.tools[r->tool];
+	struct tool_bounds bounds;
+
+	if (right->builtin == NULL)
+		return SS_OK;
+	bounds = right_bounds(right, &r->site->config);
+	return tool_check(right->builtin, r->argv, &bounds, r->err);
+}
+
 static enum ss_err
 step_run(struct road *r)
 {
@@ -178,6 +191,7 @@ call_run(struct ss_site *site, const struct call *call, const char **stage,
 		{ "match", step_match },
 		{ "words", step_words },
 		{ "env", step_env },
+		{ "tool", step_tool },
 		{ "run", step_run },
 	};
 	struct road r = {

@@ -121,6 +121,22 @@ program_of(const struct right *right, const struct ss_command *cmd, char *found,
 	return spawn_find(cmd->argv[0], found, cap) ? found : NULL;
 }
 
+/* A built-in tool is its helper, with the bounds in front of its words. */
+static enum ss_err
+become_helper(const struct executor *e, const struct right *right,
+	struct spawn *s, struct ss_error *err)
+{
+	struct tool_bounds bounds;
+
+	if (right->builtin == NULL)
+		return SS_OK;
+	bounds = right_bounds(right, &e->site->config);
+	bounds.timeout_ms = right->policy.limits.timeout_ms;
+	s->reports = true;
+	s->argv = tool_argv(&e->site->arena, right->builtin, s->argv, &bounds);
+	return s->argv != NULL ? SS_OK : error_memory(err);
+}
+
 static void
 hand_out(const struct executor *e, struct ss_result *result)
 {
@@ -159,12 +175,18 @@ run_here(void *ctx, const struct ss_command *cmd, struct ss_result *result,
 	if (s.program == NULL)
 		return no_program(cmd->argv[0], ENOENT, err);
 	s.limits = right->policy.limits;
+	code = become_helper(e, right, &s, err);
+	if (code != SS_OK)
+		return code;
 	spawn_result_release(&e->last);
 	code = sandbox_run(&right->policy, &right->ruleset, &s, &e->last, err);
 	e->worn = !sandbox_clean();
 	if (code != SS_OK)
 		return code;
 	hand_out(e, result);
+	code = tool_reported(buf_view(&e->last.report), err);
+	if (code != SS_OK)
+		return code;
 	return explain_end(&e->last, cmd, result, err);
 }
 

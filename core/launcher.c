@@ -192,12 +192,14 @@ put_command(struct buf *b, const struct policy *p, const struct spawn *s)
 	put_bytes(b, s->stdin_data != NULL ? s->stdin_data : "",
 		s->stdin_data != NULL ? s->stdin_len : 0);
 	put_limits(b, &s->limits);
+	put_number(b, s->reports);
 	put_number(b, p->exec_any);
 	put_list(b, &p->exec);
 	put_list(b, &p->read);
 	put_list(b, &p->write);
 	put_list(b, &p->unix_sockets);
 	put_number(b, p->keeps);
+	put_number(b, p->http);
 	put_text(b, p->page_dir);
 	return buf_ok(b);
 }
@@ -212,12 +214,14 @@ get_command(struct reader *r, struct policy *p, struct spawn *s)
 	s->envp = get_words(r, &count);
 	s->stdin_data = get_bytes(r, &s->stdin_len);
 	s->limits = get_limits(r);
+	s->reports = get_number(r) != 0;
 	p->exec_any = get_number(r) != 0;
 	p->exec = get_list(r);
 	p->read = get_list(r);
 	p->write = get_list(r);
 	p->unix_sockets = get_list(r);
 	p->keeps = (unsigned)get_number(r);
+	p->http = get_number(r) != 0;
 	p->page_dir = get_text(r);
 	p->program = s->program;
 	return !r->bad && r->left == 0 && s->argv[0] != NULL;
@@ -359,6 +363,7 @@ send_end(const struct answer *a, const struct spawn_result *r)
 	put_number(&b, sandbox_clean());
 	put_text(&b, r->failed_step);
 	put_text(&b, r->limit);
+	put_bytes(&b, buf_view(&r->report).data, r->report.len);
 	if (buf_ok(&b))
 		send_frame(a->connection, FRAME_END, b.data, b.len);
 	buf_release(&b);
@@ -557,6 +562,9 @@ same_text(const char *text)
 static bool
 take_end(struct reader *r, struct spawn_result *result)
 {
+	const char *report;
+	size_t len;
+
 	result->end = (enum spawn_end)get_number(r);
 	result->status = (int)get_number(r);
 	result->failed_errno = (int)get_number(r);
@@ -564,6 +572,9 @@ take_end(struct reader *r, struct spawn_result *result)
 	broken = get_number(r) == 0;
 	result->failed_step = same_text(get_text(r));
 	result->limit = same_text(get_text(r));
+	report = get_bytes(r, &len);
+	if (report == NULL || !buf_add(&result->report, report, len))
+		return false;
 	return !r->bad && result->end <= SPAWN_FAILED;
 }
 
@@ -700,7 +711,8 @@ launcher_run(const struct policy *p, const struct spawn *s,
 		w.err = &own;
 	*result = (struct spawn_result){ .end = SPAWN_FAILED,
 		.out = BUF_INIT(ceiling),
-		.err = BUF_INIT(ceiling) };
+		.err = BUF_INIT(ceiling),
+		.report = BUF_INIT(SPAWN_REPORT_BYTES) };
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
 		return error_internal(err, errno, "launcher: socketpair");
 	w.connection = pair[0];

@@ -326,8 +326,11 @@ resolve_program(struct resolving *r)
 	const struct policy_ask *ask = r->ask;
 	char path[PATH_MAX];
 
+	if (ask->helper != NULL && sandbox_self()->libexec[0] == '\0')
+		return NULL;
 	if (ask->helper != NULL)
-		return ask->helper;
+		return arena_printf(r->arena, "%s/%s", sandbox_self()->libexec,
+			ask->helper);
 	if (!program_find(ask->component ? "sh" : ask->program, ask->page_dir,
 		    path, sizeof(path)))
 		return NULL;

@@ -54,7 +54,7 @@ struct policy_ask {
 	 * placeholder), so every program that the ceiling allows may run.
 	 */
 	const char *program;
-	const char *helper; /* absolute: a built-in tool runs this instead */
+	const char *helper; /* of libexec: a built-in tool runs this instead */
 	bool component;     /* the shell, with every program of the view */
 	bool http;          /* the built-in HTTP client */
 };
@@ -66,7 +66,7 @@ struct policy {
 	struct path_list read, write, unix_sockets; /* as this process sees */
 	enum network_kind network;
 	struct path_list network_targets; /* widen the HTTP tool's guard */
-	bool http;
+	bool http;      /* then no file is its own to read but programs' */
 	unsigned keeps; /* KEEP_...: not 0 means that the launcher runs it */
 	struct spawn_limits limits;
 	const char *page_dir;

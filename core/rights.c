@@ -54,12 +54,16 @@ ask_of(const struct frontmatter *front, const struct spec *spec,
 	const char *page_dir)
 {
 	const struct part *first = &spec->parts[0];
+	const char *word = first->kind == PART_TEXT ? first->text.data : NULL;
+	const struct tool *builtin = tool_find(word);
 
 	return (struct policy_ask){
 		.page = &front->sandbox,
 		.tool = &spec->wants,
 		.page_dir = page_dir,
-		.program = first->kind == PART_TEXT ? first->text.data : NULL,
+		.program = word,
+		.helper = builtin != NULL ? builtin->helper : NULL,
+		.http = builtin != NULL && builtin->http,
 	};
 }
 
@@ -86,6 +90,7 @@ rights_init(struct arena *arena, const struct frontmatter *front,
 		arena_init(&out->tools[i].arena, 0);
 		out->tools[i].ruleset = RULESET_INIT;
 		out->tools[i].ask = ask_of(front, &front->specs[i], dir);
+		out->tools[i].builtin = tool_find(out->tools[i].ask.program);
 	}
 	for (size_t i = 0; code == SS_OK && i < out->count; i++)
 		code = policy_check(&out->tools[i].ask, ceiling, err);
@@ -127,6 +132,32 @@ right_prepare(
 	else
 		right_release(r);
 	return code;
+}
+
+struct tool_bounds
+right_bounds(const struct right *r, const struct config *config)
+{
+	static const char *const any[] = { TOOL_TARGET_ANY };
+	const struct wants *w = r->ask.tool->network != NETWORK_UNSET
+		? r->ask.tool
+		: r->ask.page;
+	struct tool_bounds bounds = {
+		.items = (size_t)config->limits.max_list_items,
+	};
+
+	switch (w->network) {
+	case NETWORK_ALL:
+		bounds.targets = any;
+		bounds.target_count = ARRAY_LEN(any);
+		break;
+	case NETWORK_LISTED:
+		bounds.targets = w->network_targets.names;
+		bounds.target_count = w->network_targets.count;
+		break;
+	case NETWORK_OFF:
+	case NETWORK_UNSET: break;
+	}
+	return bounds;
 }
 
 /* The tool's own word wins over the page's (PROTOCOL section 10). */

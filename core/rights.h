@@ -10,6 +10,7 @@
 #include "config.h"
 #include "frontmatter.h"
 #include "policy.h"
+#include "tool.h"
 
 struct right {
 	struct arena arena; /* of policy and ruleset, made in this process */
@@ -17,6 +18,7 @@ struct right {
 	struct policy policy;
 	struct ruleset ruleset;
 	struct policy_ask ask;
+	const struct tool *builtin; /* NULL: a program */
 };
 
 struct rights {
@@ -43,6 +45,9 @@ void rights_release(struct rights *r);
 
 /* The KEEP_... of a tool, before it is resolved: what a one-shot is born with. */
 unsigned right_keeps(const struct right *r);
+/* What bounds a built-in tool; lists are the page's. */
+struct tool_bounds
+right_bounds(const struct right *r, const struct config *config);
 /*
  * The tool's policy and ruleset for this process, made if need be.
  * Errors  as policy_resolve and policy_ruleset.

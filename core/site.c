@@ -6,6 +6,8 @@
 #include "site.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -173,10 +175,50 @@ or_null(const char *text)
 	return text[0] != '\0' ? text : NULL;
 }
 
+#ifndef SS_LIBEXECDIR
+#define SS_LIBEXECDIR "/usr/local/libexec/statespace"
+#endif
+
+/*
+ * Where the helper programs are: beside this program as it was built, below
+ * the prefix that it was installed in, or where `make install` meant to put
+ * them.  NULL: built-in tools are said not to be there.
+ */
+static enum ss_err
+find_helpers(struct ss_site *site, struct ss_error *err)
+{
+	static const struct {
+		bool beside;
+		const char *path;
+	} places[] = { { true, "/libexec" }, { true, "/../libexec/statespace" },
+		{ false, SS_LIBEXECDIR } };
+	char self[PATH_MAX], text[PATH_MAX + 32], *real;
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	self[n > 0 ? n : 0] = '\0';
+	slash = strrchr(self, '/');
+	if (slash != NULL)
+		*slash = '\0';
+	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+		snprintf(text, sizeof(text), "%s%s",
+			places[i].beside ? self : "", places[i].path);
+		real = realpath(text, NULL);
+		if (real == NULL)
+			continue;
+		site->plan.libexec =
+			arena_copy(&site->config.arena, real, strlen(real));
+		free(real);
+		return site->plan.libexec != NULL ? SS_OK : error_memory(err);
+	}
+	return SS_OK;
+}
+
 static enum ss_err
 prepare_sandbox(struct ss_site *site, struct ss_error *err)
 {
 	const struct config *c = &site->config;
+	enum ss_err code;
 
 	site->grant = rights_grant(c);
 	site->plan.root = or_null(c->root);
@@ -187,7 +229,8 @@ prepare_sandbox(struct ss_site *site, struct ss_error *err)
 	site->plan.scratch_files = c->limits.scratch_files;
 	if (!sandbox_mode_from(c->sandbox.mode, &site->plan.mode))
 		return error_set(err, SS_CONFIG, "sandbox.mode is unknown");
-	return sandbox_prepare(&site->plan, err);
+	code = find_helpers(site, err);
+	return code == SS_OK ? sandbox_prepare(&site->plan, err) : code;
 }
 
 enum ss_err

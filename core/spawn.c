@@ -192,6 +192,8 @@ run_open(struct run *run)
 		e = pipe_open(&run->from[0], &run->child[1], true);
 	if (e == 0)
 		e = pipe_open(&run->from[1], &run->child[2], true);
+	if (e == 0 && run->s->reports)
+		e = pipe_open(&run->report[0], &run->report[1], true);
 	return fault(run->batch, "descriptors", e);
 }
 
@@ -202,6 +204,7 @@ child_ends_close(struct run *run)
 		run->child[0] = -1;
 	for (int i = 0; i < 3; i++)
 		fd_close(&run->child[i]);
+	fd_close(&run->report[1]);
 }
 
 static void
@@ -219,6 +222,7 @@ run_close(struct run *run)
 	feed_close(run);
 	fd_close(&run->from[0]);
 	fd_close(&run->from[1]);
+	fd_close(&run->report[0]);
 	fd_close(&run->pidfd);
 }
 
@@ -488,6 +492,28 @@ drain(struct run *run)
 	}
 }
 
+/* A report fits into a pipe: it is there, whole, or there is none. */
+static void
+take_report(struct run *run)
+{
+	struct buf *report = &run->r->report;
+	char *room;
+	ssize_t n;
+
+	if (run->report[0] < 0)
+		return;
+	room = buf_reserve(report, SPAWN_REPORT_BYTES);
+	if (room == NULL) {
+		fail(run, "report", ENOMEM);
+		return;
+	}
+	n = read(run->report[0], room, SPAWN_REPORT_BYTES);
+	if (n < 0 && errno != EAGAIN)
+		fail(run, "report", errno);
+	report->len = n > 0 ? (size_t)n : 0;
+	room[report->len] = '\0';
+}
+
 /* SIGKILL comes from RLIMIT_CPU when the time it grants was used. */
 static const char *
 limit_of_signal(const struct run *run, int number)
@@ -544,6 +570,7 @@ run_end(struct run *run)
 		run->r->run_us = 0;
 	} else {
 		drain(run);
+		take_report(run);
 		classify(run);
 	}
 	run_close(run);
@@ -593,6 +620,7 @@ run_init(struct run *run, struct batch *b, size_t i)
 		.pidfd = -1,
 		.child = { -1, -1, -1 },
 		.from = { -1, -1 },
+		.report = { -1, -1 },
 		.feed = -1,
 		.relay = -1,
 		.left = ceiling(&b->asked->commands[i].limits),
@@ -658,6 +686,7 @@ results_init(const struct spawn_batch *asked)
 			.end = SPAWN_FAILED,
 			.out = BUF_INIT(most),
 			.err = BUF_INIT(most),
+			.report = BUF_INIT(SPAWN_REPORT_BYTES),
 		};
 	}
 }
@@ -717,6 +746,7 @@ spawn_result_release(struct spawn_result *r)
 {
 	buf_release(&r->out);
 	buf_release(&r->err);
+	buf_release(&r->report);
 }
 
 /* --------------------------------------------------------------- finding */

@@ -44,7 +44,8 @@ struct spawn {
 	struct spawn_limits limits;
 	struct spawn_enter enter; /* may be empty */
 	bool own_pid_namespace;   /* we put ourselves there: kill(-1) */
-	ss_output_fn output;      /* NULL: collect in out and err */
+	bool reports; /* the child may write to descriptor 3: for helpers */
+	ss_output_fn output; /* NULL: collect in out and err */
 	void *output_ctx;
 };
 
@@ -63,9 +64,13 @@ struct spawn_result {
 	const char *failed_step; /* "exec" "chdir" "limits" "sandbox" ... */
 	int failed_errno;
 	struct buf out, err; /* released by spawn_result_release */
+	struct buf report;   /* the same: the first bytes of descriptor 3 */
 	uint64_t run_us;
 	const char *limit; /* "wall", "output", "cpu", "file", NULL */
 };
+
+#define SPAWN_REPORT_FD 3
+#define SPAWN_REPORT_BYTES 2048
 
 /* At most so many children of a batch at a time. */
 #define SPAWN_PARALLEL_MAX 64

@@ -99,6 +99,17 @@ child_descriptors(const struct run *run)
 	return child_close();
 }
 
+/* As the last step: the walls may still stand on a descriptor of number 3. */
+static int
+child_report(int fd)
+{
+	if (fd < 0)
+		return 0;
+	if (fd == SPAWN_REPORT_FD)
+		return fcntl(fd, F_SETFD, 0) < 0 ? errno : 0;
+	return dup2(fd, SPAWN_REPORT_FD) < 0 ? errno : 0;
+}
+
 int
 spawn_child_main(void *arg)
 {
@@ -120,6 +131,8 @@ spawn_child_main(void *arg)
 	if (s->enter.child_enter != NULL &&
 		(e = s->enter.child_enter(s->enter.ctx)) != 0)
 		return child_failed(run, "sandbox", e);
+	if ((e = child_report(run->report[1])) != 0)
+		return child_failed(run, "descriptors", e);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	execve(s->program, s->argv, s->envp);

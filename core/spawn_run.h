@@ -22,10 +22,11 @@ struct run {
 	struct spawn_result *r;
 	pid_t pid;
 	int pidfd;
-	int child[3]; /* the child's ends */
-	int from[2];  /* its stdout and stderr, for us to read */
-	int feed;     /* its stdin, for us to write */
-	int relay;    /* where more for it comes from */
+	int child[3];  /* the child's ends */
+	int from[2];   /* its stdout and stderr, for us to read */
+	int report[2]; /* of reports: our end and the child's */
+	int feed;      /* its stdin, for us to write */
+	int relay;     /* where more for it comes from */
 	bool relay_is_socket;
 	const char *pending; /* what feed takes next */
 	size_t pending_len;

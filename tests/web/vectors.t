@@ -30,20 +30,6 @@ my %LATER = (
 			return $server->request('GET', '/c')->{body}
 			    !~ /^```component/m;
 		} },
-	glob => {
-		why => 'the built-in glob is not built yet',
-		there => sub {
-			my ($server) = @_;
-			return $server->run('/g', ['glob', '*.md'])->{status}
-			    == 200;
-		} },
-	curl => {
-		why => 'the built-in HTTP tool is not built yet',
-		there => sub {
-			my ($server) = @_;
-			return $server->run('/u', ['curl', 'file:///x'])
-			    ->{status} == 403;
-		} },
 );
 
 sub learn_what_is_there
@@ -51,8 +37,6 @@ sub learn_what_is_there
 	my $server = Statespace::Server->start(files => {
 		'README.md' => "x\n",
 		'c.md' => "```component\necho one\n```\n",
-		'g.md' => "---\ntools: [[glob, {}]]\n---\n",
-		'u.md' => "---\ntools: [[curl]]\n---\n",
 	});
 	for (values %LATER) {
 		delete $_->{why} if $_->{there}->($server);
@@ -66,8 +50,6 @@ sub needs
 	my ($case) = @_;
 
 	return 'components' if $case->{kind} eq 'component';
-	return 'curl' if ($case->{requires} // '') eq 'curl-builtin';
-	return 'glob' if ($case->{body} // '') =~ /\[\s*"glob"/;
 	return '';
 }
 

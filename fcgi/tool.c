@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+/* The helper of glob and of the file tools: all of it is the library's. */
+#include "statespace.h"
+
+int
+main(int argc, char **argv)
+{
+	return ss_tool_main(argc, argv);
+}
