@@ -150,13 +150,21 @@ component_applies(const struct ss_site *site, const struct ss_document *doc,
 		!site_is_writable(site, doc);
 }
 
-/* CR LF in the page is LF for the shell. */
+/*
+ * CR LF in the page is LF for the shell.  A word ends at a NUL byte, and half
+ * a script must not run.
+ */
 static char *
 script_of(struct arena *arena, const char *text, size_t len)
 {
-	char *script = arena_copy(arena, text, len);
+	static const struct ss_text refusal =
+		TEXT("echo the block holds a NUL byte >&2; exit 126");
+	char *script;
 	size_t n = 0;
 
+	if (memchr(text, '\0', len) != NULL)
+		return arena_copy(arena, refusal.data, refusal.len);
+	script = arena_copy(arena, text, len);
 	if (script == NULL)
 		return NULL;
 	for (size_t i = 0; i < len; i++)
