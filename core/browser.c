@@ -2,6 +2,7 @@
 #include "browser.h"
 
 #include "assets.h"
+#include "component.h"
 #include "content.h"
 #include "error.h"
 #include "escape.h"
@@ -152,16 +153,39 @@ list_folders(struct exchange *x, struct html_page *page)
 	return code;
 }
 
-/* As much of the document as is shown. */
+/* As much of the document as is shown; its components have run. */
 static enum ss_err
-read_text(struct exchange *x, struct buf *out)
+read_text(
+	struct exchange *x, struct page *parsed, bool rendered, struct buf *out)
 {
+	struct component_job job = { .site = x->site,
+		.doc = &x->doc,
+		.page = parsed,
+		.request_id = x->id,
+		.client_fd = x->req->client_fd };
+
+	if (rendered)
+		return component_render(&job, out, &x->err);
 	if (x->doc.fd >= 0)
 		return page_read(&x->doc, out, &x->err);
 	buf_add(out, x->doc.data,
 		x->doc.length < out->max ? x->doc.length : out->max);
 	out->full = x->doc.length > out->max;
 	return out->failed ? error_memory(&x->err) : SS_OK;
+}
+
+/* The text behind the frontmatter, so much of it as is shown. */
+static void
+use_text(const struct buf *text, size_t body, struct html_page *page)
+{
+	page->text = buf_view(text);
+	page->cut = text->full || text->len > MARKDOWN_BYTES_MAX;
+	if (page->text.len > MARKDOWN_BYTES_MAX)
+		page->text.len = MARKDOWN_BYTES_MAX;
+	if (body > page->text.len)
+		body = page->text.len;
+	page->text.data += body;
+	page->text.len -= body;
 }
 
 /* A page that grants nothing keeps its title and says why. */
@@ -184,8 +208,15 @@ use_front(struct exchange *x, const struct page *parsed,
 
 /* ------------------------------------------------------------- the answer -- */
 
+static void
+put_policy(struct exchange *x)
+{
+	exchange_header(x, "Content-Security-Policy", HTML_POLICY);
+	exchange_header(x, "Referrer-Policy", "same-origin");
+}
+
 static enum ss_err
-show(struct exchange *x, struct html_page *page)
+write_page(struct exchange *x, struct html_page *page)
 {
 	enum ss_err code = list_folders(x, page);
 
@@ -198,40 +229,57 @@ show(struct exchange *x, struct html_page *page)
 	page->server_count = x->site->config.env_count;
 	page->timeout = x->site->config.limits.timeout;
 	html_page(page, &x->body);
-	if (!buf_ok(&x->body))
-		return error_memory(&x->err);
-	content_made(x, MEDIA_HTML, "no-cache");
-	exchange_header(x, "Content-Security-Policy", HTML_POLICY);
-	exchange_header(x, "Referrer-Policy", "same-origin");
-	return SS_OK;
+	return buf_ok(&x->body) ? SS_OK : error_memory(&x->err);
+}
+
+/* What components say depends on when they are asked: never kept. */
+static void
+answer(struct exchange *x, bool rendered)
+{
+	if (!rendered) {
+		content_made(x, MEDIA_HTML, "no-cache");
+	} else {
+		exchange_header(x, "Cache-Control", "no-store");
+		exchange_header(x, "Vary", "Accept");
+		exchange_body(x, 200, MEDIA_HTML);
+	}
+	put_policy(x);
+}
+
+static enum ss_err
+show(struct exchange *x, struct page *parsed, bool rendered)
+{
+	struct buf text = BUF_INIT(MARKDOWN_BYTES_MAX);
+	struct html_page page = { .path = x->doc.path };
+	struct frontmatter front;
+	enum ss_err code = read_text(x, parsed, rendered, &text);
+
+	if (code == SS_OK) {
+		use_front(x, parsed, &front, &page);
+		use_text(&text, parsed->front.body, &page);
+		code = write_page(x, &page);
+	}
+	buf_release(&text);
+	if (code == SS_OK)
+		answer(x, rendered);
+	return code;
 }
 
 enum ss_err
 browser_answer(struct exchange *x)
 {
-	struct buf text = BUF_INIT(MARKDOWN_BYTES_MAX);
-	struct html_page page = { .path = x->doc.path };
-	struct frontmatter front;
 	struct page *parsed;
 	enum ss_err code = page_get(x->site, &x->doc, &parsed, &x->err);
+	bool rendered;
 
-	if (code == SS_OK)
-		code = read_text(x, &text);
-	if (code == SS_OK) {
-		size_t body = parsed->front.body;
-
-		use_front(x, parsed, &front, &page);
-		page.cut = text.full;
-		page.text = buf_view(&text);
-		body = body < text.len ? body : text.len;
-		page.text.data += body;
-		page.text.len -= body;
-		page.text.len =
-			utf8_cut(page.text.data, page.text.len, page.text.len);
-		code = show(x, &page);
-	}
-	buf_release(&text);
-	return code;
+	if (code != SS_OK)
+		return code;
+	rendered = component_applies(x->site, &x->doc, parsed);
+	if (!rendered || !exchange_is(x, "HEAD"))
+		return show(x, parsed, rendered);
+	answer(x, rendered);
+	x->length = SS_LENGTH_UNKNOWN;
+	return SS_OK;
 }
 
 enum ss_err
@@ -242,6 +290,9 @@ browser_show(struct exchange *x, const char *path, struct ss_text text)
 	struct html_page page = {
 		.path = path, .text = text, .front = &front, .error = &fine
 	};
+	enum ss_err code = write_page(x, &page);
 
-	return show(x, &page);
+	if (code == SS_OK)
+		answer(x, false);
+	return code;
 }

@@ -175,36 +175,49 @@ is_front_of(const char *path, const char *folder)
 		strcmp(path + n, "/README.md") == 0;
 }
 
-/* One folder; the next one on the way stands below its name. */
-static void
-put_folder(struct sheet *s, size_t depth)
+static void put_folder(struct sheet *s, size_t depth, size_t skip);
+
+/* One page; below it, when it is the README.md of the next folder, that one. */
+static bool
+put_page(struct sheet *s, size_t depth, const char *path)
 {
 	const struct html_folder *f = &s->page->folders[depth];
-	const struct html_folder *next =
-		depth + 1 < s->page->folder_count ? f + 1 : NULL;
+	bool next = depth + 1 < s->page->folder_count &&
+		is_front_of(path, f[1].path);
 
+	put(s, "<li><a");
+	put_href(s, path, address_len(path));
+	if (strcmp(path, s->page->path) == 0)
+		put(s, " aria-current=\"page\"");
+	put(s, ">");
+	put_bytes(s, label_of(path, f->path));
+	put(s, "</a>");
+	if (next)
+		put_folder(s, depth + 1, 1);
+	put(s, "</li>\n");
+	return next;
+}
+
+/*
+ * One folder without its first pages, which stand above already.  It goes as
+ * deep as there are folders on the way, which are few.
+ */
+static void
+put_folder(struct sheet *s, size_t depth, size_t skip)
+{
+	const struct html_folder *f = &s->page->folders[depth];
+	bool below = depth + 1 == s->page->folder_count;
+
+	if (f->count <= skip && below)
+		return;
 	put(s, "<ul>\n");
-	for (size_t i = 0; i < f->count; i++) {
-		const char *path = f->pages[i];
-
-		put(s, "<li><a");
-		put_href(s, path, address_len(path));
-		if (strcmp(path, s->page->path) == 0)
-			put(s, " aria-current=\"page\"");
-		put(s, ">");
-		put_bytes(s, label_of(path, f->path));
-		put(s, "</a>");
-		if (next != NULL && is_front_of(path, next->path)) {
-			put_folder(s, depth + 1);
-			next = NULL;
-		}
-		put(s, "</li>\n");
-	}
+	for (size_t i = skip; i < f->count; i++)
+		below |= put_page(s, depth, f->pages[i]);
 	if (f->cut)
 		put(s, "<li>… and more</li>\n");
-	if (next != NULL && next->count > 0) {
-		put_in(s, "<li>", next->path, "/");
-		put_folder(s, depth + 1);
+	if (!below) {
+		put_in(s, "<li>", f[1].path, "/");
+		put_folder(s, depth + 1, 0);
 		put(s, "</li>\n");
 	}
 	put(s, "</ul>\n");
@@ -218,7 +231,7 @@ put_pages(struct sheet *s)
 	put(s,
 		"<nav class=\"pages\" id=\"_pages\" aria-label=\"Pages\">\n"
 		"<h2>Pages</h2>\n");
-	put_folder(s, 0);
+	put_folder(s, 0, 0);
 	put(s, "</nav>\n");
 }
 

@@ -75,9 +75,18 @@
 
 	const address = () => location.origin + location.pathname;
 
-	const curl = (body) => "curl --json " + quoted(JSON.stringify(body)) +
-		" " + (/^[\w./:%~-]+$/.test(address()) ? address()
-			: quoted(address()));
+	/* What is not filled in yet stands there by its name. */
+	const curl = (form) => {
+		const body = request(form);
+
+		for (const input of form.querySelectorAll("[data-word]"))
+			if (input.value === "")
+				body.command[Number(input.dataset.word)] =
+					"{" + input.labels[0].textContent + "}";
+		return "curl --json " + quoted(JSON.stringify(body)) + " " +
+			(/^[\w./:%~-]+$/.test(address()) ? address()
+				: quoted(address()));
+	};
 
 	/* ------------------------------------------------ what is checked -- */
 
@@ -211,7 +220,7 @@
 		let running = null;
 
 		const update = () => {
-			line.textContent = curl(request(form));
+			line.textContent = curl(form);
 		};
 
 		form.addEventListener("submit", async (event) => {

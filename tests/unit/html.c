@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * html: a page as a person meets it, and that nothing in it leaves its place.
+ */
+#include "html.h"
+#include "tap.h"
+
+static struct buf out = BUF_INIT((size_t)8 << 20);
+static struct arena arena;
+
+/* The page of this source, as the README.md of docs/. */
+static const char *
+show(const char *source, void (*change)(struct html_page *page))
+{
+	static const char *const pages[] = { "docs/README.md", "docs/a b.md",
+		"docs/sub/README.md" };
+	static const char *const top[] = { "README.md", "docs/README.md",
+		"z.markdown" };
+	static const struct html_folder folders[] = {
+		{ .path = "", .pages = top, .count = 3 },
+		{ .path = "docs", .pages = pages, .count = 3 },
+	};
+	static const struct ss_pair server[] = { { "KEY", "s3cret" } };
+	struct ss_error err = { .code = SS_OK };
+	struct frontmatter front;
+	struct html_page page = { .path = "docs/README.md",
+		.root = "../",
+		.base = "",
+		.url = "http://h/docs/",
+		.version = "v1",
+		.front = &front,
+		.error = &err,
+		.folders = folders,
+		.folder_count = 2,
+		.server = server,
+		.server_count = 1,
+		.timeout = 30 };
+
+	arena_clear(&arena);
+	if (frontmatter_parse(&arena, source, strlen(source), &front, NULL,
+		    &err) != SS_OK)
+		printf("# %s\n", err.message);
+	page.text = (struct ss_text){ source + front.body,
+		strlen(source) - front.body };
+	if (change != NULL)
+		change(&page);
+	buf_clear(&out);
+	html_page(&page, &out);
+	frontmatter_release(&front);
+	return buf_view(&out).data;
+}
+
+static bool
+has(const char *html)
+{
+	bool found = strstr(buf_view(&out).data, html) != NULL;
+
+	if (!found)
+		printf("# no %s\n", html);
+	return found;
+}
+
+static size_t
+count(const char *html)
+{
+	size_t n = 0;
+
+	for (const char *p = buf_view(&out).data; (p = strstr(p, html)) != NULL;
+		p++)
+		n++;
+	return n;
+}
+
+static void
+test_frame(void)
+{
+	show("---\ntitle: A & B\ndescription: \"\\\"><script>\"\n---\ntext\n",
+		NULL);
+	ok(has("<title>A &amp; B</title>"), "the title is escaped");
+	ok(has("content=\"&quot;&gt;&lt;script&gt;\""),
+		"the description stays in its attribute");
+	ok(has("<h1>A &amp; B</h1>"),
+		"a text without a heading gets the title as one");
+	ok(has("href=\"../__meta/view.css?v=v1\""), "the style is ours");
+	ok(has("src=\"../__meta/view.js?v=v1\""), "and so is the script");
+	is_int((long long)count("<script"), 1, "there is no other script");
+	is_int((long long)count("style="), 0, "no style stands in the page");
+	ok(!strstr(out.data, "_tools"), "a page without tools has no cards");
+
+	show("# Own *heading*\n", NULL);
+	ok(has("<title>Own heading</title>"),
+		"without a title the first heading is it");
+	is_int((long long)count("<h1"), 1, "a heading is not said twice");
+	show("text\n", NULL);
+	ok(has("<title>docs/README.md</title>"),
+		"without a heading the path is the title");
+}
+
+static void
+test_navigation(void)
+{
+	show("x\n", NULL);
+	ok(has("<li><a href=\"../\">site</a></li>\n"
+	       "<li><a href=\"../docs/\">docs</a></li>\n"
+	       "<li aria-current=\"page\">README.md</li>"),
+		"the way to the page, from the site's root");
+	ok(has("<li><a href=\"../\">Overview</a></li>"),
+		"the root's README.md leads to the root");
+	ok(has("<a href=\"../docs/\" aria-current=\"page\">docs/</a><ul>\n"
+	       "<li><a href=\"../docs/a%20b.md\">a b</a></li>\n"
+	       "<li><a href=\"../docs/sub/\">sub/</a></li>\n</ul>\n"),
+		"below the folder's name stands what it holds");
+	ok(has("<a href=\"../z.markdown\">z</a>"), "then the root goes on");
+}
+
+static const char tools[] =
+	"---\n"
+	"env: [WHO, KEY, PYTHONPATH]\n"
+	"sandbox:\n"
+	"  network: [\"db.example:5432\"]\n"
+	"tools:\n"
+	"  - name: search\n"
+	"    title: \"Search <it>\"\n"
+	"    description: \"</p><img src=x onerror=alert(1)>\"\n"
+	"    command:\n"
+	"      - grep\n"
+	"      - \"it's\"\n"
+	"      - { regex: '^[a-z\"<]+$', name: word, description: lower case }\n"
+	"      - '{}'\n"
+	"      - ';'\n"
+	"    stdin: true\n"
+	"    write: [out]\n"
+	"    timeout: 2.5\n"
+	"    memory_bytes: 104857600\n"
+	"    processes: 4\n"
+	"    exec: any\n"
+	"    network: false\n"
+	"    env: []\n"
+	"  - [ls]\n"
+	"---\n# T\n";
+
+static void
+test_card(void)
+{
+	show(tools, NULL);
+	ok(has(">Search &lt;it&gt;</h3>"), "a tool is named by its title");
+	ok(has("<p>&lt;/p&gt;&lt;img src=x onerror=alert(1)&gt;</p>"),
+		"its description is text");
+	ok(has("<code>grep &#39;it&#39;\\&#39;&#39;s&#39; <var>word</var> "
+	       "<var>word 4</var></code>"),
+		"the command as one would type it, with its fields marked");
+	ok(has("data-command=\"[&quot;grep&quot;, &quot;it&#39;s&quot;, null, "
+	       "null]\""),
+		"the command as the script reads it");
+	ok(has("data-regex=\"^[a-z&quot;&lt;]+$\""),
+		"an expression stays in its attribute");
+	ok(has("lower case; must match <code>^[a-z&quot;&lt;]+$</code>"),
+		"and is shown beside its field");
+	ok(has("<label for=\"_t0-w2\">word</label>\n<input type=\"text\" "),
+		"a field has a label");
+	ok(has("aria-describedby=\"_t0-w2h\""), "and a description");
+	ok(has("<label for=\"_t0-w3\">word 4</label>"),
+		"a field without a name is counted");
+	ok(has("id=\"_t0-s0\" data-stdin></textarea>"),
+		"standard input has a field where it is read");
+	ok(!strstr(out.data, "_t0-x0"),
+		"a locked tool has no field for more words");
+	ok(has("data-more"), "an open one has");
+	is_int((long long)count("data-stdin"), 1,
+		"no standard input where it is not read");
+}
+
+static void
+test_touch(void)
+{
+	const char *second;
+
+	show(tools, NULL);
+	second = strstr(out.data, "_t1-n0");
+	ok(has("<li>no network</li>"), "the tool's own word wins");
+	ok(strstr(second, "network <code>db.example:5432</code>") != NULL,
+		"else the page's is true");
+	ok(has("<li class=\"wide\">writes <code>out</code></li>"),
+		"what it may write is said");
+	ok(strstr(second, "<li>writes nothing</li>") != NULL,
+		"and also when that is nothing");
+	ok(has("<li>at most 2.5 s</li>"), "its time");
+	ok(strstr(second, "<li>at most 30 s</li>") != NULL, "or the server's");
+	ok(has("<li>100 MiB of memory</li>"), "its memory");
+	ok(has("<li>4 processes</li>"), "its processes");
+	ok(has("may start any program"), "what it may start");
+	ok(!strstr(out.data, "_t0-e"),
+		"a tool with no variables asks for none");
+	ok(strstr(second, "data-env=\"WHO\"") != NULL,
+		"a variable that nobody has set is asked for");
+	is_int((long long)count("data-env"), 1,
+		"not one of the server's, nor one that only it may set");
+	ok(!strstr(out.data, "s3cret"), "no value is shown");
+
+	show("---\ntools: [[curl, {}]]\n---\n", NULL);
+	ok(has("the public Internet, over HTTP"),
+		"the HTTP tool reaches the Internet");
+	show("---\nsandbox: {network: true}\ntools: [[ping, {}]]\n---\n", NULL);
+	ok(has("<li class=\"wide\">every network"),
+		"all networks is a warning");
+}
+
+static void
+test_curl(void)
+{
+	show(tools, NULL);
+	ok(has("curl --json &#39;{&quot;command&quot;: [&quot;grep&quot;, "
+	       "&quot;it&#39;\\&#39;&#39;s&quot;, &quot;{word}&quot;, "
+	       "&quot;{word 4}&quot;], &quot;stdin&quot;: &quot;text&quot;}"
+	       "&#39; http://h/docs/"),
+		"the same with curl, quoted for a shell");
+}
+
+static void
+refuse(struct html_page *page)
+{
+	static struct ss_error err = { .code = SS_BAD_FRONTMATTER,
+		.message = "line 2: found <x>",
+		.hint = "write \"y\"" };
+
+	page->error = &err;
+}
+
+static void
+cut(struct html_page *page)
+{
+	page->cut = true;
+}
+
+static void
+test_problems(void)
+{
+	show("# T\n", refuse);
+	ok(has("This page grants no tools</h2>\n<p>line 2: found &lt;x&gt;</p>"
+	       "\n<p>write &quot;y&quot;</p>"),
+		"why a page grants nothing, and what to do");
+	show("# T\n", cut);
+	ok(has("The page is longer"), "a page that is cut says so");
+}
+
+int
+main(void)
+{
+	arena_init(&arena, 0);
+	test_frame();
+	test_navigation();
+	test_card();
+	test_touch();
+	test_curl();
+	test_problems();
+	buf_release(&out);
+	arena_release(&arena);
+	return done();
+}
