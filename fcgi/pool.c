@@ -31,6 +31,7 @@
 #define GRACE_US (60 * SECOND)     /* beyond the time a request may take */
 #define QUEUE_WAIT_US (5 * SECOND) /* then a waiting client is told 503 */
 #define SAMPLE_US (SECOND / 10)
+#define SHRINK_US SECOND /* one worker fewer at a time, not in a hurry */
 
 #define SLOT_COUNT (SIZING_MAX * 2) /* room for a reload */
 
@@ -54,7 +55,7 @@ struct pool {
 	int wake;
 	struct bell *bell;
 	sigset_t open; /* the mask while waiting */
-	uint64_t backoff_us, not_before_us, retire_at_us;
+	uint64_t backoff_us, not_before_us, retire_at_us, shrink_at_us;
 	bool stopping;
 	bool saturated; /* all busy, and no more are allowed */
 	unsigned backlog;
@@ -393,8 +394,10 @@ resize(struct pool *p, uint64_t now)
 	if (h.total - h.idle > p->figures->most_busy)
 		p->figures->most_busy = h.total - h.idle;
 	change = sizing_change(&p->sizing, &h);
-	if (change < 0 && longest != NULL)
+	if (change < 0 && longest != NULL && now >= p->shrink_at_us) {
+		p->shrink_at_us = now + SHRINK_US;
 		retire(longest, SIGQUIT, now + p->request_us);
+	}
 	if (now < p->not_before_us)
 		return;
 	while (change-- > 0 && bear(p, now))

@@ -196,6 +196,8 @@ SKIP: {
 	$pool->signal('KILL');
 	waitpid $pool->{pid}, 0;
 	ok(-S $pool->socket, 'a killed pool leaves its socket');
+	$pool->until_true(sub { !IO::Socket::UNIX->new(Type => SOCK_STREAM,
+		Peer => $pool->socket) });
 	my $next = Statespace::Pool->start(site => $pool->site, %two);
 	is(status($next), 200, 'which the next one takes over');
 	$next->stop_ok;

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The pure rooms of fcgi/: the record reader, the size of the pool, the
+ * counting of its queue.
+ */
+#include "../../fcgi/queue.c"
+#include "../../fcgi/record.c"
+#include "../../fcgi/sizing.c"
+
+#include <stdlib.h>
+
+#include "tap.h"
+
+static struct record_reader reader;
+static unsigned char bytes[200000];
+static size_t length;
+
+static void
+record(unsigned type, unsigned id, const void *content, size_t len,
+	size_t padding)
+{
+	unsigned char *b = bytes + length;
+
+	b[0] = 1;
+	b[1] = (unsigned char)type;
+	b[2] = (unsigned char)(id >> 8);
+	b[3] = (unsigned char)id;
+	b[4] = (unsigned char)(len >> 8);
+	b[5] = (unsigned char)len;
+	b[6] = (unsigned char)padding;
+	b[7] = 0;
+	memcpy(b + 8, content, len);
+	memset(b + 8 + len, 0, padding);
+	length += 8 + len + padding;
+}
+
+static void
+begin(void)
+{
+	length = 0;
+	record(TYPE_BEGIN, 1, "\0\1\0\0\0\0\0\0", 8, 0);
+}
+
+static void
+whole(const char *body, size_t body_len, size_t padding)
+{
+	begin();
+	record(TYPE_PARAMS, 1,
+		"\x01\x01"
+		"Ab",
+		4, padding);
+	record(TYPE_PARAMS, 1, "", 0, padding);
+	record(TYPE_STDIN, 1, body, body_len, padding);
+	record(TYPE_STDIN, 1, "", 0, padding);
+}
+
+/* Feeds all bytes by `step` at a time; returns how much body came out. */
+static size_t
+feed(size_t step, size_t head_max)
+{
+	size_t at = 0, all = 0;
+
+	record_init(&reader, head_max);
+	while (at < length && reader.state < RECORD_DONE) {
+		size_t end = at + step < length ? at + step : length;
+		const unsigned char *body;
+		size_t n;
+
+		at += record_take(&reader, bytes + at, end - at, &body, &n);
+		all += n;
+	}
+	return all;
+}
+
+static void
+test_records(void)
+{
+	whole("hello", 5, 0);
+	for (size_t step = 1; step <= length; step += 3) {
+		size_t body = feed(step, RECORD_HEAD_MAX);
+
+		ok(reader.state == RECORD_DONE && body == 5,
+			"a request is whole by %zu bytes at a time", step);
+	}
+	whole("hello", 5, 7);
+	ok(feed(1, RECORD_HEAD_MAX) == 5 && reader.state == RECORD_DONE,
+		"padding is skipped");
+	ok(reader.head_len == 8 + 8 + 8 + 4 + 8 && reader.head[8 + 8 + 6] == 0,
+		"and does not reach the library");
+	feed(4096, 30);
+	ok(reader.state == RECORD_BAD, "a head over its limit is refused");
+	whole("hello", 5, 0);
+	length -= 8;
+	feed(4096, RECORD_HEAD_MAX);
+	ok(reader.state == RECORD_STDIN, "without its end it is not done");
+}
+
+static void
+refused(const char *params, size_t len, const char *sentence)
+{
+	begin();
+	record(TYPE_PARAMS, 1, params, len, 0);
+	record(TYPE_PARAMS, 1, "", 0, 0);
+	feed(1, RECORD_HEAD_MAX);
+	ok(reader.state == RECORD_BAD && reader.why != NULL, "%s", sentence);
+}
+
+static void
+test_pairs(void)
+{
+	refused("\x01\x01"
+		"A",
+		3, "refuses a pair that is cut in its value");
+	refused("\x03\x01"
+		"A",
+		3, "refuses a pair that is cut in its name");
+	refused("\x01", 1, "refuses a pair that is cut in its lengths");
+	refused("\xff\xff\xff\xf0\xff\xff\xff\xf0"
+		"A",
+		9, "refuses lengths just below INT_MAX");
+	refused("\x01\x01"
+		"A\0",
+		4, "refuses a NUL in a value");
+	refused("\x03\x01"
+		"A=Bc",
+		6, "refuses an equals sign in a name");
+	refused("\x00\x01"
+		"b",
+		3, "refuses a name of no bytes");
+	begin();
+	record(TYPE_PARAMS, 1,
+		"\x80\x00\x00\x01\x80\x00\x00\x00"
+		"A",
+		9, 0);
+	record(TYPE_PARAMS, 1, "", 0, 0);
+	feed(1, RECORD_HEAD_MAX);
+	ok(reader.state == RECORD_STDIN, "takes lengths of four bytes");
+}
+
+static void
+wrong(unsigned type, unsigned id, const char *sentence)
+{
+	begin();
+	record(type, id, "12345678", 8, 0);
+	feed(4096, RECORD_HEAD_MAX);
+	ok(reader.state == RECORD_BAD, "%s", sentence);
+}
+
+static void
+test_types(void)
+{
+	wrong(TYPE_BEGIN, 1, "refuses a second BEGIN_REQUEST");
+	wrong(2, 1, "refuses an abort");
+	wrong(9, 0, "refuses GET_VALUES");
+	wrong(TYPE_STDIN, 1, "refuses a body before the parameters' end");
+	wrong(TYPE_PARAMS, 2, "refuses another request's parameters");
+	wrong(42, 1, "refuses an unknown type");
+	length = 0;
+	record(TYPE_BEGIN, 1, "\0\2\0\0\0\0\0\0", 8, 0);
+	feed(1, RECORD_HEAD_MAX);
+	ok(reader.state == RECORD_BAD, "refuses the role of an authorizer");
+}
+
+static int
+change(enum sizing_mode mode, unsigned total, unsigned idle, bool waiting,
+	uint64_t longest_us)
+{
+	const struct sizing s = { .mode = mode,
+		.max = 8,
+		.start = 2,
+		.spare_min = 2,
+		.spare_max = 4,
+		.idle_us = 1000 };
+	const struct headcount h = { .total = total,
+		.idle = idle,
+		.waiting = waiting,
+		.longest_us = longest_us };
+
+	return sizing_change(&s, &h);
+}
+
+static void
+test_sizing(void)
+{
+	is_int(change(SIZING_STATIC, 3, 0, false, 0), 5, "static: up to max");
+	is_int(change(SIZING_STATIC, 8, 8, false, 9999), 0, "static: no less");
+	is_int(change(SIZING_DYNAMIC, 3, 1, false, 0), 1,
+		"dynamic: born ahead of need");
+	is_int(change(SIZING_DYNAMIC, 7, 0, true, 0), 1,
+		"dynamic: never more than max");
+	is_int(change(SIZING_DYNAMIC, 8, 5, false, 0), -1,
+		"dynamic: one may leave when too many are idle");
+	is_int(change(SIZING_DYNAMIC, 5, 3, false, 0), 0,
+		"dynamic: enough are idle");
+	is_int(change(SIZING_ONDEMAND, 0, 0, false, 0), 0,
+		"on demand: nobody without need");
+	is_int(change(SIZING_ONDEMAND, 0, 0, true, 0), 1,
+		"on demand: one for who waits");
+	is_int(change(SIZING_ONDEMAND, 8, 0, true, 0), 0,
+		"on demand: never more than max");
+	is_int(change(SIZING_ONDEMAND, 2, 1, false, 2000), -1,
+		"on demand: leaves after being idle");
+	is_int(change(SIZING_ONDEMAND, 2, 1, true, 2000), 0,
+		"on demand: stays while somebody waits");
+}
+
+static void
+test_queue(void)
+{
+	struct queue q = { .netlink = -1 };
+
+	is_int((int)queue_overdue(&q, 100, 3, 10, 50), 0, "nobody waits yet");
+	is_int((int)queue_overdue(&q, 140, 5, 10, 50), 0, "not long enough");
+	is_int((int)queue_overdue(&q, 150, 5, 10, 50), 3,
+		"the three that stood there 50 ago are overdue");
+	is_int((int)queue_overdue(&q, 160, 4, 12, 50), 1,
+		"two of them were accepted since");
+	is_int((int)queue_overdue(&q, 170, 4, 13, 50), 0, "all of them were");
+}
+
+int
+main(void)
+{
+	test_records();
+	test_pairs();
+	test_types();
+	test_sizing();
+	test_queue();
+	return done();
+}
