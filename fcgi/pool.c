@@ -22,7 +22,8 @@
 #include "worker.h"
 
 #define SECOND UINT64_C(1000000)
-#define TICK_US SECOND
+#define TICK_US (SECOND / 2)
+#define LOOK_US (SECOND / 2) /* at the site's directory */
 #define BUSY_TICK_US (SECOND / 10)
 #define EARLY_DEATH_US SECOND /* younger: it died at birth */
 #define BACKOFF_MIN_US (SECOND / 10)
@@ -57,6 +58,7 @@ struct pool {
 	sigset_t open; /* the mask while waiting */
 	uint64_t backoff_us, not_before_us, retire_at_us, shrink_at_us;
 	bool stopping;
+	uint64_t looked_at_us;
 	bool saturated; /* all busy, and no more are allowed */
 	unsigned backlog;
 	uint64_t sampled_us, watchdog_us, watchdog_at_us;
@@ -567,6 +569,13 @@ obey(struct pool *p, uint64_t now)
 			notify_systemd("STOPPING=1");
 		p->stopping = true;
 		asked_stop = asked_quit = 0;
+	}
+	if (!p->stopping && now >= p->looked_at_us + LOOK_US) {
+		p->looked_at_us = now;
+		if (p->retired == NULL && served_moved(p->served)) {
+			say("another directory stands at the site's place");
+			asked_reload = 1;
+		}
 	}
 	if ((asked_reload || asked_logs) && !p->stopping)
 		reload(p, now);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "say.h"
@@ -31,6 +32,29 @@ open_log(struct served *s, struct ss_error *err)
 	return SS_OK;
 }
 
+/* Before the site is opened, which resolves symlinks in the name. */
+static void
+note_root(struct served *s)
+{
+	const char *root = ss_site_option(s->site, "root");
+	struct stat st;
+
+	if (root == NULL || stat(root, &st) < 0)
+		return;
+	snprintf(s->root, sizeof(s->root), "%s", root);
+	s->device = st.st_dev;
+	s->inode = st.st_ino;
+}
+
+bool
+served_moved(const struct served *s)
+{
+	struct stat st;
+
+	return s->root[0] != '\0' && stat(s->root, &st) == 0 &&
+		(st.st_dev != s->device || st.st_ino != s->inode);
+}
+
 struct served *
 served_new(const struct options *o, struct ss_error *err)
 {
@@ -42,6 +66,8 @@ served_new(const struct options *o, struct ss_error *err)
 	}
 	s->log_fd = -1;
 	s->site = options_site(o, err);
+	if (s->site != NULL)
+		note_root(s);
 	if (s->site == NULL ||
 		request_attach(&s->request, s->site, err) != SS_OK ||
 		open_log(s, err) != SS_OK ||

@@ -171,6 +171,23 @@ SKIP: {
 	$pool->stop_ok;
 }
 
+# A deploy puts another directory in the site's place.
+{
+	my $pool = Statespace::Pool->start(%two);
+	my $dir = $pool->site->dir;
+	is(talk($pool->socket, request(variables()))->{body}, "# Hello\n",
+		'the first site is served');
+	mkdir "$dir.new";
+	Statespace::TestSite::write_file("$dir.new/README.md", "# Other\n");
+	rename $dir, "$dir.old";
+	rename "$dir.new", $dir;
+	ok($pool->until_true(sub {
+		return talk($pool->socket, request(variables()))->{body}
+		    eq "# Other\n";
+	}), 'and the one that takes its place, by itself');
+	$pool->stop_ok;
+}
+
 # Not one request is lost or wrong while the pool is reloaded again and again.
 {
 	my $pool = Statespace::Pool->start(%two);
