@@ -241,6 +241,34 @@ SKIP: {
 	}, 10), 'lighttpd takes its pool along');
 }
 
+# ------------------------------------------------------------ plain CGI's home --
+my $bin = "$dir/cgi-bin";
+mkdir $bin;
+for my $name (qw(statespace.cgi statespace.fcgi)) {
+	system('cp', Statespace::Server::binary(), "$bin/$name") == 0 or die;
+}
+my $root = $pool->site->dir;
+Statespace::TestSite::write_file("$bin/statespace.toml",
+	"root = \"$root\"\n[http]\nhosts = [\"tools.example.org\"]\n");
+
+SKIP: {
+	skip 'lighttpd is not installed', 1
+	    unless Statespace::Server::front('lighttpd');
+	my $port = free_port();
+	my ($lines) = slurp("$top/nginx/lighttpd.conf")
+	    =~ /^# As plain CGI.*?\n(#\t.*?)^#\n/ms;
+	$lines =~ s/^#\t//mg;
+	$lines =~ s{/usr/local/lib/statespace-cgi}{$bin};
+	Statespace::TestSite::write_file("$dir/cgi.conf",
+		"server.modules = ()\nserver.bind = \"127.0.0.1\"\n"
+		. "server.port = $port\n$lines");
+	my ($pid, $front) = start_front($port, 'lighttpd', '-D', '-f',
+		"$dir/cgi.conf");
+	same_cases($front, 'lighttpd mod_cgi');
+	kill 'TERM', $pid;
+	waitpid $pid, 0;
+}
+
 # ------------------------------------------------------------------- Apache --
 my $modules = '/usr/lib/apache2/modules';
 
@@ -287,16 +315,6 @@ SKIP: {
 	same_cases($front, 'Apache mod_proxy_fcgi');
 	kill 'TERM', $pid;
 	waitpid $pid, 0;
-
-	my $bin = "$dir/cgi-bin";
-	mkdir $bin;
-	for my $name (qw(statespace.cgi statespace.fcgi)) {
-		system('cp', Statespace::Server::binary(), "$bin/$name") == 0
-		    or die;
-	}
-	my $root = $pool->site->dir;
-	Statespace::TestSite::write_file("$bin/statespace.toml",
-		"root = \"$root\"\n[http]\nhosts = [\"tools.example.org\"]\n");
 
 	$port = free_port();
 	($pid, $front) = start_apache($port, apache_head($port,
