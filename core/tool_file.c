@@ -75,13 +75,20 @@ tool_open_beneath(int dir, const char *path, int flags)
 		.flags = (uint64_t)(flags | O_CLOEXEC),
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
 	};
+	int fd = -1;
 
 	/* openat2 takes no more flags beside O_PATH. */
 	if (!(flags & O_PATH))
 		how.flags |= O_NONBLOCK | O_NOCTTY;
 	if (path[0] == '\0')
 		path = ".";
-	return (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	/* A rename or mount anywhere may disturb a link with ".." in it. */
+	for (int tries = 0; tries < 100; tries++) {
+		fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+		if (fd >= 0 || errno != EAGAIN)
+			break;
+	}
+	return fd;
 }
 
 enum ss_err

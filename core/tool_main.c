@@ -165,7 +165,7 @@ show_line(void *ctx, const struct tool_line *line)
 		snprintf(s->last, sizeof(s->last), "%s", line->path);
 		buf_printf(&j->out, "%s\n", line->path);
 	} else {
-		if (line->gap)
+		if (line->gap && (j->words.before > 0 || j->words.after > 0))
 			buf_text(&j->out, "--\n");
 		buf_printf(&j->out, "%s%c%llu%c", line->path, mark,
 			(unsigned long long)line->number, mark);
