@@ -136,7 +136,8 @@ serve_until_told(const struct worker *w, struct gate *gate, int wait_fd)
 		if (fd < 0)
 			return;
 		atomic_fetch_add(&w->board->accepted, 1);
-		fit = gate_serve(gate, fd, &outcome);
+		fit = gate_serve(gate, fd, &outcome) &&
+			!ss_site_worn(w->served->site);
 		atomic_fetch_add(&w->board->outcomes[outcome], 1);
 		atomic_store(&w->board->served, ++served);
 	}
