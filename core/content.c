@@ -8,8 +8,14 @@
 #include "assets.h"
 #include "component.h"
 #include "error.h"
+#include "escape.h"
 #include "media.h"
 #include "site.h"
+
+/* The location of our nginx configurations that only we can send to. */
+#define HANDOVER_AT "/__front/file/"
+/* A front's buffer for all headers is 4 KiB: we send what is named longer. */
+#define HANDOVER_MAX 2048
 
 struct range {
 	uint64_t first, length;
@@ -252,6 +258,56 @@ content_made(struct exchange *x, const char *type, const char *cache)
 	x->status = 304;
 }
 
+/*
+ * May the front server open the file by its name?  Not one that a link led to
+ * (it would follow the link anew), nor one that a tool could replace by a
+ * link; and only where there is a front server to do it.
+ */
+static bool
+is_handed_over(const struct exchange *x)
+{
+	const struct ss_site *site = x->site;
+
+	return strcmp(site->config.http.handover, "none") != 0 &&
+		x->req->host != NULL && x->doc.fd >= 0 && !x->doc.linked &&
+		site->resolver.open == site->builtin_resolver.open &&
+		!site_is_writable(site, &x->doc);
+}
+
+/* Validators, conditions and ranges are the front server's then. */
+static enum ss_err
+answer_handed_over(struct exchange *x)
+{
+	const struct config *c = &x->site->config;
+	bool nginx = strcmp(c->http.handover, "nginx") == 0;
+	struct buf name = BUF_INIT(HANDOVER_MAX);
+	const char *value = NULL;
+
+	if (nginx) {
+		buf_text(&name, HANDOVER_AT);
+	} else {
+		escape_path(&name, c->root, strlen(c->root));
+		buf_char(&name, '/');
+	}
+	escape_path(&name, x->doc.path, strlen(x->doc.path));
+	if (name.full) {
+		buf_release(&name);
+		return answer_file(x, false);
+	}
+	if (buf_ok(&name))
+		value = arena_copy(&x->site->arena, name.data, name.len);
+	buf_release(&name);
+	if (value == NULL)
+		return error_memory(&x->err);
+	x->status = 200;
+	x->length = SS_LENGTH_UNKNOWN;
+	exchange_header(x, nginx ? "X-Accel-Redirect" : "X-Sendfile", value);
+	exchange_header(x, "Cache-Control", "no-cache");
+	exchange_header(x, "Content-Type", media_type(x->doc.path));
+	exchange_header(x, "Content-Security-Policy", "sandbox");
+	return SS_OK;
+}
+
 /* What it says depends on when it is asked: never kept, never compared. */
 static enum ss_err
 answer_rendered(struct exchange *x, struct page *page)
@@ -304,6 +360,8 @@ answer_page(struct exchange *x)
 enum ss_err
 content_answer(struct exchange *x)
 {
-	return path_is_page(x->doc.path) ? answer_page(x)
-					 : answer_file(x, false);
+	if (path_is_page(x->doc.path))
+		return answer_page(x);
+	return is_handed_over(x) ? answer_handed_over(x)
+				 : answer_file(x, false);
 }

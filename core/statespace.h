@@ -253,7 +253,10 @@ struct ss_header {
 	const char *value;
 };
 
-/* Of an answer to HEAD that would have to run something to know it. */
+/*
+ * Of an answer to HEAD that would have to run something to know it, and of one
+ * whose body the front server fetches.
+ */
 #define SS_LENGTH_UNKNOWN UINT64_MAX
 
 /*

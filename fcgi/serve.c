@@ -188,10 +188,36 @@ read_template(const char *name, struct ss_error *err)
 	return text;
 }
 
+/* Between double quotes; a dollar sign would begin a variable. */
+static bool
+is_quotable(const char *path)
+{
+	return strpbrk(path, "\"\\$\n\r") == NULL;
+}
+
+/* Who else would send the files would not be there. */
+static enum ss_err
+check_handover(const char *handover, const char *root, struct ss_error *err)
+{
+	if (strcmp(handover, "none") == 0)
+		return SS_OK;
+	if (strcmp(handover, "nginx") != 0)
+		return say_refusal(err, SS_CONFIG,
+			"http.handover is \"%s\", and serve starts nginx",
+			handover);
+	if (!is_quotable(root))
+		return say_refusal(err, SS_CONFIG,
+			"http.handover: nginx cannot be told the path %s",
+			root);
+	return SS_OK;
+}
+
 static enum ss_err
 write_configuration(struct serve *s, struct ss_error *err)
 {
 	const struct ss_site *site = s->served->site;
+	const char *root = ss_site_option(site, "root");
+	const char *handover = ss_site_option(site, "http.handover");
 	char *text = read_template("serve.conf.in", err);
 	char *params =
 		text != NULL ? read_template("statespace_params", err) : NULL;
@@ -206,7 +232,9 @@ write_configuration(struct serve *s, struct ss_error *err)
 		ss_site_option_number(site, "limits.max_body_bytes") +
 			BODY_MARGIN);
 	snprintf(wait, sizeof(wait), "%.0f", seconds + READ_MARGIN_S);
-	if (errors != NULL) {
+	if (errors != NULL)
+		code = check_handover(handover, root, err);
+	if (code == SS_OK) {
 		const struct filling fillings[] = {
 			{ "RUN", s->run.path },
 			{ "SOCKET", s->socket.path },
@@ -216,6 +244,11 @@ write_configuration(struct serve *s, struct ss_error *err)
 			{ "READ_TIMEOUT", wait },
 			{ "PARAMS", params },
 			{ "ERRORS", errors },
+			{ "SITE", is_quotable(root) ? root : "/nonexistent" },
+			{ "IGNORED",
+				strcmp(handover, "none") == 0
+					? "X-Accel-Redirect"
+					: "" },
 		};
 
 		code = run_dir_write(&s->run, "nginx.conf", text, fillings,

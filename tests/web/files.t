@@ -1,0 +1,265 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: MIT
+# Files through a real front server (PROTOCOL 2): types, validators, conditions,
+# one range; a file far larger than memory may be; and files that are handed
+# over to the front server, which may only be some.
+use strict;
+use warnings;
+use Digest::MD5 qw(md5_hex);
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use IO::Socket::INET;
+use POSIX ();
+use Test::More;
+use Time::HiRes qw(sleep time);
+use Statespace::Server;
+
+plan skip_all => 'nginx is not installed'
+    unless Statespace::Server::front('nginx');
+
+my $LARGE = 2 << 30;
+my $ODD = "d\xc3\xa9 %41 #1?x;\"'&+.csv";
+my $ODD_URL = '/d%C3%A9%20%2541%20%231%3Fx%3B%22%27%26%2B.csv';
+
+# Requests to a front server that the test started itself.
+{
+	package Asks;
+	our @ISA = ('Statespace::Server');
+	sub DESTROY { }
+}
+
+# The memory of a process and of all below it, in KiB: what is its own.
+sub memory
+{
+	my ($top) = @_;
+	my $all = Statespace::Server::processes();
+	my %in = ($top => 1);
+	my $sum = 0;
+
+	for (1 .. 8) {
+		$in{$_} = 1 for grep { $in{ $all->{$_}{ppid} } } keys %$all;
+	}
+	for my $pid (grep { $all->{$_}{line} !~ /nginx/ } keys %in) {
+		open my $file, '<', "/proc/$pid/smaps_rollup" or next;
+		/^Private_(?:Clean|Dirty):\s+(\d+)/ and $sum += $1 while <$file>;
+	}
+	return $sum;
+}
+
+# Reads an answer without holding it: its length, and the sum of some bytes.
+sub drink
+{
+	my ($server, $path) = @_;
+	my $socket = IO::Socket::INET->new(PeerAddr => '127.0.0.1',
+		PeerPort => $server->port) or die "connect: $@";
+	my ($length, $head) = (0, '');
+
+	print $socket "GET $path HTTP/1.0\r\nHost: 127.0.0.1:"
+	    . $server->port . "\r\n\r\n";
+	while (sysread $socket, my $chunk, 1 << 20) {
+		if ($head !~ /\r\n\r\n/) {
+			$head .= $chunk;
+			$length = length($1) if $head =~ /\r\n\r\n(.*)\z/s;
+			next;
+		}
+		$length += length $chunk;
+	}
+	return $length;
+}
+
+sub same_files
+{
+	my ($server, $who) = @_;
+	my $get = sub {
+		my ($path, %headers) = @_;
+		return $server->request('GET', $path, headers => \%headers);
+	};
+	my $whole = $get->('/data.csv');
+	my ($etag, $date) = @{ $whole->{headers} }{ 'etag', 'last-modified' };
+
+	is $whole->{body}, join(',', 0 .. 99), "$who: the bytes";
+	like $whole->{headers}{'content-type'}, qr{^text/csv}, "$who: the type";
+	is $whole->{headers}{'x-content-type-options'}, 'nosniff',
+	    "$who: which is not guessed";
+	is $whole->{headers}{'content-security-policy'}, 'sandbox',
+	    "$who: and runs no script";
+	ok $whole->{headers}{'x-request-id'}, "$who: it has an id";
+	like $get->('/page.html')->{headers}{'content-type'}, qr{^text/plain},
+	    "$who: HTML is text";
+	like $get->('/unknown.xyz')->{headers}{'content-type'},
+	    qr{^application/octet-stream}, "$who: what is not known is bytes";
+	ok $etag && $date, "$who: validators";
+	my $head = $server->request('HEAD', '/data.csv');
+	is $head->{headers}{'content-length'}, length $whole->{body},
+	    "$who: HEAD tells the length";
+	is $head->{headers}{etag}, $etag, "$who: HEAD tells the tag";
+	is $get->('/data.csv', 'If-None-Match' => $etag)->{status}, 304,
+	    "$who: If-None-Match";
+	is $get->('/data.csv', 'If-None-Match' => '"other"')->{status}, 200,
+	    "$who: another tag";
+	is $get->('/data.csv', 'If-Modified-Since' => $date)->{status}, 304,
+	    "$who: If-Modified-Since";
+	is $get->('/data.csv', 'If-None-Match' => '"other"',
+		'If-Modified-Since' => $date)->{status}, 200,
+	    "$who: the tag counts more than the date";
+	for (['bytes=0-3', '0,1,', 'bytes 0-3/289'], ['bytes=-3', ',99',
+		'bytes 286-289/'], ['bytes=280-', undef, 'bytes 280-']) {
+		my ($range, $body, $says) = @$_;
+		my $part = $get->('/data.csv', Range => $range);
+		my $all = $whole->{body};
+		$body = substr $all, 280 if $range eq 'bytes=280-';
+		$body = substr $all, -3 if $range eq 'bytes=-3';
+		$body = substr $all, 0, 4 if $range eq 'bytes=0-3';
+		is $part->{status}, 206, "$who: $range is a part";
+		is $part->{body}, $body, "$who: $range";
+		is $part->{headers}{'content-range'}, sprintf('bytes %d-%d/%d',
+			index($all, $body) == 0 ? 0 : length($all) - length $body,
+			index($all, $body) == 0 ? 3 : length($all) - 1,
+			length $all), "$who: $range says which";
+	}
+	my $after = $get->('/data.csv', Range => 'bytes=9999-');
+	is $after->{status}, 416, "$who: a range behind the end";
+	is $after->{headers}{'content-range'},
+	    'bytes */' . length $whole->{body}, "$who: which says the length";
+	is $get->('/data.csv', Range => 'bytes=0-3', 'If-Range' => $etag)
+	    ->{status}, 206, "$who: If-Range with the tag";
+	is $get->('/data.csv', Range => 'bytes=0-3', 'If-Range' => '"other"')
+	    ->{status}, 200, "$who: If-Range with another";
+	is $get->('/empty')->{body}, '', "$who: an empty file";
+	is $get->($ODD_URL)->{body}, "odd\n", "$who: a name that needs escapes";
+	is $get->('/linked.csv')->{body}, $whole->{body}, "$who: a link inside";
+	is $get->('/out.csv')->{status}, 403, "$who: a link that leaves";
+	is $get->('/w/made.txt')->{body}, "made\n",
+	    "$who: a file that tools may write";
+	is $get->('/__front/file/data.csv')->{status}, 404,
+	    "$who: the place of the front's own is no page";
+
+	my $end = $get->('/large.bin', Range => 'bytes=-5');
+	is $end->{body}, "\0\0END", "$who: the end of 2 GiB";
+	is $end->{headers}{'content-range'},
+	    sprintf('bytes %d-%d/%d', $LARGE - 5, $LARGE - 1, $LARGE),
+	    "$who: and where it is";
+	is $get->('/large.bin', Range => 'bytes=' . ($LARGE - 4) . '-'
+		. ($LARGE - 3))->{body}, "\0E", "$who: a part beyond 31 bits";
+	is $server->request('HEAD', '/large.bin')->{headers}{'content-length'},
+	    $LARGE, "$who: its length";
+	return;
+}
+
+my %site = (
+	files => { 'README.md' => "# plain\n",
+		'data.csv' => join(',', 0 .. 99), 'page.html' => '<p>',
+		'unknown.xyz' => 'x', 'empty' => '', $ODD => "odd\n",
+		'w/made.txt' => "made\n", 'large.bin' => '' },
+	symlinks => { 'linked.csv' => 'data.csv', 'out.csv' => '$OUT/secret.md' });
+
+# A file with a hole: it takes no room on the disk.
+sub make_large
+{
+	my ($site) = @_;
+
+	open my $file, '+<', $site->dir . '/large.bin' or die "large.bin: $!";
+	truncate $file, $LARGE or die "truncate: $!";
+	sysseek $file, $LARGE - 3, 0;
+	syswrite $file, 'END';
+	return;
+}
+
+my $CONFIG = "[grant]\nwrite = [\"w\"]\n[pool]\nmode = \"static\"\nworkers = 1\n";
+my $server = Statespace::Server->start(%site, config => $CONFIG);
+make_large($server->site);
+same_files($server, 'by us');
+like $server->request('GET', '/data.csv')->{headers}{etag},
+    qr/^"[0-9a-f]+-121-/, 'by us: the tag is ours';
+my $before = memory($server->pid);
+is drink($server, '/large.bin'), $LARGE, 'by us: 2 GiB arrive';
+cmp_ok memory($server->pid) - $before, '<', 4096,
+    'by us: and no worker grew by 4 MiB';
+$server->stop_ok;
+
+$server = Statespace::Server->start(%site,
+	config => "$CONFIG\[http]\nhandover = \"nginx\"\n");
+make_large($server->site);
+same_files($server, 'handed over');
+my $theirs = qr/^"[0-9a-f]+-121"$/;
+like $server->request('GET', '/data.csv')->{headers}{etag}, $theirs,
+    'handed over: the tag is of nginx';
+for (['/linked.csv', 'what a link led to'], ['/w/made.txt', 'what a tool may write'],
+	['/README.md', 'a page']) {
+	unlike $server->request('GET', $_->[0])->{headers}{etag},
+	    qr/^"[0-9a-f]+-[0-9a-f]+"$/, "$_->[1] is not handed over";
+}
+ok !defined $server->request('GET', '/data.csv')->{headers}{'x-accel-redirect'},
+    'handed over: the client does not learn how';
+is drink($server, '/large.bin'), $LARGE, 'handed over: 2 GiB arrive';
+
+# A link put there after nginx has its configuration leads nowhere.
+symlink $server->site->out . '/secret.md', $server->site->dir . '/late.csv';
+is $server->request('GET', '/late.csv')->{status}, 403,
+    'handed over: a link of later leads nowhere';
+my $program = Statespace::Server::binary();
+my $dir = $server->site->dir;
+is qx{STATESPACE_HTTP_HANDOVER=nginx "$program" exec -C "$dir" --get /data.csv},
+    join(',', 0 .. 99), 'a local GET has no front server to send for it';
+$server->stop_ok;
+
+for my $other ('lighttpd', 'apache') {
+	my $site = Statespace::TestSite->new(%site);
+	my $said = qx{STATESPACE_HTTP_HANDOVER=$other "$program" serve -p 0 "@{[$site->dir]}" 2>&1};
+	isnt $?, 0, "serve does not start for a hand-over to $other";
+	like $said, qr/\Q$other\E.*nginx/, 'and says why';
+}
+
+# ---------------------------------------------------------------- lighttpd --
+SKIP: {
+	skip 'lighttpd is not installed', 1
+	    unless Statespace::Server::front('lighttpd');
+	require Statespace::Pool;
+	my $pool = Statespace::Pool->start(
+		site => Statespace::TestSite->new(%site),
+		config => "$CONFIG\[http]\nhandover = \"lighttpd\"\n");
+	my $port = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1)
+	    ->sockport;
+	my ($root, $scratch) = ($pool->site->dir, $pool->site->scratch);
+	open my $in, '<', "$FindBin::Bin/../../nginx/lighttpd.conf" or die $!;
+	my $conf = do { local $/; <$in> };
+	$conf =~ s{/run/statespace/pool\.sock}{$pool->socket}e;
+	$conf =~ s{^server\.port = 80}{server.port = $port}m;
+	$conf =~ s{#("x-sendfile)}{$1}g;
+	$conf =~ s{/srv/statespace}{$root}g;
+	$conf .= qq{server.follow-symlink = "disable"\n};
+	Statespace::TestSite::write_file("$scratch/lighttpd.conf", $conf);
+	my $pid = fork() // die "fork: $!";
+	if ($pid == 0) {
+		$ENV{PATH} .= ':/usr/sbin';
+		open STDERR, '>', "$scratch/lighttpd.log";
+		exec 'lighttpd', '-D', '-f', "$scratch/lighttpd.conf"
+		    or POSIX::_exit(127);
+	}
+	my $front = bless { port => $port, owner => 0 }, 'Asks';
+	for (1 .. 100) {
+		last if IO::Socket::INET->new(PeerAddr => '127.0.0.1',
+			PeerPort => $port);
+		sleep 0.05;
+	}
+	make_large($pool->site);
+	my $csv = $front->request('GET', '/data.csv');
+	is $csv->{body}, join(',', 0 .. 99), 'lighttpd: sends the file';
+	ok !defined $csv->{headers}{'x-sendfile'},
+	    'lighttpd: the client does not learn how';
+	is $csv->{headers}{'content-security-policy'}, 'sandbox',
+	    'lighttpd: our headers stay';
+	is $front->request('GET', $ODD_URL)->{body}, "odd\n",
+	    'lighttpd: a name that needs escapes';
+	is $front->request('GET', '/linked.csv')->{body}, $csv->{body},
+	    'lighttpd: a link is sent by us';
+	is $front->request('GET', '/large.bin', headers =>
+		{ Range => 'bytes=-5' })->{body}, "\0\0END",
+	    'lighttpd: the end of 2 GiB';
+	is drink($front, '/large.bin'), $LARGE, 'lighttpd: 2 GiB arrive';
+	kill 'TERM', $pid;
+	waitpid $pid, 0;
+	$pool->stop_ok;
+}
+
+done_testing;
