@@ -4,11 +4,14 @@
 #include "env.h"
 #include "path.h"
 #include "site.h"
+#include "toolcall.h"
 
 /* What the steps hand on to each other. */
 struct road {
 	struct ss_site *site;
 	const struct call *call;
+	const struct proto_request *request; /* the call's, or filled below */
+	struct proto_request filled;
 	struct page *page;
 	const struct spec *spec;
 	size_t tool;
@@ -49,14 +52,118 @@ step_page(struct road *r)
 	return SS_OK;
 }
 
+/* ---- a call by name and arguments ---- */
+
+static enum ss_err
+refuse_name(struct road *r, const char *what)
+{
+	const struct frontmatter *front = &r->page->front;
+	char name[TOOLCALL_NAME_MAX + 1];
+	struct buf list = BUF_INIT(1024);
+
+	error_set(r->err, SS_NOT_ALLOWED, "\"tool_call\": %s", what);
+	for (size_t i = 0; i < front->spec_count; i++) {
+		toolcall_name(&front->specs[i], r->call->doc->path, name);
+		if (strcmp(name, r->request->call_name) == 0)
+			toolcall_hashed_name(
+				&front->specs[i], r->call->doc->path, name);
+		buf_printf(&list, "%s%s", list.len > 0 ? ", " : "", name);
+	}
+	error_hint(r->err, "this page has: %s",
+		list.len > 0 ? buf_view(&list).data : "no tools");
+	buf_release(&list);
+	return SS_NOT_ALLOWED;
+}
+
+/* By the name that it carries, or by the longer one that no other has. */
+static enum ss_err
+find_named(struct road *r)
+{
+	const struct frontmatter *front = &r->page->front;
+	const char *page = r->call->doc->path;
+	char name[TOOLCALL_NAME_MAX + 1];
+	size_t found = 0;
+
+	for (size_t i = 0; i < front->spec_count; i++) {
+		toolcall_hashed_name(&front->specs[i], page, name);
+		if (strcmp(name, r->request->call_name) == 0) {
+			r->tool = i;
+			found = 1;
+			break;
+		}
+		toolcall_name(&front->specs[i], page, name);
+		if (strcmp(name, r->request->call_name) == 0 && found++ == 0)
+			r->tool = i;
+	}
+	if (found == 0)
+		return refuse_name(r, "no tool of this page has that name");
+	if (found > 1)
+		return refuse_name(r,
+			"several tools have that name: call it by the longer one");
+	return SS_OK;
+}
+
+static enum ss_err
+step_named(struct road *r)
+{
+	const struct proto_request *q = r->request;
+	enum ss_err code = find_named(r);
+
+	if (code != SS_OK)
+		return code;
+	r->spec = &r->page->front.specs[r->tool];
+	r->result->tool = (ssize_t)r->tool;
+	code = toolcall_words(&r->site->arena, r->spec, q->call_args,
+		q->call_arg_count, &r->filled, r->err);
+	if (code != SS_OK)
+		return code;
+	if (r->filled.env_count == 0) {
+		r->filled.env = q->env;
+		r->filled.env_count = q->env_count;
+	}
+	if (q->has_stdin && !r->filled.has_stdin) {
+		r->filled.has_stdin = true;
+		r->filled.stdin_text = q->stdin_text;
+	}
+	r->request = &r->filled;
+	if (spec_match(r->spec, r->filled.words, r->filled.word_count) !=
+		PATTERN_YES)
+		return error_set(r->err, SS_NOT_ALLOWED,
+			"these arguments make no command of that tool");
+	return SS_OK;
+}
+
+/* The tool that the caller has chosen, and no earlier one. */
+static enum ss_err
+match_chosen(struct road *r)
+{
+	const struct frontmatter *front = &r->page->front;
+	const struct proto_request *q = r->call->request;
+
+	if (r->tool < front->spec_count &&
+		spec_match(&front->specs[r->tool], q->words, q->word_count) ==
+			PATTERN_YES)
+		return SS_OK;
+	return error_set(r->err, SS_NOT_ALLOWED,
+		"this tool does not allow this command");
+}
+
 static enum ss_err
 step_match(struct road *r)
 {
 	const struct frontmatter *front = &r->page->front;
-	const struct proto_request *q = r->call->request;
-	enum ss_err code = spec_choose(front->specs, front->spec_count,
-		q->words, q->word_count, &r->tool, r->err);
+	const struct proto_request *q = r->request;
 
+	enum ss_err code;
+
+	if (q->call_name != NULL)
+		return step_named(r);
+	r->tool = r->call->tool;
+	if (r->call->named)
+		code = match_chosen(r);
+	else
+		code = spec_choose(front->specs, front->spec_count, q->words,
+			q->word_count, &r->tool, r->err);
 	if (code != SS_OK)
 		return code;
 	r->spec = &front->specs[r->tool];
@@ -67,7 +174,7 @@ step_match(struct road *r)
 static enum ss_err
 step_words(struct road *r)
 {
-	const struct proto_request *q = r->call->request;
+	const struct proto_request *q = r->request;
 
 	if (q->has_stdin && !r->spec->takes_stdin)
 		return error_set(r->err, SS_BAD_REQUEST,
@@ -107,7 +214,7 @@ narrow(struct road *r)
 static enum ss_err
 step_env(struct road *r)
 {
-	const struct proto_request *q = r->call->request;
+	const struct proto_request *q = r->request;
 	struct arena *arena = &r->site->arena;
 	const char **shown = NULL;
 	enum ss_err code = narrow(r);
@@ -160,8 +267,8 @@ step_run(struct road *r)
 		.argv = r->argv,
 		.envp = r->envp,
 		.dir_fd = c->doc->dir_fd,
-		.stdin_data = c->request->stdin_text.data,
-		.stdin_len = c->request->stdin_text.len,
+		.stdin_data = r->request->stdin_text.data,
+		.stdin_len = r->request->stdin_text.len,
 		.stdin_fd = r->spec->takes_stdin ? c->stdin_fd : -1,
 		.max_output_bytes = config->limits.max_output_bytes,
 		.client_fd = c->client_fd,
@@ -194,9 +301,11 @@ call_run(struct ss_site *site, const struct call *call, const char **stage,
 		{ "tool", step_tool },
 		{ "run", step_run },
 	};
-	struct road r = {
-		.site = site, .call = call, .result = result, .err = err
-	};
+	struct road r = { .site = site,
+		.call = call,
+		.request = call->request,
+		.result = result,
+		.err = err };
 	enum ss_err code = SS_OK;
 
 	result->tool = -1;

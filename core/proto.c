@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "toolcall.h"
+
 #define EXAMPLE "{\"command\": [\"grep\", \"-r\", \"{word}\", \".\"], "
 #define EXAMPLE_ARGS "\"args\": {\"word\": \"needle\"}}"
 
@@ -499,6 +501,139 @@ read_pairs(struct arena *arena, const cJSON *object, const char *name,
 	return SS_OK;
 }
 
+/* ------------------------------------------------------------- tool_call -- */
+
+#define EXAMPLE_CALL                                                           \
+	"{\"tool_call\": {\"name\": \"grep\", \"arguments\": "                 \
+	"{\"word\": \"needle\"}}}"
+
+static enum ss_err
+bad_call(struct ss_error *err, const char *what)
+{
+	error_set(err, SS_BAD_REQUEST, "\"tool_call\": %s", what);
+	error_hint(err, "send " EXAMPLE_CALL);
+	return SS_BAD_REQUEST;
+}
+
+/* A list whose items are all texts; what else it is goes to found. */
+static bool
+read_items(
+	struct arena *arena, const cJSON *list, struct toolcall_argument *out)
+{
+	size_t count = (size_t)cJSON_GetArraySize(list);
+	struct ss_text *items = arena_array(arena, count + 1, sizeof(*items));
+	const cJSON *item;
+
+	out->kind = TOOLCALL_LIST;
+	out->items = items;
+	if (items == NULL)
+		return false;
+	cJSON_ArrayForEach(item, list)
+	{
+		if (!cJSON_IsString(item)) {
+			out->kind = TOOLCALL_OTHER;
+			out->found = "a list that holds more than strings";
+			return true;
+		}
+		if (!copy_text(arena, item->valuestring,
+			    &items[out->item_count++]))
+			return false;
+	}
+	return true;
+}
+
+static bool
+read_map(struct arena *arena, const cJSON *map, struct toolcall_argument *out)
+{
+	size_t count = (size_t)cJSON_GetArraySize(map);
+	const cJSON *item;
+
+	out->kind = TOOLCALL_MAP;
+	out->pairs = arena_array(arena, count + 1, sizeof(*out->pairs));
+	if (out->pairs == NULL)
+		return false;
+	cJSON_ArrayForEach(item, map)
+	{
+		struct ss_pair *pair = &out->pairs[out->pair_count++];
+
+		if (!cJSON_IsString(item)) {
+			out->kind = TOOLCALL_OTHER;
+			out->found = "an object that holds more than strings";
+			return true;
+		}
+		pair->name =
+			arena_copy(arena, item->string, strlen(item->string));
+		pair->value = arena_copy(
+			arena, item->valuestring, strlen(item->valuestring));
+		if (pair->name == NULL || pair->value == NULL)
+			return false;
+	}
+	return true;
+}
+
+static bool
+read_argument(
+	struct arena *arena, const cJSON *item, struct toolcall_argument *out)
+{
+	out->name = arena_copy(arena, item->string, strlen(item->string));
+	if (out->name == NULL)
+		return false;
+	if (cJSON_IsArray(item))
+		return read_items(arena, item, out);
+	if (cJSON_IsObject(item))
+		return read_map(arena, item, out);
+	out->kind = cJSON_IsString(item) ? TOOLCALL_TEXT : TOOLCALL_OTHER;
+	out->found = kind_name(item);
+	return out->kind == TOOLCALL_OTHER ||
+		copy_text(arena, item->valuestring, &out->text);
+}
+
+static enum ss_err
+read_call(struct arena *arena, const cJSON *call, struct proto_request *out,
+	struct ss_error *err)
+{
+	const cJSON *name = member(call, "name"), *item;
+	const cJSON *arguments = member(call, "arguments");
+	struct toolcall_argument *args;
+
+	if (!cJSON_IsObject(call))
+		return bad_call(err, "it must be an object");
+	if (!cJSON_IsString(name) || name->valuestring[0] == '\0')
+		return bad_call(err, "\"name\" must be the tool's name");
+	if (arguments != NULL && !cJSON_IsObject(arguments))
+		return bad_call(err, "\"arguments\" must be an object");
+	args = arena_array(arena, (size_t)cJSON_GetArraySize(arguments) + 1,
+		sizeof(*args));
+	out->call_name =
+		arena_copy(arena, name->valuestring, strlen(name->valuestring));
+	out->call_args = args;
+	if (args == NULL || out->call_name == NULL)
+		return error_memory(err);
+	cJSON_ArrayForEach(item, arguments)
+	{
+		if (cJSON_IsNull(item))
+			continue;
+		if (!read_argument(arena, item, &args[out->call_arg_count++]))
+			return error_memory(err);
+	}
+	return SS_OK;
+}
+
+static enum ss_err
+read_what(struct arena *arena, const cJSON *root, struct proto_request *out,
+	struct ss_error *err)
+{
+	const cJSON *call = member(root, "tool_call");
+
+	if (call == NULL)
+		return read_words(arena, member(root, "command"), out, err);
+	if (member(root, "command") != NULL || member(root, "args") != NULL)
+		return bad_call(err,
+			"it stands alone: without \"command\" and "
+			"\"args\"");
+	return read_call(arena, call, out, err);
+}
+
 static enum ss_err
 check_args(const struct ss_pair *args, size_t count, struct ss_error *err)
 {
@@ -547,7 +682,7 @@ read_request(struct arena *arena, const cJSON *root, struct proto_request *out,
 		error_hint(err, "send " EXAMPLE EXAMPLE_ARGS);
 		return SS_BAD_REQUEST;
 	}
-	code = read_words(arena, member(root, "command"), out, err);
+	code = read_what(arena, root, out, err);
 	if (code == SS_OK)
 		code = read_pairs(arena, member(root, "args"), "args", &args,
 			&count, err);

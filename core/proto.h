@@ -16,9 +16,14 @@
 #define PROTO_COMMAND_MAX 1048576 /* bytes of the filled command */
 #define PROTO_WORD_MAX 131071     /* MAX_ARG_STRLEN less the NUL */
 
+struct toolcall_argument;
+
 struct proto_request {
 	struct ss_text *words; /* filled with args; NUL-terminated */
 	size_t word_count;
+	const char *call_name; /* "tool_call": then there are no words yet */
+	const struct toolcall_argument *call_args;
+	size_t call_arg_count;
 	struct ss_pair *env;
 	size_t env_count;
 	bool has_stdin;

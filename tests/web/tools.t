@@ -60,6 +60,13 @@ my $site = Statespace::TestSite->new(files => {
 	'wide.md' => "---\nsandbox: {network: ['127.0.0.1:PORT', "
 	    . "'localhost:PORT']}\ntools: [[curl]]\n---\n",
 	'c.md' => page('[curl]'),
+	'named.md' => page('{name: show, command: [printf, "[%s] ", x, '
+		. '{name: what, description: The word}]}',
+		'{name: digits, command: [printf, "[%s] ", '
+		. '{name: n, regex: "^[0-9]+$"}, ;]}',
+		'{command: [cat, ;], stdin: true}',
+		'{name: twice, command: [echo, a]}',
+		'{name: twice, command: [echo, b]}'),
 	'all.md' => "---\nsandbox: {network: true}\ntools: [[curl]]\n---\n",
 }, symlinks => { 'docs/out' => '$OUT', 'docs/up' => '../out' });
 
@@ -232,6 +239,55 @@ sub listing
 	opendir my $dir, $path or die "$path: $!";
 	return grep { !/^\.\.?$/ } readdir $dir;
 }
+
+# ---------------------------------------------------- by name and arguments --
+
+sub call
+{
+	my ($page, $call, %more) = @_;
+	my $answer = $server->request('POST', $page,
+		headers => { 'Content-Type' => 'application/json' },
+		body => $JSON->encode({ tool_call => $call, %more }));
+	my $json = eval { $JSON->decode($answer->{body}) } || {};
+
+	return join ' | ', $answer->{status}, $json->{error}
+	    ? ($json->{error}{code}, $json->{stderr}, $json->{error}{hint})
+	    : ($json->{stdout}, $json->{returncode});
+}
+
+is(call('/named', { name => 'show', arguments => { what => 'a b',
+	args => ['c'] } }), "200 | [x] [a b] [c]  | 0",
+	'a tool is called by its name and arguments');
+is(call('/named', { name => 'show', arguments => { what => 'a' } }),
+	"200 | [x] [a]  | 0", '... without what may be left out');
+like(call('/named', { name => 'show' }), qr/^400 \| bad_request \| .*what/,
+	'a missing argument is named');
+like(call('/named', { name => 'show', arguments => { what => 'a',
+	which => 'b' } }), qr/^400 \| bad_request \| .*which/,
+	'an unknown one too');
+like(call('/named', { name => 'show', arguments => { what => 7 } }),
+	qr/^400 \| bad_request \| .*number/, 'and one of the wrong type');
+like(call('/named', { name => 'digits', arguments => { n => 'x' } }),
+	qr/^40[03] \| /, 'and one that its pattern does not take');
+is(call('/named', { name => 'digits', arguments => { n => '42' } }),
+	"200 | [42]  | 0", '... or takes');
+like(call('/named', { name => 'none' }),
+	qr/^403 \| not_allowed \| .*\| this page has: show, digits, named_cat/,
+	'an unknown name is refused with the names that there are');
+is(call('/named', { name => 'named_cat' }, stdin => 'in'), '200 | in | 0',
+	'a tool without a name has the page\'s and the program\'s');
+like(call('/named', { name => 'twice' }),
+	qr/^403 \| not_allowed \| .*twice-[0-9a-f]{8}/,
+	'a name that two tools have is refused with the longer ones');
+like(call('/named', { name => 'show', arguments => { what => '../x' } }),
+	qr/^403 \| path_refused/, 'the agent\'s words are checked as ever');
+like(call('/named', 'show'), qr/^400 .*must be an object/,
+	'a call is an object');
+like(call('/named', {}), qr/^400 .*"name"/, '... with a name');
+like(call('/named', { name => 'show', arguments => [] }),
+	qr/^400 .*"arguments"/, '... and arguments by name');
+like(call('/named', { name => 'show' }, command => ['x']),
+	qr/^400 .*stands alone/, 'and stands alone');
 
 # ------------------------------------------------------------------- HTTP --
 
