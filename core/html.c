@@ -459,6 +459,26 @@ put_files(struct sheet *s, const struct spec *spec)
 		put_names(s, "local sockets", sockets, "wide");
 }
 
+/* A shell, and an agent who names the program (PROTOCOL section 10). */
+static bool
+starts_any(const struct spec *spec)
+{
+	static const char *const shells[] = { "sh", "dash", "bash", "ash",
+		"ksh", "zsh", "busybox" };
+	const struct part *first = &spec->parts[0];
+	const char *slash;
+	struct ss_text name;
+
+	if (first->kind != PART_TEXT)
+		return true;
+	slash = strrchr(first->text.data, '/');
+	name = slash != NULL ? text_of(slash + 1) : first->text;
+	for (size_t i = 0; i < ARRAY_LEN(shells); i++)
+		if (text_is(name, shells[i]))
+			return true;
+	return false;
+}
+
 static void
 put_programs(struct sheet *s, const struct spec *spec)
 {
@@ -466,7 +486,7 @@ put_programs(struct sheet *s, const struct spec *spec)
 			   *page = &s->page->front->sandbox;
 	const struct wants *w = tool->exec.set || tool->exec_any ? tool : page;
 
-	if (w->exec_any)
+	if (w->exec_any || starts_any(spec))
 		put(s, "<li class=\"wide\">may start any program</li>\n");
 	else if (w->exec.count > 0)
 		put_names(s, "may start", &w->exec, "");

@@ -200,6 +200,8 @@ test_touch(void)
 	show("---\ntools: [[curl, {}]]\n---\n", NULL);
 	ok(has("the public Internet, over HTTP"),
 		"the HTTP tool reaches the Internet");
+	show("---\ntools: [[/bin/sh, -c, ls]]\n---\n", NULL);
+	ok(has("may start any program"), "a shell may start anything");
 	show("---\nsandbox: {network: true}\ntools: [[ping, {}]]\n---\n", NULL);
 	ok(has("<li class=\"wide\">every network"),
 		"all networks is a warning");

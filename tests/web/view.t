@@ -1,0 +1,223 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: MIT
+# Pages for people and lists for agents, through `statespace serve` and a real
+# nginx: which form a client gets, its validators and its policy; the files
+# that a site has without holding them.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Test::More;
+use Statespace::Server;
+
+plan skip_all => 'nginx is not installed'
+    unless Statespace::Server::front('nginx');
+
+my $HTML = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+my $POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; "
+    . "connect-src 'self'; img-src 'self'; frame-ancestors 'none'; "
+    . "base-uri 'none'; form-action 'none'";
+
+my $server = Statespace::Server->start(files => {
+	'README.md' => "---\ntitle: \"Front & centre\"\n"
+	    . "description: What it\n---\n# Front\n",
+	'docs/README.md' => "---\ntools:\n"
+	    . "  - name: find\n    description: Finds words\n    command: [grep, "
+	    . "-r, { name: word, description: what to find }, "
+	    . "{ regex: '^[a-z]`+\$', name: place }, \$KEY, ;]\n"
+	    . "    stdin: true\n  - [ls, {}]\nenv: [TZ]\n---\n"
+	    . "# The *docs*\n\n[up](../README.md) [side](a.md)\n",
+	'docs/a.md' => "No heading.\n",
+	'docs/[x] y.markdown' => "# [x](y)\n",
+	'hidden/secret.md' => "# SECRET\n",
+	'bad.md' => "---\ntools: ls\n---\n# Bad\n",
+	'now.md' => "# Now\n\n```component\ndate +%N; echo '<script>x'\n```\n",
+	'data.csv' => "a,b\n",
+	'.dot.md' => "# Dot\n",
+}, symlinks => {
+	'linked.md' => 'docs/a.md', 'out.md' => '$OUT/secret.md',
+	'loop' => '.',
+}, config => "[http]\nlisted = [\"/*.md\", \"/{docs,other}/**\"]\n");
+
+sub html
+{
+	my ($path, $method, %headers) = @_;
+
+	return $server->request($method || 'GET', $path,
+		headers => { Accept => $HTML, %headers });
+}
+
+my $before = $server->site->listing;
+
+# ------------------------------------------------------------ which form --
+
+for ([undef, 'markdown', 'says nothing'], ['*/*', 'markdown', 'takes all'],
+	['text/markdown', 'markdown', 'wants Markdown'],
+	['text/markdown, text/html', 'markdown', 'likes both'],
+	['text/html;q=0.5, text/markdown', 'markdown', 'likes HTML less'],
+	[$HTML, 'html', 'is a browser'], ['text/html', 'html', 'wants HTML'],
+	['application/pdf', 'markdown', 'wants what there is not']) {
+	my ($accept, $form, $who) = @$_;
+	my $answer = $server->request('GET', '/docs',
+		headers => { Accept => $accept });
+	like($answer->{headers}{'content-type'},
+		qr{^text/$form; charset=utf-8$}, "a client that $who: $form");
+	is($answer->{headers}{vary}, 'Accept', 'told apart by Accept');
+}
+like(html('/data.csv')->{headers}{'content-type'}, qr{^text/csv},
+	'a data file has one form');
+is(html('/nothing')->{status}, 404, 'what is not there is not there');
+
+my $page = html('/docs');
+my $source = $server->request('GET', '/docs');
+is($page->{headers}{'content-security-policy'}, $POLICY,
+	'the policy, word by word');
+is($page->{headers}{'x-content-type-options'}, 'nosniff', 'never sniffed');
+isnt($page->{headers}{etag}, $source->{headers}{etag},
+	'each form has a tag of its own');
+ok(!$page->{headers}{'last-modified'},
+	'HTML has no date: it changes with its neighbours');
+is(html('/docs', 'GET', 'If-None-Match' => $page->{headers}{etag})->{status},
+	304, 'the tag of the HTML: not modified');
+is(html('/docs', 'GET', 'If-None-Match' => $source->{headers}{etag})->{status},
+	200, 'the tag of the Markdown: whole');
+my $head = html('/docs', 'HEAD');
+is($head->{body}, '', 'HEAD has no body');
+is($head->{headers}{$_}, $page->{headers}{$_}, "HEAD has the $_ of GET")
+    for qw(etag content-length content-type content-security-policy);
+
+# ------------------------------------------------------------- the links --
+
+for (['/docs', './', './docs/'], ['/docs/', '../', ''],
+	['/docs/README.md', '../', ''], ['/docs/README', '../', '']) {
+	my ($path, $root, $base) = @$_;
+	my $body = html($path)->{body};
+	like($body, qr{href="\Q$root\E__meta/view\.css\?v=},
+		"$path finds our style");
+	like($body, qr{<a href="\Q$base\E\.\./README\.md">up</a>},
+		"$path: a relative link leads to the same page");
+	like($body, qr{<a href="\Q$base\Ea\.md">side</a>},
+		"$path: so does one beside it");
+}
+like(html('/docs/a/')->{body}, qr{href="\.\./\.\./__meta/view\.css},
+	'a page with a slash behind it finds the root');
+
+like($page->{body}, qr{href="\./docs/%5Bx%5D%20y\.markdown">\[x\] y</a>},
+	'a name is a path in its link');
+like($page->{body}, qr{>linked</a>}, 'a link within the site is a page');
+unlike($page->{body}, qr{>out<|>loop|dot|secret}i,
+	'a link out of it is none, nor is what is hidden or not listed');
+unlike(html('/docs/a.md')->{body}, qr{id="_tools"}, 'no tools, no cards');
+like(html('/bad.md')->{body}, qr{grants no tools.*line 2, column}s,
+	'a page that cannot be read says why');
+
+# -------------------------------------------------------- its components --
+
+my $now = html('/now.md');
+like($now->{body}, qr{<p>\d+</p>\n<pre[^>]*><code>&lt;script&gt;x\n}s,
+	'what a component says is text of the page');
+is($now->{headers}{'cache-control'}, 'no-store', 'and never kept');
+ok(!$now->{headers}{etag}, 'nor compared');
+is(html('/now.md', 'HEAD')->{status}, 200, 'HEAD of it is answered');
+
+# ------------------------------------------------------- style and script --
+
+my ($version) = $page->{body} =~ /view\.css\?v=(\w+)/;
+for my $name (qw(view.css view.js)) {
+	my $asset = $server->request('GET', "/__meta/$name");
+	is($asset->{status}, 200, "$name is served");
+	ok(length $asset->{body} > 1000, 'and is something');
+	is($asset->{headers}{'cache-control'}, 'no-cache', 'asked for again');
+	is($server->request('GET', "/__meta/$name", headers => {
+		'If-None-Match' => $asset->{headers}{etag} })->{status}, 304,
+		'and then not sent again');
+	like($server->request('GET', "/__meta/$name?v=$version")->{headers}
+	    {'cache-control'}, qr/immutable/, 'kept when the version is named');
+	is($server->request('GET', "/__meta/$name?v=0")->{headers}
+	    {'cache-control'}, 'no-cache', 'but not under another version');
+	is($server->run("/__meta/$name", ['ls'])->{status}, 405, 'no POST');
+}
+is($server->request('GET', '/__meta/view.txt')->{status}, 404,
+	'there is nothing else of ours');
+is($server->request('GET', '/__meta/favicon.svg')->{status}, 404,
+	'the icon is not there');
+
+# ------------------------------------------------------- the virtual files --
+
+my $agents = $server->request('GET', '/AGENTS.md');
+like($agents->{headers}{'content-type'}, qr{^text/markdown},
+	'AGENTS.md is Markdown');
+like($agents->{body}, qr{^- `\["grep", "-r", "\{word\}", "\{place\}", "\$KEY"\]`, }m,
+	'it lists a tool with its placeholders by name');
+like($agents->{body}, qr{reads `stdin`, `env`: `TZ`: Finds words$}m,
+	'what it takes besides, and what it does');
+like($agents->{body}, qr{^  - `\{word\}`: what to find$}m,
+	'what a placeholder means');
+like($agents->{body}, qr{^  - `\{place\}`: matches ``\^\[a-z\]`\+\$``$}m,
+	'and what it must match');
+like($agents->{body}, qr{^- `\["ls", "\{\}"\]`, more words may follow}m,
+	'a tool that is open says so');
+like($agents->{body}, qr{^### The docs\n\n`docs/README\.md`$}m,
+	'a page without a title is named by its heading');
+like($agents->{body}, qr{^### Front & centre\n\n`README\.md`: What it$}m,
+	'title and description of the frontmatter come first');
+unlike($agents->{body}, qr{SECRET|out\.md|loop|\.dot}, 'only listed pages');
+like(html('/AGENTS.md')->{body}, qr{<!doctype html>.*How to use this site}s,
+	'a browser gets it as a page');
+
+my $llms = $server->request('GET', '/llms.txt');
+like($llms->{headers}{'content-type'}, qr{^text/plain; charset=utf-8},
+	'llms.txt is text');
+like($llms->{body}, qr{^- \[Front & centre\]\(README\.md\): What it$}m,
+	'it lists a page with its description');
+like($llms->{body},
+	qr{^- \[x\]\(docs/%5Bx%5D%20y\.markdown\)$}m,
+	'a name is a path, a heading is text');
+like($llms->{body}, qr{^- \[docs/a\.md\]\(docs/a\.md\)$}m,
+	'a page without a heading is named by its path');
+unlike($llms->{body}, qr{SECRET|out\.md|loop|\.dot|data\.csv},
+	'and nothing else');
+like($server->request('GET', '/favicon.svg')->{headers}{'content-type'},
+	qr{^image/svg\+xml}, 'an icon');
+like($server->request('GET', '/favicon.ico')->{body}, qr{^\x00\x00\x01\x00},
+	'and for those that want an old one');
+for my $path (qw(/AGENTS.md /llms.txt /favicon.svg /favicon.ico)) {
+	my $answer = $server->request('GET', $path);
+	is($server->request('GET', $path, headers => {
+		'If-None-Match' => $answer->{headers}{etag} })->{status}, 304,
+		"$path has a tag");
+	$head = $server->request('HEAD', $path);
+	is($head->{headers}{'content-length'}, length $answer->{body},
+		"HEAD $path knows its length");
+	is($server->run($path, ['ls'])->{status}, 405, "$path takes no POST");
+}
+is($server->site->listing, $before, 'nothing was written into the site');
+
+# ------------------------------------------------- a file of that name wins --
+
+$server->site->write('llms.txt', "mine\n");
+$server->site->write('AGENTS.md', "---\ntools: [[ls]]\n---\nmine too\n");
+$server->site->write('favicon.svg', "<svg/>\n");
+is($server->request('GET', '/llms.txt')->{body}, "mine\n",
+	"the site's own llms.txt wins");
+like($server->request('GET', '/AGENTS.md')->{body}, qr{^mine too$}m,
+	'so does its AGENTS.md');
+is($server->run('/AGENTS.md', ['ls'])->{status}, 200, 'with its tools');
+like($server->request('GET', '/favicon.svg')->{headers}{'content-type'},
+	qr{^text/plain}, 'its icon is a data file');
+$server->stop_ok;
+
+# --------------------------------------------------------- many, and none --
+
+my %many = map { (sprintf('d%02d/p%d.md', $_ % 30, $_) => "# P$_\n") } 1 .. 1100;
+$server = Statespace::Server->start(
+	files => { 'README.md' => "# Many\n", %many },
+	config => "[http]\nhtml = false\n");
+like(html('/')->{headers}{'content-type'}, qr{^text/markdown},
+	'an operator can have Markdown only');
+$llms = $server->request('GET', '/llms.txt');
+is(scalar(() = $llms->{body} =~ /^- \[/mg), 1000,
+	'at most 1000 pages are listed');
+like($llms->{body}, qr{The list is cut here}, 'and that it is cut is said');
+$server->stop_ok;
+done_testing;
