@@ -12,6 +12,7 @@
 #
 # A case: id, tool (words), and what it needs:
 #	policy	keys of the tool in the page, besides exec: any
+#	keys	other keys of the page
 #	control	other words for the run without walls, where the first would
 #		hurt the machine; or 0 with a sentence in %no_control
 #	danger	never without walls, and in Landlock mode only behind proof
@@ -220,7 +221,7 @@ sub picture
 		push @found, join ' ', $_, @stat[2, 4, 5, 7, 9];
 	} }, $self->{site}->out);
 	my @home = (getpwuid $>)[7] // ();
-	push @found, grep { -e } '/dev/shm/pwn', '/var/tmp/pwn', '/tmp/x',
+	push @found, grep { -e } '/dev/shm/pwn', '/var/tmp/pwn',
 	    '/etc/ld.so.preload', '/etc/cron.d/x', '/var/spool/cron/crontabs/x',
 	    map { ("$_/x", "$_/.config/systemd/user/x.service") } @home;
 	return join "\n", grep { !/\.case\.md / && !m{/site \d} } sort @found;
@@ -263,7 +264,8 @@ sub put_page
 	$self->put_programs($case);
 	$tool{timeout} = $case->{seconds} || 8;
 	$self->{site}->write($name, "---\n"
-	    . JSON::PP->new->ascii->canonical->encode({ tools => [\%tool] })
+	    . JSON::PP->new->ascii->canonical->encode({ tools => [\%tool],
+		%{ $case->{keys} || {} } })
 	    . "\n---\n# An attack\n");
 	return "/$name";
 }

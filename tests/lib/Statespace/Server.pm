@@ -296,6 +296,7 @@ sub processes
 		next if $rest[0] eq 'Z' || $rest[0] eq 'X';
 		open my $words, '<:raw', "$path/cmdline" or next;
 		my $line = do { local $/; <$words> } // '';
+		next if $line eq '';	# its memory is gone: it is ending
 		$line =~ s/\0+\z//;
 		$line =~ tr/\0/ /;
 		$all{$pid} = { ppid => $rest[1], session => $rest[3],

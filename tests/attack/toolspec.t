@@ -1,0 +1,74 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: MIT
+# Words that try to be more than the author's pattern allows.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Statespace::Attack;
+use Test::More;
+
+my $page = "---\ntools:\n  - [echo]\n  - [printf, '%s', {}, ;]\n"
+    . "  - [grep, {}, {}, {}, ;]\n  - [cat, {}, ;]\n  - ['true', ;]\n"
+    . "---\n# Tools\n";
+
+sub code
+{
+	my ($world, @words) = @_;
+
+	return $world->send_command('/tools.md', [@words])
+	    ->{json}{error}{code} // 'none';
+}
+
+Statespace::Attack::family(areas => [], after => sub {
+	my ($world) = @_;
+	my $road = $world->{road};
+	my $text = '; echo PWNED2 $(id) `id` | cat > /tmp/ss-$$ && y' =~ s/ss-\$\$/ss-$$/r;
+	$world->{site}->write('tools.md', $page);
+
+	my $ran = $world->send_command('/tools.md', ['echo', $text]);
+	is($ran->{json}{stdout}, "$text\n", "$road: no shell reads the words");
+	ok(!-e "/tmp/ss-$$", "$road: and none wrote");
+	is($world->send_command('/tools.md', ['printf', '%s', "a\nb"])
+		->{json}{stdout}, "a\nb", "$road: a line break splits nothing");
+	is(code($world), 'bad_request', "$road: no words");
+	is(code($world, ''), 'not_allowed', "$road: an empty word");
+	is(code($world, "\x{ff4c}\x{ff53}"), 'not_allowed',
+		"$road: letters that look alike are not alike");
+	is(code($world, 'Echo', 'x'), 'not_allowed', "$road: nor is case");
+	is(code($world, ' echo', 'x'), 'not_allowed', "$road: nor a space");
+	is(code($world, 'true', '--help'), 'not_allowed',
+		"$road: nothing is added behind the end");
+	is(code($world, './echo', 'x'), 'not_allowed',
+		"$road: nor another way to the program");
+	$ran = $world->send_command('/tools.md', ['grep',
+		"--file=$world->{secret}", 'x', 'victim.md']);
+	unlike($ran->{raw}, qr/TOPSECRET/, "$road: an option reads no secret");
+	is(code($world, 'cat', $world->{secret}), 'path_refused',
+		"$road: an absolute word is refused early")
+	    if code($world, 'cat', '/x') eq 'path_refused';
+	isnt(code($world, 'cat', $_), 'none', "$road: cat $_ is refused")
+	    for '/etc/passwd', '../outside/secret.md', 'docs/../../outside/x';
+	$ran = $world->send_command('/tools.md', ['cat', '.env']);
+	unlike($ran->{raw}, qr/DOTSECRET/, "$road: a dot file stays unread");
+	$ran = $world->send_command('/tools.md', ['echo', 'a' x 140_000]);
+	is($ran->{json}{error}{code}, 'command_too_large',
+		"$road: a word that no kernel takes");
+	deep($world) if $world->{server};
+	unlink "$world->{dir}/tools.md";
+});
+
+# A body of 100,000 lists within each other.
+sub deep
+{
+	my ($world) = @_;
+	my $body = '[' x 100_000 . ']' x 100_000;
+	my $answer = $world->{server}->request('POST', '/tools.md',
+		body => $body, headers => {
+			'Content-Type' => 'application/json' });
+
+	is($answer->{status}, 400, "$world->{road}: depth is refused");
+	cmp_ok($answer->{ms}, '<', 1000, "$world->{road}: at once");
+	return;
+}
+done_testing;
