@@ -67,6 +67,8 @@ struct config {
 	struct {
 		const char *enabled; /* "auto", "true", "false" */
 		uint64_t max_tools;
+		const char *uri;      /* what resources begin with */
+		const char *key_file; /* "": a key of this start */
 	} mcp;
 	struct {
 		const char *mode; /* "dynamic", "static", "ondemand" */

@@ -119,6 +119,15 @@ is_prefix(const char *text)
 }
 
 static bool
+is_uri_start(const char *text)
+{
+	const char *colon = strstr(text, "://");
+
+	return colon != NULL && colon != text && is_one_word(text) &&
+		strpbrk(text, "{}\"\\?#%") == NULL;
+}
+
+static bool
 is_socket_mode(const char *text)
 {
 	size_t digits = strspn(text, "01234567");
@@ -229,6 +238,10 @@ static const struct config_key keys[] = {
 		.words = "auto true false" },
 	{ "mcp.max_tools", KEY_COUNT, AT(mcp.max_tools), .preset = "100",
 		.least = 1, .most = 10000 },
+	{ "mcp.uri", KEY_TEXT, AT(mcp.uri), .preset = "page:///",
+		.fits = is_uri_start,
+		.wanted = "the start of a URI, as \"page:///\"" },
+	{ "mcp.key_file", KEY_PATH, AT(mcp.key_file), .preset = "" },
 
 	{ "pool.mode", KEY_WORD, AT(pool.mode), .preset = "dynamic",
 		.words = "dynamic static ondemand" },

@@ -9,6 +9,7 @@
 #include "content.h"
 #include "exchange.h"
 #include "guard.h"
+#include "mcp.h"
 #include "media.h"
 #include "site.h"
 #include "virtual.h"
@@ -49,6 +50,15 @@ stage_guard(struct exchange *x, enum stage_result *result)
 		code = guard_origin(
 			&x->site->config, req->origin, req->host, &x->err);
 	return code;
+}
+
+static enum ss_err
+stage_mcp(struct exchange *x, enum stage_result *result)
+{
+	if (!mcp_wanted(x))
+		return SS_OK;
+	*result = STAGE_ANSWERED;
+	return mcp_answer(x);
 }
 
 static enum ss_err
@@ -215,6 +225,7 @@ stage_run(struct exchange *x, enum stage_result *result)
 static const struct stage stages[] = {
 	{ "hooks", stage_hooks },
 	{ "guard", stage_guard },
+	{ "mcp", stage_mcp },
 	{ "method", stage_method },
 	{ "path", stage_path },
 	{ "reserved", stage_reserved },

@@ -304,3 +304,11 @@ listing_site(struct ss_site *site, struct listing *out, struct ss_error *err)
 		code = walk_folder(&w, "", 0);
 	return code;
 }
+
+bool
+listing_has(struct ss_site *site, const char *path)
+{
+	struct walk w = { .site = site };
+
+	return read_patterns(&w) == SS_OK && is_listed(&w, path);
+}

@@ -31,4 +31,7 @@ enum ss_err listing_folder(struct ss_site *site, const char *folder,
 enum ss_err
 listing_site(struct ss_site *site, struct listing *out, struct ss_error *err);
 
+/* Is this resolved path named by [http] listed?  Files that are no page too. */
+bool listing_has(struct ss_site *site, const char *path);
+
 #endif

@@ -6,15 +6,19 @@
 #include "site.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "catalog.h"
 #include "clock.h"
+#include "digest.h"
 #include "error.h"
 #include "exchange.h"
+#include "fdio.h"
 #include "resolver.h"
 
 struct ss_site *
@@ -45,6 +49,7 @@ ss_site_free(struct ss_site *site)
 	if (site == NULL)
 		return;
 	page_cache_release(&site->pages);
+	catalog_free(site->catalog);
 	executor_release(&site->exec_state);
 	sandbox_release(&site->plan);
 	root_close(&site->root);
@@ -169,6 +174,44 @@ seed(struct ss_site *site, struct ss_error *err)
 	return error_internal(err, errno, "getrandom");
 }
 
+#define KEY_BYTES_LEAST 32
+
+/*
+ * What signs MCP's questions: random at every start, or for servers that
+ * share it, and for CGI, which starts anew for each request, from a file.
+ */
+static enum ss_err
+make_key(struct ss_site *site, struct ss_error *err)
+{
+	const char *file = site->config.mcp.key_file;
+	struct buf bytes = BUF_INIT(4096);
+	int fd = -1, number = 0;
+
+	if (file[0] == '\0') {
+		size_t n = sizeof(site->mcp_key);
+
+		return getrandom(site->mcp_key, n, 0) == (ssize_t)n
+			? SS_OK
+			: error_internal(err, errno, "getrandom");
+	}
+	fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	number = fd < 0 ? errno : fd_read_all(fd, &bytes);
+	fd_close(&fd);
+	digest_of(bytes.data != NULL ? bytes.data : "", bytes.len,
+		site->mcp_key);
+	if (number == 0 && bytes.len < KEY_BYTES_LEAST)
+		error_set(err, SS_CONFIG,
+			"[mcp] key_file holds less than %d bytes",
+			KEY_BYTES_LEAST);
+	else if (number != 0)
+		error_set(err, SS_CONFIG, "cannot read [mcp] key_file: %s",
+			strerror(number));
+	else
+		number = -1;
+	buf_release(&bytes);
+	return number == -1 ? SS_OK : SS_CONFIG;
+}
+
 static const char *
 or_null(const char *text)
 {
@@ -245,6 +288,8 @@ ss_site_open(struct ss_site *site, struct ss_error *err)
 	if (code != SS_OK)
 		return code;
 	code = seed(site, err);
+	if (code == SS_OK)
+		code = make_key(site, err);
 	if (code != SS_OK)
 		return code;
 	site->opened = true;

@@ -242,6 +242,9 @@ struct ss_request {
 	bool body_too_large;  /* the gate stopped reading */
 	int client_fd;        /* watched for hang-up; -1: none */
 	uint64_t received_us; /* CLOCK_MONOTONIC when accepted; 0: now */
+	const char *mcp_version; /* MCP-Protocol-Version */
+	const char *mcp_method;  /* Mcp-Method */
+	const char *mcp_name;    /* Mcp-Name */
 };
 
 #define SS_REQUEST_INIT                                                        \
@@ -323,6 +326,7 @@ struct ss_call {
 	int stdin_fd;        /* relayed to a tool that declares it; -1: none */
 	int client_fd;       /* a hang-up ends the run: SS_GONE; -1: none */
 	bool dry_run;        /* stop before running */
+	bool explain;        /* watch for what the sandbox refuses */
 	ss_output_fn output; /* NULL: collected in the result */
 	void *output_ctx;
 };
@@ -343,6 +347,8 @@ struct ss_result {
 	const char *limit;   /* "wall", "cpu", ...; NULL: none ended it */
 	const char *sandbox; /* level reached: "strict", "none", ... */
 	uint64_t run_us;
+	/* With explain: lines of what was refused and would grant it, or "" */
+	struct ss_text refused;
 	void *owner;
 };
 
@@ -468,6 +474,7 @@ struct ss_command {
 	int client_fd;             /* a hang-up ends the run; -1: none */
 	ss_output_fn output;       /* NULL: collect */
 	void *output_ctx;
+	bool explain; /* fill the result's refused */
 	void *policy; /* for the built-in executor */
 };
 

@@ -292,6 +292,16 @@ take_extras(const struct spec *spec, const struct toolcall_argument *a,
 	return SS_OK;
 }
 
+/* A page may be read again, and the old one freed, before the words run. */
+static enum ss_err
+copy_word(struct arena *arena, struct ss_text word, struct ss_text *out,
+	struct ss_error *err)
+{
+	out->len = word.len;
+	out->data = arena_copy(arena, word.data, word.len);
+	return out->data != NULL ? SS_OK : error_memory(err);
+}
+
 static enum ss_err
 take_words(struct arena *arena, const struct spec *spec,
 	const struct toolcall_argument *args, size_t count,
@@ -313,8 +323,9 @@ take_words(struct arena *arena, const struct spec *spec,
 	for (size_t i = 0; code == SS_OK && i < spec->part_count; i++) {
 		struct ss_text *word = &out->words[out->word_count++];
 
-		*word = spec->parts[i].text;
-		if (spec->parts[i].kind != PART_TEXT)
+		if (spec->parts[i].kind == PART_TEXT)
+			code = copy_word(arena, spec->parts[i].text, word, err);
+		else
 			code = take_placeholder(
 				spec, i, args, count, word, err);
 	}

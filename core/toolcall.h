@@ -65,7 +65,7 @@ struct toolcall_argument {
 
 /*
  * The request that the arguments mean: words that match spec, env, stdin.
- * Everything in *out is borrowed or lives in arena.
+ * Everything in *out lives in arena or is borrowed from args, not from spec.
  * Errors  SS_BAD_REQUEST naming the argument that is missing, unknown, of the
  *         wrong type or not what its pattern wants; the hint lists what the
  *         tool takes.  SS_COMMAND_TOO_LARGE.  SS_INTERNAL.

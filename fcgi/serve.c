@@ -127,6 +127,10 @@ open_site(struct serve *s, struct ss_error *err)
 
 	if (site != NULL && (root == NULL || *root == '\0'))
 		s->options.root = root = ".";
+	/* What the file leaves open is on for a person at this machine. */
+	if (site != NULL &&
+		strcmp(ss_site_option(site, "mcp.enabled"), "auto") == 0)
+		options_add(&s->options, "mcp.enabled", "true");
 	if (site != NULL && !s->allow_no_readme && !has_readme(root))
 		say_refusal(err, SS_CONFIG,
 			"%s has no README.md, so it is no site; name one, or "

@@ -21,7 +21,8 @@ my @FLOORS = (
 	{ name => 'reading', pure => 1, sees => [qw(base error buf arena log)],
 	  rooms => [qw(node yaml toml value pattern spec wants frontmatter
 		toolset lint proto path wildcard media fence addr env escape
-		markdown assets html digest toolcall rpc)] },
+		markdown assets html digest toolcall rpc
+		base64 ecma)] },
 	{ name => 'hands', sees => [qw(ground env path spec wants)],
 	  rooms => [qw(root scratch reap spawn landlock program view walls
 		policy ruleset sandbox birth enter clean launcher probe)] },

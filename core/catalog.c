@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+#include "catalog.h"
+
+#include <stdlib.h>
+
+#include "listing.h"
+#include "path.h"
+#include "site.h"
+
+#define TITLE_MAX 200
+#define DESCRIPTION_MAX 600
+
+void
+catalog_free(struct catalog *c)
+{
+	if (c == NULL)
+		return;
+	arena_release(&c->arena);
+	free(c);
+}
+
+/* -------------------------------------------------------------- the text -- */
+
+static struct ss_text
+next_line(struct ss_text *rest)
+{
+	const char *end = memchr(rest->data, '\n', rest->len);
+	size_t n = end != NULL ? (size_t)(end - rest->data) : rest->len;
+	struct ss_text line = { rest->data, n };
+
+	n += end != NULL;
+	rest->data += n;
+	rest->len -= n;
+	while (line.len > 0 && strchr(" \t\r", line.data[line.len - 1]) != NULL)
+		line.len--;
+	return line;
+}
+
+/* Length of "# " and the like at the start; 0: no heading. */
+static size_t
+heading(struct ss_text line)
+{
+	size_t n = 0;
+
+	while (n < line.len && n < 6 && line.data[n] == '#')
+		n++;
+	return n > 0 && n < line.len && line.data[n] == ' ' ? n + 1 : 0;
+}
+
+static bool
+is_prose(struct ss_text line)
+{
+	return line.len > 0 && heading(line) == 0 &&
+		strchr("`~|<!>-*+=", line.data[0]) == NULL;
+}
+
+/* The first heading, and the first paragraph of plain text. */
+static void
+read_prose(struct ss_text rest, struct ss_text *title, struct buf *paragraph)
+{
+	bool fenced = false;
+
+	while (rest.len > 0 && (title->len == 0 || paragraph->len == 0)) {
+		struct ss_text line = next_line(&rest);
+
+		if (text_starts(line, "```") || text_starts(line, "~~~"))
+			fenced = !fenced;
+		if (fenced)
+			continue;
+		if (heading(line) > 0 && title->len == 0)
+			*title = (struct ss_text){ line.data + heading(line),
+				line.len - heading(line) };
+		if (!is_prose(line) || paragraph->len > 0)
+			continue;
+		for (; is_prose(line); line = next_line(&rest)) {
+			buf_text(paragraph, paragraph->len > 0 ? " " : "");
+			buf_add(paragraph, line.data, line.len);
+		}
+	}
+}
+
+static const char *
+copy_cut(struct arena *arena, struct ss_text t, size_t max)
+{
+	return arena_copy(arena, t.data, utf8_cut(t.data, t.len, max));
+}
+
+static enum ss_err
+describe(struct catalog *c, const struct ss_document *doc,
+	const struct frontmatter *front, struct catalog_page *out,
+	struct ss_error *err)
+{
+	struct buf text = BUF_INIT(PAGE_BYTES_MAX);
+	struct buf paragraph = BUF_INIT(DESCRIPTION_MAX);
+	struct ss_text title = text_of(front->title), described;
+	enum ss_err code = SS_OK;
+
+	if (front->title == NULL || front->description == NULL)
+		code = page_read(doc, &text, err);
+	if (code == SS_OK && text.len > front->body)
+		read_prose((struct ss_text){ text.data + front->body,
+				   text.len - front->body },
+			&title, &paragraph);
+	if (front->title != NULL || title.len == 0)
+		title = text_of(
+			front->title != NULL ? front->title : doc->path);
+	described = front->description != NULL ? text_of(front->description)
+					       : buf_view(&paragraph);
+	out->title = copy_cut(&c->arena, title, TITLE_MAX);
+	out->description = copy_cut(&c->arena, described, DESCRIPTION_MAX);
+	if (code == SS_OK && (out->title == NULL || out->description == NULL))
+		code = error_memory(err);
+	buf_release(&text);
+	buf_release(&paragraph);
+	return code;
+}
+
+/* ------------------------------------------------------------- one page --- */
+
+static enum ss_err
+name_tools(struct catalog *c, const struct frontmatter *front,
+	struct catalog_page *out, struct ss_error *err)
+{
+	out->tools = arena_array(
+		&c->arena, front->spec_count + 1, sizeof(*out->tools));
+	if (out->tools == NULL)
+		return error_memory(err);
+	for (size_t i = 0; i < front->spec_count; i++) {
+		struct catalog_tool *t = &out->tools[out->tool_count++];
+
+		t->index = i;
+		toolcall_name(&front->specs[i], out->path, t->name);
+		toolcall_hashed_name(&front->specs[i], out->path, t->hashed);
+		for (size_t k = 0; k < i; k++)
+			t->hidden |=
+				strcmp(out->tools[k].hashed, t->hashed) == 0;
+	}
+	return SS_OK;
+}
+
+/* `prompts:` is a list of mappings with a name each. */
+static enum ss_err
+name_prompts(struct catalog *c, const struct frontmatter *front,
+	struct catalog_page *out, struct ss_error *err)
+{
+	const struct node *list = front->prompts, *name;
+
+	if (list == NULL || list->kind != NODE_LIST)
+		return SS_OK;
+	out->prompts =
+		arena_array(&c->arena, list->count + 1, sizeof(*out->prompts));
+	if (out->prompts == NULL)
+		return error_memory(err);
+	for (const struct node *n = list->first; n != NULL; n = n->next) {
+		name = n->kind == NODE_MAP ? node_member(n, "name") : NULL;
+		if (name == NULL || name->kind != NODE_STRING || name->len == 0)
+			continue;
+		out->prompts[out->prompt_count] =
+			arena_copy(&c->arena, name->text, name->len);
+		if (out->prompts[out->prompt_count++] == NULL)
+			return error_memory(err);
+	}
+	return SS_OK;
+}
+
+static enum ss_err
+read_page(struct ss_site *site, struct catalog *c,
+	const struct ss_document *doc, struct catalog_page *out,
+	struct ss_error *err)
+{
+	struct page *page;
+	enum ss_err code = page_get(site, doc, &page, err);
+
+	if (code == SS_OK)
+		code = describe(c, doc, &page->front, out, err);
+	if (code != SS_OK)
+		return code;
+	out->settled = page->settled;
+	if (page->error.code != SS_OK || site_is_writable(site, doc))
+		return SS_OK;
+	code = name_tools(c, &page->front, out, err);
+	return code == SS_OK ? name_prompts(c, &page->front, out, err) : code;
+}
+
+static bool
+is_same(const struct catalog_page *p, const struct ss_document *doc)
+{
+	return p->settled && p->inode == doc->inode &&
+		p->device == doc->device && p->length == doc->length &&
+		p->mtime_ns == doc->mtime_ns && p->ctime_ns == doc->ctime_ns;
+}
+
+/* What an earlier catalog knew, with memory of this one. */
+static enum ss_err
+keep_page(struct catalog *c, const struct catalog_page *old,
+	struct catalog_page *out, struct ss_error *err)
+{
+	struct arena *a = &c->arena;
+	const char *path = out->path;
+
+	*out = *old;
+	out->path = path;
+	out->title = arena_copy(a, old->title, strlen(old->title));
+	out->description =
+		arena_copy(a, old->description, strlen(old->description));
+	out->tools = arena_array(a, old->tool_count + 1, sizeof(*out->tools));
+	out->prompts =
+		arena_array(a, old->prompt_count + 1, sizeof(*out->prompts));
+	if (out->title == NULL || out->description == NULL ||
+		out->tools == NULL || out->prompts == NULL)
+		return error_memory(err);
+	for (size_t i = 0; i < old->tool_count; i++)
+		out->tools[i] = old->tools[i];
+	for (size_t i = 0; i < old->prompt_count; i++) {
+		out->prompts[i] =
+			arena_copy(a, old->prompts[i], strlen(old->prompts[i]));
+		if (out->prompts[i] == NULL)
+			return error_memory(err);
+	}
+	return SS_OK;
+}
+
+/* Most pages stand where they stood. */
+static const struct catalog_page *
+known(const struct catalog *c, size_t place, const char *path)
+{
+	if (c != NULL && place < c->page_count &&
+		strcmp(c->pages[place].path, path) == 0)
+		return &c->pages[place];
+	return catalog_page_find(c, path);
+}
+
+static enum ss_err
+add_page(struct ss_site *site, struct catalog *c, const char *path,
+	struct ss_error *err)
+{
+	const struct ss_resolver *resolver = &site->resolver;
+	const struct catalog_page *old;
+	struct catalog_page *p = &c->pages[c->page_count];
+	struct ss_document doc = SS_INIT(ss_document);
+	enum ss_err code;
+
+	doc.fd = doc.dir_fd = -1;
+	code = resolver->open(resolver->ctx, path, &doc, err);
+	if (code != SS_OK)
+		return code == SS_INTERNAL ? code : SS_OK;
+	*p = (struct catalog_page){ .device = doc.device,
+		.inode = doc.inode,
+		.length = doc.length,
+		.mtime_ns = doc.mtime_ns,
+		.ctime_ns = doc.ctime_ns };
+	p->path = arena_copy(&c->arena, path, strlen(path));
+	old = known(site->catalog, c->page_count, path);
+	if (p->path == NULL)
+		code = error_memory(err);
+	else if (old != NULL && is_same(old, &doc))
+		code = keep_page(c, old, p, err);
+	else
+		code = read_page(site, c, &doc, p, err);
+	c->page_count += code == SS_OK;
+	resolver->close(resolver->ctx, &doc);
+	return code;
+}
+
+/* ------------------------------------------------------------- all pages -- */
+
+static int
+by_name(const void *left, const void *right)
+{
+	const struct catalog_tool *const *a = left, *const *b = right;
+
+	return strcmp((*a)->name, (*b)->name);
+}
+
+/* Tools that would share a name all carry their hash instead. */
+static enum ss_err
+settle_names(struct catalog *c, struct ss_error *err)
+{
+	struct catalog_tool **all;
+	size_t n = 0, count = 0;
+
+	for (size_t i = 0; i < c->page_count; i++)
+		count += c->pages[i].tool_count;
+	all = calloc(count + 1, sizeof(*all));
+	if (all == NULL)
+		return error_memory(err);
+	for (size_t i = 0; i < c->page_count; i++)
+		for (size_t k = 0; k < c->pages[i].tool_count; k++)
+			if (!c->pages[i].tools[k].hidden)
+				all[n++] = &c->pages[i].tools[k];
+	c->tool_count = n;
+	qsort(all, n, sizeof(*all), by_name);
+	for (size_t i = 0, run; i < n; i += run) {
+		for (run = 1; i + run < n &&
+			strcmp(all[i]->name, all[i + run]->name) == 0;)
+			run++;
+		for (size_t k = i; run > 1 && k < i + run; k++)
+			strcpy(all[k]->name, all[k]->hashed);
+	}
+	free(all);
+	return SS_OK;
+}
+
+enum ss_err
+catalog_refresh(
+	struct ss_site *site, struct catalog **out, struct ss_error *err)
+{
+	struct listing list = { 0 };
+	struct catalog *c = calloc(1, sizeof(*c));
+	enum ss_err code;
+
+	if (c == NULL)
+		return error_memory(err);
+	arena_init(&c->arena, 0);
+	code = listing_site(site, &list, err);
+	if (code == SS_OK) {
+		c->pages = arena_array(
+			&c->arena, list.count + 1, sizeof(*c->pages));
+		if (c->pages == NULL)
+			code = error_memory(err);
+	}
+	for (size_t i = 0; code == SS_OK && i < list.count; i++)
+		code = add_page(site, c, list.paths[i], err);
+	if (code == SS_OK)
+		code = settle_names(c, err);
+	if (code != SS_OK) {
+		catalog_free(c);
+		return code;
+	}
+	catalog_free(site->catalog);
+	*out = site->catalog = c;
+	return SS_OK;
+}
+
+const struct catalog_tool *
+catalog_tool_find(const struct catalog *c, const char *name,
+	const struct catalog_page **page)
+{
+	for (size_t i = 0; c != NULL && i < c->page_count; i++)
+		for (size_t k = 0; k < c->pages[i].tool_count; k++) {
+			const struct catalog_tool *t = &c->pages[i].tools[k];
+
+			if (t->hidden ||
+				(strcmp(t->name, name) != 0 &&
+					strcmp(t->hashed, name) != 0))
+				continue;
+			*page = &c->pages[i];
+			return t;
+		}
+	return NULL;
+}
+
+const struct catalog_page *
+catalog_page_find(const struct catalog *c, const char *path)
+{
+	for (size_t i = 0; c != NULL && i < c->page_count; i++)
+		if (strcmp(c->pages[i].path, path) == 0)
+			return &c->pages[i];
+	return NULL;
+}

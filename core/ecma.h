@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A page's regular expression as JSON Schema wants it: ECMA-262, in unicode
+ * mode.  Pure.
+ */
+#ifndef SS_ECMA_H
+#define SS_ECMA_H
+
+#include "buf.h"
+
+/*
+ * Writes an expression that finds in every text what source (PCRE2, as
+ * pattern.h compiles it) finds.  False, and out may hold a part of it: there
+ * is none that is surely the same, so a client must not check it.
+ */
+bool ecma_write(struct buf *out, const char *source, size_t len);
+
+#endif

@@ -1,0 +1,702 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tools/list and tools/call: pages' tools under their names, or, on a site
+ * with more of them than [mcp] max_tools, one tool `run` for all.
+ */
+#include "base64.h"
+#include "call.h"
+#include "listing.h"
+#include "mcp_confirm.h"
+#include "mcp_parts.h"
+#include "path.h"
+
+#define CURSOR "tool:"
+#define RUN_TOOL "run"
+/* A tool that writes MCP's own content blocks. */
+#define CONTENT_TYPE "application/vnd.mcp.content+json"
+
+/* --------------------------------------------------------------- helpers -- */
+
+static bool
+is_generic(const struct mcp *m, const struct catalog *c)
+{
+	return c->tool_count > m->site->config.mcp.max_tools;
+}
+
+/* "image/png", without parameters; "" for text. */
+static struct ss_text
+output_type(const struct spec *spec)
+{
+	struct ss_text type = text_of(spec->output);
+	const char *end;
+
+	if (spec->output == NULL || text_is(type, "text") ||
+		text_starts(type, "text/") || text_is(type, "application/json"))
+		return TEXT("");
+	end = strpbrk(type.data, "; ");
+	if (end != NULL)
+		type.len = (size_t)(end - type.data);
+	return type;
+}
+
+/* A page of the catalog, opened and parsed; closed by the caller. */
+static enum ss_err
+open_page(struct mcp *m, const char *path, struct ss_document *doc,
+	struct page **page)
+{
+	const struct ss_resolver *resolver = &m->site->resolver;
+	enum ss_err code;
+
+	*doc = SS_INIT(ss_document);
+	doc->fd = doc->dir_fd = -1;
+	code = resolver->open(resolver->ctx, path, doc, &m->err);
+	if (code != SS_OK)
+		return code;
+	code = page_get(m->site, doc, page, &m->err);
+	if (code == SS_OK && (*page)->error.code != SS_OK) {
+		m->err = (*page)->error;
+		code = m->err.code;
+	}
+	if (code != SS_OK)
+		resolver->close(resolver->ctx, doc);
+	return code;
+}
+
+static void
+close_page(struct mcp *m, struct ss_document *doc)
+{
+	m->site->resolver.close(m->site->resolver.ctx, doc);
+}
+
+/* ------------------------------------------------------------------ list -- */
+
+static void
+describe(struct mcp *m, const struct catalog_page *listed,
+	const struct spec *spec)
+{
+	struct buf text = BUF_INIT(8192);
+	const char *words = spec->description != NULL ? spec->description
+						      : listed->description;
+
+	if (words[0] != '\0')
+		buf_printf(&text, "%s\n", words);
+	buf_text(&text, "Runs ");
+	spec_print(spec, &text);
+	buf_printf(&text, " in the directory of /%s", listed->path);
+	mcp_key(m, "description");
+	proto_string(m->out, text.data != NULL ? text.data : "", text.len);
+	buf_release(&text);
+}
+
+static void
+write_tool(struct mcp *m, const struct catalog_page *listed,
+	const struct catalog_tool *tool, const struct page *page)
+{
+	const struct spec *spec = &page->front.specs[tool->index];
+
+	mcp_comma(m);
+	buf_char(m->out, '{');
+	mcp_text(m, "name", tool->name);
+	mcp_text(m, "title", spec->title != NULL ? spec->title : listed->title);
+	describe(m, listed, spec);
+	mcp_input_schema(m, page, spec);
+	if (output_type(spec).len == 0)
+		mcp_output_schema(m);
+	mcp_annotations(m, page, spec);
+	buf_char(m->out, '}');
+}
+
+static void
+write_run_tool(struct mcp *m)
+{
+	bool walls = strcmp(m->site->config.sandbox.mode, "off") != 0;
+
+	buf_text(m->out, "{\"name\":\"" RUN_TOOL "\"");
+	mcp_text(m, "title", "Run a command that a page allows");
+	mcp_text(m, "description",
+		"Each page of this site lists in its frontmatter, under "
+		"`tools:`, the commands that may be run in its directory: read "
+		"the page as a resource first. {} stands for any word, a regex "
+		"for a word that matches it.");
+	mcp_key(m, "inputSchema");
+	buf_text(m->out,
+		"{\"type\":\"object\",\"properties\":{"
+		"\"page\":{\"type\":\"string\",\"description\":\"The page's "
+		"path, as docs/a.md\"},"
+		"\"command\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}"
+		",\"minItems\":1,\"description\":\"The command, word by "
+		"word\"},"
+		"\"env\":{\"type\":\"object\",\"additionalProperties\":"
+		"{\"type\":\"string\"}},"
+		"\"stdin\":{\"type\":\"string\"}},"
+		"\"required\":[\"page\",\"command\"],"
+		"\"additionalProperties\":false}");
+	mcp_output_schema(m);
+	mcp_key(m, "annotations");
+	buf_printf(m->out,
+		"{\"readOnlyHint\":false,\"destructiveHint\":true,"
+		"\"openWorldHint\":%s}}",
+		walls && m->site->grant.network == NETWORK_OFF &&
+				!m->site->grant.http
+			? "false"
+			: "true");
+}
+
+/* Goes through the tools behind `after`, as many as one answer holds. */
+static enum rpc_code
+write_tools(struct mcp *m, const struct catalog *c, const char *after)
+{
+	const char *last = NULL;
+	size_t told = 0;
+	bool started = after == NULL;
+
+	for (size_t i = 0; i < c->page_count; i++) {
+		const struct catalog_page *listed = &c->pages[i];
+		struct ss_document doc;
+		struct page *page = NULL;
+
+		for (size_t k = 0; k < listed->tool_count; k++) {
+			const struct catalog_tool *t = &listed->tools[k];
+
+			if (t->hidden)
+				continue;
+			if (!started) {
+				started = strcmp(t->name, after) == 0;
+				continue;
+			}
+			if (told == MCP_PAGE_SIZE) {
+				buf_char(m->out, ']');
+				mcp_next_cursor(m, CURSOR, last);
+				if (page != NULL)
+					close_page(m, &doc);
+				return RPC_OK;
+			}
+			if (page == NULL &&
+				open_page(m, listed->path, &doc, &page) !=
+					SS_OK)
+				break; /* it went away meanwhile */
+			if (t->index < page->front.spec_count)
+				write_tool(m, listed, t, page);
+			last = t->name;
+			told++;
+		}
+		if (page != NULL)
+			close_page(m, &doc);
+	}
+	buf_char(m->out, ']');
+	return started ? RPC_OK
+		       : mcp_refuse(m, RPC_BAD_PARAMS,
+				 "the cursor names a tool that is gone");
+}
+
+enum rpc_code
+mcp_tools_list(struct mcp *m)
+{
+	const char *after;
+	struct catalog *c;
+	enum rpc_code code = mcp_cursor(m, CURSOR, &after);
+
+	if (code != RPC_OK)
+		return code;
+	if (catalog_refresh(m->site, &c, &m->err) != SS_OK)
+		return RPC_INTERNAL;
+	mcp_key(m, "tools");
+	buf_char(m->out, '[');
+	if (is_generic(m, c)) {
+		write_run_tool(m);
+		buf_char(m->out, ']');
+	} else {
+		code = write_tools(m, c, after);
+	}
+	error_clear(&m->err);
+	mcp_cacheable(m);
+	return code;
+}
+
+/* ------------------------------------------------------------- arguments -- */
+
+static const struct ss_text *
+read_list(struct mcp *m, const struct rpc_value *list, size_t *count,
+	const char **found)
+{
+	struct ss_text *items = arena_array(
+		&m->site->arena, rpc_count(list) + 1, sizeof(*items));
+
+	*count = 0;
+	for (const struct rpc_value *v = rpc_first(list);
+		items != NULL && v != NULL; v = rpc_next(v)) {
+		if (rpc_text(v) == NULL) {
+			*found = "an array with something else in it";
+			return items;
+		}
+		items[(*count)++] = text_of(rpc_text(v));
+	}
+	return items;
+}
+
+static struct ss_pair *
+read_map(struct mcp *m, const struct rpc_value *map, size_t *count,
+	const char **found)
+{
+	struct ss_pair *pairs = arena_array(
+		&m->site->arena, rpc_count(map) + 1, sizeof(*pairs));
+
+	*count = 0;
+	for (const struct rpc_value *v = rpc_first(map);
+		pairs != NULL && v != NULL; v = rpc_next(v)) {
+		if (rpc_text(v) == NULL) {
+			*found = "an object with something else in it";
+			return pairs;
+		}
+		pairs[*count].name = rpc_name(v);
+		pairs[(*count)++].value = rpc_text(v);
+	}
+	return pairs;
+}
+
+static bool
+read_argument(
+	struct mcp *m, const struct rpc_value *v, struct toolcall_argument *out)
+{
+	const char *text = rpc_text(v);
+	bool good = true;
+
+	*out = (struct toolcall_argument){ .name = rpc_name(v),
+		.kind = TOOLCALL_OTHER };
+	if (text != NULL) {
+		out->kind = TOOLCALL_TEXT;
+		out->text = text_of(text);
+	} else if (rpc_is_list(v)) {
+		out->kind = TOOLCALL_LIST;
+		out->items = read_list(m, v, &out->item_count, &out->found);
+		good = out->items != NULL;
+	} else if (rpc_is_object(v)) {
+		out->kind = TOOLCALL_MAP;
+		out->pairs = read_map(m, v, &out->pair_count, &out->found);
+		good = out->pairs != NULL;
+	} else {
+		out->found = rpc_kind_name(v);
+	}
+	if (out->found != NULL)
+		out->kind = TOOLCALL_OTHER;
+	return good;
+}
+
+static enum ss_err
+read_arguments(struct mcp *m, struct toolcall_argument **out, size_t *count)
+{
+	const struct rpc_value *object = rpc_member(m->rpc.params, "arguments");
+
+	*count = 0;
+	*out = arena_array(
+		&m->site->arena, rpc_count(object) + 1, sizeof(**out));
+	if (*out == NULL)
+		return error_memory(&m->err);
+	for (const struct rpc_value *v = rpc_first(object); v != NULL;
+		v = rpc_next(v))
+		if (!read_argument(m, v, &(*out)[(*count)++]))
+			return error_memory(&m->err);
+	return SS_OK;
+}
+
+/* ---------------------------------------------------------------- result -- */
+
+static void
+text_block(struct mcp *m, struct ss_text text)
+{
+	mcp_comma(m);
+	buf_text(m->out, "{\"type\":\"text\",\"text\":");
+	proto_string(m->out, text.data, text.len);
+	buf_char(m->out, '}');
+}
+
+static void
+structured(struct mcp *m, struct ss_text out, struct ss_text err, int code)
+{
+	mcp_key(m, "structuredContent");
+	buf_text(m->out, "{\"stdout\":");
+	proto_string(m->out, out.data, out.len);
+	buf_text(m->out, ",\"stderr\":");
+	proto_string(m->out, err.data, err.len);
+	buf_printf(m->out, ",\"returncode\":%d}", code);
+}
+
+/* What went wrong is the model's to read and correct. */
+static enum rpc_code
+refused(struct mcp *m, struct ss_text type)
+{
+	struct buf text =
+		BUF_INIT(sizeof(m->err.message) + sizeof(m->err.hint) + 2);
+
+	buf_text(&text, m->err.message);
+	if (m->err.hint[0] != '\0')
+		buf_printf(&text, "\n%s", m->err.hint);
+	mcp_key(m, "content");
+	buf_char(m->out, '[');
+	text_block(m, buf_view(&text));
+	buf_char(m->out, ']');
+	if (type.len == 0)
+		structured(m, TEXT(""), buf_view(&text), 1);
+	mcp_key(m, "isError");
+	buf_text(m->out, "true");
+	buf_release(&text);
+	return RPC_OK;
+}
+
+/* Blocks that the tool wrote itself: a JSON list of objects with a type. */
+static bool
+own_blocks(struct mcp *m, struct ss_text out)
+{
+	struct rpc wrapped;
+	struct buf message = BUF_INIT(out.len + 64);
+	const struct rpc_value *list = NULL;
+	bool good = false;
+
+	buf_text(&message,
+		"{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"params\":"
+		"{\"x\":");
+	buf_add(&message, out.data, out.len);
+	buf_text(&message, "}}");
+	if (buf_ok(&message) &&
+		rpc_parse(message.data, message.len, &wrapped, NULL) == RPC_OK)
+		list = rpc_member(wrapped.params, "x");
+	for (const struct rpc_value *v = rpc_first(list); v != NULL;
+		v = rpc_next(v)) {
+		good = rpc_text(rpc_member(v, "type")) != NULL;
+		if (!good)
+			break;
+	}
+	if (good && rpc_is_list(list))
+		for (const struct rpc_value *v = rpc_first(list); v != NULL;
+			v = rpc_next(v)) {
+			mcp_comma(m);
+			rpc_write(m->out, v);
+		}
+	if (message.len > 0)
+		rpc_release(&wrapped);
+	buf_release(&message);
+	return good;
+}
+
+static void
+base64_member(struct mcp *m, const char *key, struct ss_text bytes)
+{
+	mcp_key(m, key);
+	buf_char(m->out, '"');
+	base64_write(m->out, bytes.data, bytes.len);
+	buf_char(m->out, '"');
+}
+
+static void
+binary_block(struct mcp *m, struct ss_text type, const char *path)
+{
+	bool image = text_starts(type, "image/");
+	bool sound = text_starts(type, "audio/");
+
+	mcp_comma(m);
+	if (image || sound) {
+		buf_printf(
+			m->out, "{\"type\":\"%s\"", image ? "image" : "audio");
+		base64_member(m, "data", m->result.out);
+	} else {
+		buf_text(m->out, "{\"type\":\"resource\",\"resource\":{");
+		mcp_key(m, "uri");
+		mcp_uri(m, path);
+		base64_member(m, "blob", m->result.out);
+	}
+	mcp_key(m, "mimeType");
+	proto_string(m->out, type.data, type.len);
+	buf_text(m->out, image || sound ? "}" : "}}");
+}
+
+static void
+text_blocks(struct mcp *m)
+{
+	const struct ss_result *r = &m->result;
+	struct buf line = BUF_INIT(256);
+
+	if (r->out.len > 0 || (r->err.len == 0 && r->returncode == 0))
+		text_block(m, r->out);
+	if (r->err.len > 0)
+		text_block(m, r->err);
+	if (r->returncode != 0) {
+		buf_printf(&line, "exit status %d", r->returncode);
+		if (r->limit != NULL)
+			buf_printf(&line, " (limit: %s)", r->limit);
+		text_block(m, buf_view(&line));
+	}
+	buf_release(&line);
+}
+
+static enum rpc_code
+ran(struct mcp *m, struct ss_text type, const char *path)
+{
+	const struct ss_result *r = &m->result;
+
+	mcp_key(m, "content");
+	buf_char(m->out, '[');
+	if (type.len == 0 || r->returncode != 0 ||
+		(text_is(type, CONTENT_TYPE) && !own_blocks(m, r->out)))
+		text_blocks(m);
+	else if (!text_is(type, CONTENT_TYPE))
+		binary_block(m, type, path);
+	buf_char(m->out, ']');
+	if (type.len == 0)
+		structured(m, r->out, r->err, r->returncode);
+	mcp_key(m, "isError");
+	buf_text(m->out, r->returncode != 0 ? "true" : "false");
+	return RPC_OK;
+}
+
+/* ------------------------------------------------------------------ call -- */
+
+/* One call: the page is open, the tool and the words are known. */
+struct calling {
+	struct ss_document *doc;
+	struct page *page;
+	const struct spec *spec;
+	struct proto_request request;
+};
+
+/* Copied: the run may read the page anew and free this one. */
+static bool
+keep(struct mcp *m, const struct calling *c, const char **path,
+	struct ss_text *type)
+{
+	struct ss_text t = output_type(c->spec);
+
+	*path = arena_copy(&m->site->arena, c->doc->path, strlen(c->doc->path));
+	type->data = arena_copy(&m->site->arena, t.data, t.len);
+	type->len = t.len;
+	return *path != NULL && type->data != NULL;
+}
+
+static enum rpc_code
+call(struct mcp *m, struct calling *c)
+{
+	struct call job = { .doc = c->doc,
+		.request = &c->request,
+		.request_id = m->request_id,
+		.named = true,
+		.tool = (size_t)(c->spec - c->page->front.specs),
+		.stdin_fd = -1,
+		.client_fd = m->client_fd };
+	enum mcp_answered answered = MCP_AGREED;
+	struct ss_text type;
+	const char *path;
+	enum ss_err code;
+
+	if (!keep(m, c, &path, &type)) {
+		error_memory(&m->err);
+		return RPC_INTERNAL;
+	}
+	if (c->spec->confirm)
+		answered = mcp_confirm(m, c->doc, c->spec, &c->request);
+	switch (answered) {
+	case MCP_AGREED: break;
+	case MCP_ASKED: return RPC_OK;
+	case MCP_DECLINED: return refused(m, type);
+	case MCP_CANNOT_ASK: return RPC_NO_CAPABILITY;
+	case MCP_STATE_WRONG: return RPC_BAD_PARAMS;
+	}
+	code = mcp_run(m, &job);
+	m->tool = m->result.tool;
+	if (code == SS_GONE || code == SS_INTERNAL)
+		return RPC_INTERNAL;
+	return code == SS_OK ? ran(m, type, path) : refused(m, type);
+}
+
+/* Does the page still have this tool at this place? */
+static bool
+is_same_tool(const struct catalog_page *listed, const struct catalog_tool *tool,
+	const struct page *page)
+{
+	char hashed[TOOLCALL_NAME_MAX + 1];
+
+	if (tool->index >= page->front.spec_count)
+		return false;
+	toolcall_hashed_name(
+		&page->front.specs[tool->index], listed->path, hashed);
+	return strcmp(hashed, tool->hashed) == 0;
+}
+
+static bool
+try_open(struct mcp *m, const char *name, struct ss_document *doc,
+	struct calling *c)
+{
+	const struct catalog_page *listed;
+	const struct catalog_tool *tool =
+		catalog_tool_find(m->site->catalog, name, &listed);
+
+	if (tool == NULL || open_page(m, listed->path, doc, &c->page) != SS_OK)
+		return false;
+	if (!is_same_tool(listed, tool, c->page)) {
+		close_page(m, doc);
+		return false;
+	}
+	c->spec = &c->page->front.specs[tool->index];
+	return true;
+}
+
+static enum rpc_code
+call_named(struct mcp *m, const char *name)
+{
+	struct toolcall_argument *args;
+	struct ss_document doc;
+	struct calling c = { .doc = &doc };
+	struct catalog *fresh;
+	enum rpc_code code;
+	size_t count;
+
+	/* What is known may be old: looked up, checked, and made anew. */
+	if (!try_open(m, name, &doc, &c)) {
+		error_clear(&m->err);
+		if (catalog_refresh(m->site, &fresh, &m->err) != SS_OK)
+			return RPC_INTERNAL;
+		if (!try_open(m, name, &doc, &c))
+			return mcp_refuse(m, RPC_BAD_PARAMS,
+				"there is no tool \"%.100s\"", name);
+	}
+	error_clear(&m->err);
+	if (read_arguments(m, &args, &count) != SS_OK)
+		code = RPC_INTERNAL;
+	else if (toolcall_words(&m->site->arena, c.spec, args, count,
+			 &c.request, &m->err) != SS_OK)
+		code = m->err.code == SS_INTERNAL
+			? RPC_INTERNAL
+			: refused(m, output_type(c.spec));
+	else
+		code = call(m, &c);
+	close_page(m, &doc);
+	return code;
+}
+
+/* --------------------------------------------------- the tool for all pages */
+
+static enum ss_err
+bad_run(struct mcp *m, const char *what)
+{
+	error_set(&m->err, SS_BAD_REQUEST, "%s", what);
+	error_hint(&m->err,
+		"send {\"page\": \"docs/a.md\", \"command\": [\"ls\"]}");
+	return SS_BAD_REQUEST;
+}
+
+static const struct toolcall_argument *
+argument(const struct toolcall_argument *args, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(args[i].name, name) == 0)
+			return &args[i];
+	return NULL;
+}
+
+static enum ss_err
+run_request(struct mcp *m, const struct toolcall_argument *args, size_t count,
+	struct proto_request *out)
+{
+	const struct toolcall_argument *command =
+		argument(args, count, "command");
+	const struct toolcall_argument *env = argument(args, count, "env");
+	const struct toolcall_argument *in = argument(args, count, "stdin");
+
+	if (command == NULL || command->kind != TOOLCALL_LIST ||
+		command->item_count == 0)
+		return bad_run(m, "\"command\" must be a list of words");
+	if ((env != NULL && env->kind != TOOLCALL_MAP) ||
+		(in != NULL && in->kind != TOOLCALL_TEXT))
+		return bad_run(m,
+			"\"env\" is an object of strings, \"stdin\" "
+			"a string");
+	out->word_count = command->item_count;
+	out->words = arena_array(
+		&m->site->arena, out->word_count, sizeof(*out->words));
+	if (out->words == NULL)
+		return error_memory(&m->err);
+	memcpy(out->words, command->items,
+		out->word_count * sizeof(*out->words));
+	if (env != NULL) {
+		out->env = env->pairs;
+		out->env_count = env->pair_count;
+	}
+	out->has_stdin = in != NULL;
+	if (in != NULL)
+		out->stdin_text = in->text;
+	return proto_fill(
+		&m->site->arena, out->words, out->word_count, NULL, 0, &m->err);
+}
+
+static enum ss_err
+open_listed(struct mcp *m, const struct toolcall_argument *named,
+	struct ss_document *doc, struct page **page)
+{
+	char path[PATH_BYTES_MAX + 1];
+	enum ss_err code;
+
+	if (named == NULL || named->kind != TOOLCALL_TEXT)
+		return bad_run(m, "\"page\" must be a path");
+	code = ss_path_clean(
+		named->text.data, named->text.len, path, sizeof(path), &m->err);
+	if (code == SS_OK)
+		code = open_page(m, path, doc, page);
+	if (code != SS_OK)
+		return code;
+	if (path_is_page(doc->path) && listing_has(m->site, doc->path))
+		return SS_OK;
+	close_page(m, doc);
+	return error_set(&m->err, SS_NOT_FOUND, "no such page");
+}
+
+static enum rpc_code
+call_run_tool(struct mcp *m)
+{
+	const struct toolcall_argument *page;
+	struct toolcall_argument *args;
+	struct ss_document doc;
+	struct calling c = { .doc = &doc };
+	enum ss_err code;
+	enum rpc_code done;
+	size_t count, tool;
+
+	if (read_arguments(m, &args, &count) != SS_OK)
+		return RPC_INTERNAL;
+	page = argument(args, count, "page");
+	code = run_request(m, args, count, &c.request);
+	if (code == SS_OK)
+		code = open_listed(m, page, &doc, &c.page);
+	if (code != SS_OK)
+		return code == SS_INTERNAL ? RPC_INTERNAL
+					   : refused(m, TEXT(""));
+	code = spec_choose(c.page->front.specs, c.page->front.spec_count,
+		c.request.words, c.request.word_count, &tool, &m->err);
+	if (code == SS_OK) {
+		c.spec = &c.page->front.specs[tool];
+		done = call(m, &c);
+	} else {
+		done = refused(m, TEXT(""));
+	}
+	close_page(m, &doc);
+	return done;
+}
+
+enum rpc_code
+mcp_tools_call(struct mcp *m)
+{
+	const char *name = mcp_param(m, "name");
+	const struct rpc_value *arguments =
+		rpc_member(m->rpc.params, "arguments");
+	struct catalog *c = m->site->catalog;
+
+	if (name == NULL)
+		return RPC_BAD_PARAMS;
+	if (arguments != NULL && !rpc_is_object(arguments))
+		return mcp_refuse(
+			m, RPC_BAD_PARAMS, "\"arguments\" must be an object");
+	if (strcmp(name, RUN_TOOL) == 0) {
+		if (catalog_refresh(m->site, &c, &m->err) != SS_OK)
+			return RPC_INTERNAL;
+		if (is_generic(m, c))
+			return call_run_tool(m);
+	}
+	return call_named(m, name);
+}
