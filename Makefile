@@ -16,6 +16,7 @@ INCLUDEDIR ?= $(PREFIX)/include
 DATADIR ?= $(PREFIX)/share/statespace
 MANDIR ?= $(PREFIX)/share/man
 SYSCONFDIR ?= /etc
+SYSTEMDDIR ?= $(PREFIX)/lib/systemd/system
 
 # Commands are shown by a word; the rest only with V=1.
 Q := $(if $(V),,@)
@@ -41,6 +42,8 @@ PACKAGES := gcc libc6-dev make pkg-config libfcgi-dev libyaml-dev libcjson-dev \
 PACKAGES_TEST := perl curl procps
 PACKAGES_CI := git clang clang-tidy clang-format cppcheck mandoc
 PACKAGES_BENCH := wrk fcgiwrap
+# Of npm, whoever brought it here.
+PACKAGES_BROWSER = chromium $(if $(shell command -v npm),,nodejs npm)
 
 # A space before and after each name, so that a name is found whole.
 define install_packages
@@ -73,7 +76,17 @@ deps-ci: ## the same, and what .ci/run needs
 	$(call install_packages,$(PACKAGES) $(PACKAGES_TEST) $(PACKAGES_CI))
 deps-bench: ## the same as deps, and what the benchmark needs
 	$(call install_packages,$(PACKAGES) $(PACKAGES_TEST) $(PACKAGES_BENCH))
-.PHONY: deps deps-test deps-ci deps-bench
+deps-browser: ## the same as deps-test, and what drives a browser
+	$(call install_packages,$(PACKAGES) $(PACKAGES_TEST) $(PACKAGES_BROWSER))
+	@$(MAKE) --no-print-directory $(BUILD)/browser/node_modules
+.PHONY: deps deps-test deps-ci deps-bench deps-browser
+
+# tests/web/browser.t looks for them there.
+$(BUILD)/browser/node_modules:
+	@mkdir -p $(@D)
+	$(call say,NPM,$@)
+	$(Q)npm install --prefix $(@D) --silent --no-audit --no-fund --no-save \
+		--ignore-scripts playwright-core@1.56 axe-core@4.11
 
 # ------------------------------------------------------------------- flags --
 # What asks the compiler or pkg-config is asked once, when it is needed.
@@ -214,6 +227,8 @@ TEST_ENV = BUILD=$(abspath $(BUILD)) UBSAN_OPTIONS=print_stacktrace=1
 export CC CFLAGS CPPFLAGS LDFLAGS SANITIZE WERROR
 
 test: deps-test ## build, then every test under prove
+	@! command -v chromium npm >/dev/null || timeout 120 $(MAKE) -s \
+		$(BUILD)/browser/node_modules || true
 	@$(AGAIN) all unit examples
 	@$(MAKE) --no-print-directory prove
 # The tests alone, once everything is built; skips are shown with their reason.
@@ -311,6 +326,18 @@ Libs: -L$${libdir} -lstatespace -lcmark-gfm-extensions
 endef
 export PKG_CONFIG
 
+# What of conf/ goes where; the programs' place is written into the units.
+COMPLETIONS = $(PREFIX)/share/bash-completion/completions
+PLACES = statespace.service:$(SYSTEMDDIR)/statespace.service \
+	statespace.socket:$(SYSTEMDDIR)/statespace.socket \
+	sysusers.conf:$(PREFIX)/lib/sysusers.d/statespace.conf \
+	tmpfiles.conf:$(PREFIX)/lib/tmpfiles.d/statespace.conf \
+	completion.bash:$(COMPLETIONS)/statespace \
+	completion.bash:$(COMPLETIONS)/statespace-exec \
+	completion.bash:$(COMPLETIONS)/statespace-fcgi
+place_from = conf/$(word 1,$(subst :, ,$(1)))
+place_to = $(DESTDIR)$(word 2,$(subst :, ,$(1)))
+
 HELPERS = $(wildcard $(BUILD)/libexec/statespace-*)
 NGINX = $(wildcard nginx/*)
 
@@ -329,6 +356,10 @@ install: all ## under PREFIX, below DESTDIR
 	$(if $(NGINX),cp -R $(NGINX) $(DESTDIR)$(DATADIR)/nginx)
 	$(foreach page,$(MAN),install -m 644 $(page) \
 		$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(page))) &&) true
+	$(foreach place,$(PLACES),install -d $(dir $(call place_to,$(place))) && \
+		sed 's|/usr/local/bin/|$(BINDIR)/|' $(call place_from,$(place)) \
+		>$(call place_to,$(place)) && \
+		chmod 644 $(call place_to,$(place)) &&) true
 	# The operator's own configuration is never overwritten.
 	test ! -f conf/statespace.toml || \
 		test -e $(DESTDIR)$(SYSCONFDIR)/statespace/statespace.toml || \
@@ -341,6 +372,7 @@ uninstall: ## what install put there, but for a changed configuration
 		$(DESTDIR)$(INCLUDEDIR)/statespace.h \
 		$(foreach page,$(MAN),$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix \
 			$(page)))/$(notdir $(page)))
+	rm -f $(foreach place,$(PLACES),$(call place_to,$(place)))
 	rm -rf $(DESTDIR)$(DATADIR) $(DESTDIR)$(LIBEXECDIR)
 	! cmp -s conf/statespace.toml \
 		$(DESTDIR)$(SYSCONFDIR)/statespace/statespace.toml || \

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+# bash completion of statespace, statespace-exec and statespace-fcgi.
+_statespace()
+{
+	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
+	local command= i words=
+
+	COMPREPLY=()
+	case ${COMP_WORDS[0]##*/} in
+	statespace-exec) command=exec ;;
+	statespace-fcgi) command=fcgi ;;
+	*) [ "$COMP_CWORD" -gt 1 ] && command=${COMP_WORDS[1]} ;;
+	esac
+	# After -- stand the words of a tool.
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		[ "${COMP_WORDS[i]}" = -- ] && return
+	done
+	case $before in
+	-c | --config | --env-file | --socket)
+		mapfile -t COMPREPLY < <(compgen -f -- "$word")
+		return ;;
+	-C | --directory)
+		mapfile -t COMPREPLY < <(compgen -d -- "$word")
+		return ;;
+	--front)
+		mapfile -t COMPREPLY < <(compgen -W 'nginx lighttpd' -- "$word")
+		return ;;
+	-h | --host | -p | --port | --timeout | --workers | -e | --env)
+		return ;;
+	esac
+	case $command in
+	'') words='serve fcgi exec mcp check doctor --help --version' ;;
+	serve) words='--host --port --config --timeout --env --env-file --front
+		--workers --allow-no-readme --help' ;;
+	fcgi) words='--config --env --env-file --timeout --socket --workers
+		--help' ;;
+	exec) words='--config --env --env-file --timeout --directory --help' ;;
+	mcp) words='--config --env --env-file --timeout --help' ;;
+	check) words='--config --env --env-file --json --directory --help' ;;
+	doctor) words='--config --json --help' ;;
+	esac
+	if [[ $word == -* || -z $command ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+	else
+		mapfile -t COMPREPLY < <(compgen -f -- "$word")
+	fi
+}
+complete -o filenames -F _statespace statespace statespace-exec statespace-fcgi

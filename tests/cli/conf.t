@@ -1,0 +1,156 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: MIT
+# What `make install` gives a system besides the programs: units that systemd
+# accepts and that leave the sandbox whole, the account, the completion.
+use strict;
+use warnings;
+use Cwd qw(abs_path);
+use File::Basename qw(dirname);
+use File::Temp ();
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Statespace::FastCGI qw(call talk);
+use Statespace::Server;
+use Statespace::TestSite;
+use Test::More;
+use Time::HiRes qw(sleep);
+
+my $top = abs_path(dirname(__FILE__) . '/../..');
+my $program = Statespace::Server::binary();
+-x $program or plan skip_all => 'the program is not built';
+my $dir = File::Temp->newdir('statespace-XXXXXXXX', TMPDIR => 1);
+chmod 0755, $dir;
+
+sub slurp
+{
+	open my $file, '<', $_[0] or die "$_[0]: $!";
+	local $/;
+	return scalar <$file>;
+}
+
+sub has { return scalar `command -v $_[0] 2>/dev/null` }
+
+# -------------------------------------------------------------------- units --
+my $unit = slurp("$top/conf/statespace.service");
+my %set = $unit =~ /^(\w+)=(.*)$/mg;
+SKIP: {
+	skip 'systemd-analyze is not installed', 1 unless has('systemd-analyze');
+	(my $ours = $unit) =~ s{/usr/local/bin/statespace}{$program};
+	Statespace::TestSite::write_file("$dir/statespace.service", $ours);
+	Statespace::TestSite::write_file("$dir/statespace.socket",
+		slurp("$top/conf/statespace.socket"));
+	my $said = `SYSTEMD_LOG_LEVEL=warning systemd-analyze verify --man=no \\
+		$dir/statespace.service $dir/statespace.socket 2>&1`;
+	# Of other units of this machine it complains, too.
+	$said = join "\n", grep { /statespace/ } split /\n/, $said;
+	is($said, '', 'systemd finds nothing wrong in the units');
+}
+is($set{Type}, 'notify', 'the service says when it is ready');
+ok(!exists $set{RestrictNamespaces} && $unit !~ /^ProtectKernelTunables=/m,
+	'nothing of it keeps workers from building namespaces');
+
+# No capabilities, no new privileges, a system that is read-only: still strict.
+SKIP: {
+	skip 'only root can take so much away', 1 if $> != 0;
+	skip 'unshare or setpriv is not installed', 1
+	    unless has('unshare') && has('setpriv');
+	my $site = Statespace::TestSite->new(
+		files => { 'README.md' => "---\ntools: [[\"true\"]]\n---\n" });
+	my ($root, $socket) = ($site->dir, "/dev/shm/statespace-$$/sock");
+	mkdir dirname($socket) or skip '/dev/shm is not writable', 1;
+	chown 65534, 65534, dirname($socket);
+	Statespace::TestSite::write_file($site->scratch . '/empty.toml', '');
+	my $before = `$program doctor 2>&1`;
+	my $pid = fork() // die "fork: $!";
+	if ($pid == 0) {
+		open STDERR, '>', '/dev/null';
+		open STDOUT, '>', '/dev/null';
+		delete $ENV{$_} for grep { /^STATESPACE_/ } keys %ENV;
+		exec 'unshare', '-m', 'sh', '-c', 'mount --make-rprivate / &&
+			mount -o remount,bind,ro / && exec setpriv \
+			--reuid=65534 --regid=65534 --clear-groups \
+			--no-new-privs --bounding-set=-all "$@"', 'sh', $program,
+			'fcgi', '-c', $site->scratch . '/empty.toml',
+			'--workers', 1, '--socket', $socket, $root;
+	}
+	for (1 .. 100) {
+		last if -S $socket;
+		sleep 0.05;
+	}
+	my $answer = -S $socket ? talk($socket, call('/', ['true'])) : {};
+	kill 'TERM', $pid;
+	waitpid $pid, 0;
+	unlink $socket, "$socket.status";
+	rmdir dirname($socket);
+	skip 'no strict level on this machine', 1
+	    unless ($answer->{body} // '') =~ /"strict"/
+	    || $before =~ /^level:? +strict/m;
+	like($answer->{body}, qr/"level": "strict"/,
+		'what the unit takes away leaves tools confined');
+}
+
+# ------------------------------------------------------------------ account --
+SKIP: {
+	skip 'systemd-sysusers is not installed', 1 unless has('systemd-sysusers');
+	my $said = `systemd-sysusers --dry-run --root=$dir \\
+		$top/conf/sysusers.conf 2>&1`;
+	is($? >> 8, 0, 'systemd-sysusers accepts the account') or diag $said;
+}
+SKIP: {
+	skip 'systemd-tmpfiles is not installed', 1
+	    unless has('systemd-tmpfiles') && $> == 0;
+	mkdir "$dir/etc";
+	Statespace::TestSite::write_file("$dir/etc/passwd",
+		"statespace:x:998:998::/:/bin/false\n");
+	Statespace::TestSite::write_file("$dir/etc/group",
+		"statespace:x:998:\n");
+	`systemd-tmpfiles --create --root=$dir $top/conf/tmpfiles.conf 2>&1`;
+	is((stat "$dir/run/statespace")[2] & 07777, 0755,
+		"systemd-tmpfiles makes the sockets' directory");
+}
+
+# --------------------------------------------------------------- completion --
+SKIP: {
+	skip 'bash is not installed', 1 unless has('bash');
+	my $complete = sub {
+		my (@words) = @_;
+		my $list = join ' ', map { "'$_'" } @words;
+		my $all = `bash -c '. $top/conf/completion.bash
+			COMP_WORDS=($list) COMP_CWORD=$#words
+			_statespace; echo "\${COMPREPLY[*]}"'`;
+		chomp $all;
+		return $all;
+	};
+	is($complete->('statespace', 'se'), 'serve', 'a command is completed');
+	is($complete->('statespace', 'serve', '--fr'), '--front', 'an option');
+	is($complete->('statespace', 'serve', '--front', 'l'), 'lighttpd',
+		"an option's word");
+	is($complete->('statespace-exec', '--dir'), '--directory',
+		'by the name that it was called');
+	is($complete->('statespace', 'exec', 'page', '--', '--he'), '',
+		"and nothing among a tool's words");
+	# Every long option that it offers is one that the program takes.
+	my %taken = map { $_ => slurp("$top/fcgi/$_.c") } qw(serve fcgi exec
+		check doctor);
+	my $common = slurp("$top/fcgi/options.h");
+	for my $command (sort keys %taken) {
+		my @unknown = grep {
+			my $name = s/^--//r;
+			$name ne 'help' && "$taken{$command}$common"
+			    !~ /"\Q$name\E", (?:no|required)_argument/;
+		} split ' ', $complete->('statespace', $command, '--');
+		is("@unknown", '', "$command: it offers what there is");
+	}
+}
+
+# ------------------------------------------------------------- installation --
+my $make = 'make -s -C ' . $top . ' --no-print-directory';
+my $places = `$make -n install DESTDIR=$dir/root PREFIX=/usr BINDIR=/usr/bin 2>&1`;
+for my $name (qw(systemd/system/statespace.service systemd/system/statespace.socket
+	sysusers.d/statespace.conf tmpfiles.d/statespace.conf)) {
+	like($places, qr{\Q$dir/root/usr/lib/$name\E}, "$name is installed");
+}
+like($places, qr{\Q/share/bash-completion/completions/statespace\E},
+	'so is the completion');
+
+done_testing;
