@@ -227,8 +227,8 @@ TEST_ENV = BUILD=$(abspath $(BUILD)) UBSAN_OPTIONS=print_stacktrace=1
 export CC CFLAGS CPPFLAGS LDFLAGS SANITIZE WERROR
 
 test: deps-test ## build, then every test under prove
-	@! command -v chromium npm >/dev/null || timeout 120 $(MAKE) -s \
-		$(BUILD)/browser/node_modules || true
+	@! { command -v chromium && command -v npm; } >/dev/null || \
+		timeout 120 $(MAKE) -s $(BUILD)/browser/node_modules || true
 	@$(AGAIN) all unit examples
 	@$(MAKE) --no-print-directory prove
 # The tests alone, once everything is built; skips are shown with their reason.

@@ -665,9 +665,7 @@ put_stdin(struct sheet *s, size_t tool)
 static void
 put_form(struct sheet *s, size_t tool, const struct spec *spec)
 {
-	put(s, "<form aria-labelledby=\"");
-	put_id(s, tool, "n", 0);
-	put(s, "\" data-command=\"");
+	put(s, "<form data-command=\"");
 	add_command(&s->scratch, spec, false);
 	put_scratch(s);
 	put(s, "\">\n");
@@ -704,7 +702,7 @@ put_name(struct sheet *s, const struct spec *spec)
 static void
 put_card(struct sheet *s, size_t tool, const struct spec *spec)
 {
-	put(s, "<section class=\"tool\" aria-labelledby=\"");
+	put(s, "<div class=\"tool\" role=\"group\" aria-labelledby=\"");
 	put_id(s, tool, "n", 0);
 	put(s, "\">\n<h3 id=\"");
 	put_id(s, tool, "n", 0);
@@ -718,7 +716,7 @@ put_card(struct sheet *s, size_t tool, const struct spec *spec)
 	put(s, "<div class=\"result\" aria-live=\"polite\"></div>\n");
 	put_touch(s, spec);
 	put_curl(s, spec);
-	put(s, "</section>\n");
+	put(s, "</div>\n");
 }
 
 static void
@@ -731,8 +729,8 @@ put_tools(struct sheet *s)
 	put(s,
 		"<section class=\"tools\" aria-labelledby=\"_tools\">\n"
 		"<h2 id=\"_tools\">Tools</h2>\n"
-		"<noscript><p class=\"note\">The forms need script. The command "
-		"lines below them do not.</p></noscript>\n");
+		"<p class=\"note\" data-still>The forms need script. The command "
+		"lines below them do not.</p>\n");
 	for (size_t i = 0; i < front->spec_count; i++)
 		put_card(s, i, &front->specs[i]);
 	put(s, "</section>\n");

@@ -150,10 +150,15 @@
 		p.append(element("strong", "", error.code), ": " + error.message);
 		box.append(p);
 		if (list) {
-			const hint = element("p", "", "This page allows: ");
+			const tools = element("ul");
 
-			hint.append(element("code", "", list[1]));
-			box.append(hint);
+			for (const tool of list[1].split(/(?<=\]), (?=[[…])/)) {
+				const item = element("li");
+
+				item.append(element("code", "", tool));
+				tools.append(item);
+			}
+			box.append(element("p", "", "This page allows:"), tools);
 		} else if (error.hint) {
 			box.append(element("p", "", error.hint));
 		}
@@ -167,7 +172,7 @@
 		const text = Math.round(ms) + " ms";
 
 		return run ? Number(run[1]).toPrecision(3) + " ms, " + text +
-			" with the way" : text;
+			" in all" : text;
 	};
 
 	const show = (answer, time) => {
@@ -262,6 +267,8 @@
 		setTimeout(() => { button.textContent = "Copy"; }, 2000);
 	};
 
+	for (const note of document.querySelectorAll("[data-still]"))
+		note.hidden = true;
 	for (const form of document.querySelectorAll(".tool form"))
 		prepare(form);
 	for (const button of document.querySelectorAll("button.copy")) {

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: MIT
+// What a person does with the pages, done by a real browser.  Prints TAP for
+// browser.t, which starts the servers and knows where everything is.
+//
+//	node browser.mjs MODULES CHROMIUM PICTURES EXAMPLE HOSTILE
+import { createRequire } from "node:module";
+import { readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+
+const [modules, executablePath, pictures, example, hostile] =
+	process.argv.slice(2);
+const { chromium } = createRequire(modules + "/")("playwright-core");
+const axe = readFileSync(modules + "/axe-core/axe.min.js", "utf8");
+
+const DESK = { viewport: { width: 1200, height: 900 } };
+const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true,
+	hasTouch: true, deviceScaleFactor: 2 };
+
+let count = 0;
+
+const ok = (passed, sentence, detail) => {
+	console.log(`${passed ? "" : "not "}ok ${++count} - ${sentence}`);
+	if (!passed && detail !== undefined)
+		console.log(`# ${String(detail).replace(/\n/g, "\n# ")}`);
+};
+
+const is = (seen, expected, sentence) =>
+	ok(seen === expected, sentence, `expected ${expected}, saw ${seen}`);
+
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox",
+	"--disable-gpu", "--disable-quic", "--no-first-run",
+	"--disable-background-networking", "--disable-component-update",
+	"--disable-sync"] });
+
+// A page that remembers what it said and whom it asked.
+const open = async (options) => {
+	const context = await browser.newContext(options);
+	const page = await context.newPage();
+
+	page.setDefaultTimeout(20000);
+	page.said = [];
+	page.asked = [];
+	page.on("console", (m) => page.said.push(m.text()));
+	page.on("pageerror", (e) => page.said.push(String(e)));
+	page.on("dialog", async (d) => {
+		page.said.push("dialog: " + d.message());
+		await d.dismiss();
+	});
+	page.on("request", (r) => page.asked.push(r.url()));
+	return page;
+};
+
+const card = (page, name) => page.locator(".tool").filter({
+	has: page.getByRole("heading", { name, exact: true }) });
+
+const picture = (page, name, fullPage = true) =>
+	page.screenshot({ path: `${pictures}/${name}.png`, fullPage });
+
+// --------------------------------------------------------- reading, running
+
+const visit = async () => {
+	const page = await open(DESK);
+
+	await page.goto(example + "/");
+	is(await page.title(), "An example site", "the front page has its title");
+	await page.getByRole("navigation", { name: "Pages" })
+		.getByRole("link", { name: "texts/" }).click();
+	is(await page.locator("h1").innerText(), "Texts",
+		"a page of the navigation opens");
+	is(await page.locator("nav.pages [aria-current=page]").innerText(),
+		"texts/", "and says where one is");
+
+	const search = card(page, "search");
+	await search.getByLabel("phrase").fill("the people");
+	await search.getByLabel("phrase").press("Enter");
+	await search.locator(".state").waitFor();
+	const state = await search.locator(".state").innerText();
+	ok(/^exit code 0 · [\d.]+ ms, \d+ ms in all$/.test(state),
+		"a tool runs from its card: exit code and time", state);
+	const output = await search.locator(".result pre").innerText();
+	ok(output.includes("gettysburg-address.txt:"), "and what it printed",
+		output);
+	is(await search.locator(".result").getAttribute("aria-live"), "polite",
+		"a screen reader is told");
+
+	const line = await search.locator(".curl code").innerText();
+	const answer = JSON.parse(execFileSync("sh", ["-c", line.replace(
+		/^curl/, "curl -sS --noproxy '*'")], { timeout: 20000 }));
+	is(answer.stdout.trim(), output.trim(),
+		"the curl line beside it does the same");
+	await page.context().grantPermissions(["clipboard-read",
+		"clipboard-write"]);
+	await search.getByRole("button", { name: "Copy" }).click();
+	await search.getByRole("button", { name: "Copied" }).waitFor();
+	is(await page.evaluate(() => navigator.clipboard.readText()), line,
+		"and can be copied");
+	ok(page.said.length === 0, "the browser has nothing to complain about",
+		page.said.join("\n"));
+	await picture(page, "texts-light");
+	await page.context().close();
+};
+
+const refusals = async () => {
+	const page = await open(DESK);
+
+	await page.goto(example + "/texts");
+	const head = card(page, "head");
+	await head.getByLabel("lines").fill("many");
+	is(await head.getByLabel("lines").getAttribute("aria-invalid"), "true",
+		"a word that does not match is seen before it is sent");
+	await head.getByLabel("file").fill("gettysburg-address.txt");
+	await head.getByRole("button", { name: "Run" }).click();
+	const box = head.locator(".refused");
+	await box.waitFor();
+	const text = await box.innerText();
+	ok(text.startsWith("not_allowed: no tool of this page"),
+		"the server refuses it all the same", text);
+	ok(text.includes("This page allows:\n\n[grep, -niF"),
+		"and says what it would allow", text);
+	await head.getByLabel("lines").fill("2");
+	is(await head.getByLabel("lines").getAttribute("aria-invalid"), "false",
+		"a word that matches is fine");
+	await head.getByRole("button", { name: "Run" }).click();
+	await head.locator(".state.good").waitFor();
+	ok(await box.count() === 0, "the next result replaces the refusal");
+
+	const words = card(page, "words");
+	await words.getByLabel("standard input").fill("one two three\n");
+	await words.getByRole("button", { name: "Run" }).click();
+	await words.locator(".state").waitFor();
+	is((await words.locator(".result pre").innerText()).trim(), "3",
+		"standard input is sent");
+
+	await page.goto(example + "/clock");
+	const clock = page.locator(".tool").nth(1);
+	await clock.getByLabel("seconds").fill("@1000000000");
+	await clock.getByLabel("TZ").fill("Asia/Tokyo");
+	await clock.getByRole("button", { name: "Run" }).click();
+	await clock.locator(".state").waitFor();
+	ok((await clock.locator(".result pre").innerText()).includes("+0900"),
+		"a variable is sent");
+
+	await page.goto(example + "/");
+	const ls = card(page, "ls");
+	await ls.getByLabel("more words").fill("-1 'texts'  \"no such\"");
+	await ls.getByRole("button", { name: "Run" }).click();
+	await ls.locator(".state").waitFor();
+	ok((await ls.locator(".result").innerText()).includes("no such"),
+		"more words are divided as a shell would");
+	ok((await ls.locator(".state").innerText()).startsWith("exit code 2"),
+		"an exit code that is not 0 is shown");
+	await page.context().close();
+};
+
+// Every link of every page of the site leads somewhere, however it is asked.
+const links = async () => {
+	const page = await open(DESK);
+	const todo = ["/", "/texts", "/texts/", "/texts/README.md", "/clock.md",
+		"/clock/"];
+	const seen = new Set();
+	const broken = [];
+
+	while (todo.length > 0) {
+		const path = todo.shift();
+
+		if (seen.has(path))
+			continue;
+		seen.add(path);
+		const response = await page.goto(example + path);
+		if (response.status() !== 200) {
+			broken.push(`${path}: ${response.status()}`);
+			continue;
+		}
+		for (const link of await page.$$eval("a[href]", (all) =>
+			all.map((a) => a.href.replace(/#.*/, ""))))
+			if (link.startsWith(example + "/"))
+				todo.push(link.slice(example.length));
+	}
+	ok(seen.size >= 12, `${seen.size} addresses were visited`);
+	ok(broken.length === 0, "every link leads somewhere", broken.join("\n"));
+	ok(page.said.length === 0, "and no page complains",
+		page.said.join("\n"));
+	await page.context().close();
+};
+
+const keyboard = async () => {
+	const page = await open(DESK);
+
+	await page.goto(example + "/primes.md");
+	await page.keyboard.press("Tab");
+	is(await page.evaluate(() => document.activeElement.textContent),
+		"Skip to the text", "the first key leads past the navigation");
+	await page.keyboard.press("Enter");
+	for (let i = 0; i < 20; i++) {
+		await page.keyboard.press("Tab");
+		if (await page.evaluate(() =>
+			document.activeElement.matches("input")))
+			break;
+	}
+	await page.keyboard.type("2026");
+	await page.keyboard.press("Enter");
+	await page.locator(".state").waitFor();
+	is((await page.locator(".result pre").innerText()).trim(),
+		"2026: 2 1013", "a tool is run with the keyboard alone");
+	await page.context().close();
+};
+
+const without_script = async () => {
+	const page = await open({ ...DESK, javaScriptEnabled: false });
+
+	await page.goto(example + "/texts");
+	ok(await page.getByText("The forms need script.").isVisible(),
+		"without script the page says what is missing");
+	ok(!await page.getByRole("button", { name: "Run" }).first().isVisible(),
+		"shows no button that does nothing");
+	ok((await page.locator(".curl code").first().innerText())
+		.startsWith("curl --json '{\"command\": [\"grep\""),
+		"and the command lines");
+	await page.context().close();
+};
+
+// ------------------------------------------------------------ hostile pages
+
+const no_harm = async () => {
+	const page = await open(DESK);
+	const host = new URL(hostile).host;
+
+	await page.goto(hostile + "/");
+	await page.evaluate(() => { window.before = Object.keys(window).length; });
+	for (const link of await page.locator("article a").all())
+		await link.evaluate((a) => {
+			a.target = "_self";
+			if (new URL(a.href).protocol === "javascript:")
+				a.click();
+		});
+	is(await page.locator("script").count(), 1,
+		"no script of the page is one");
+	is(await page.$$eval("*", (all) => all.filter((e) =>
+		[...e.attributes].some((a) => /^on|^style$/.test(a.name)))
+		.length), 0, "no element acts or brings its style");
+	is(await page.$$eval("iframe, object, embed, base, meta[http-equiv], " +
+		"form[action], svg, math, link:not([href*='__meta']):not(" +
+		"[href$='favicon.svg'])", (all) => all.length), 0,
+		"nothing of another document is in it");
+	is(await page.$$eval("a[href]", (all) => all.filter((a) =>
+		!/^(https?|mailto):$/.test(a.protocol)).length), 0,
+		"no link leads to script or data");
+	ok(page.asked.every((url) => new URL(url).host === host),
+		"nobody else was asked for anything", page.asked.join("\n"));
+
+	for (const tool of await page.locator(".tool").all()) {
+		await tool.getByRole("button", { name: "Run" }).click();
+		await tool.locator(".state").waitFor();
+		ok((await tool.locator(".result").innerText())
+			.includes("</script><img src=x onerror="),
+			"what a tool says is text");
+		is(await tool.locator(".result img, .result script").count(), 0,
+			"and nothing else");
+	}
+	is(await page.evaluate(() => String(window.pwned)), "undefined",
+		"no script of the page ran");
+	ok(page.said.every((text) => !/pwned|dialog/.test(text)),
+		"it said nothing either", page.said.join("\n"));
+
+	// Even if one had got in: the policy stops it.
+	page.said.length = 0;
+	await page.evaluate(() => {
+		const script = document.createElement("script");
+		script.textContent = "window.pwned = 1";
+		document.body.append(script);
+		const box = document.createElement("div");
+		box.innerHTML = "<img src=x onerror='window.pwned = 2'>";
+		document.body.append(box);
+		return fetch("http://127.0.0.1:1/").catch(() => 0);
+	});
+	await page.waitForTimeout(200);
+	is(await page.evaluate(() => String(window.pwned)), "undefined",
+		"the policy lets no inline script run");
+	ok(page.said.some((text) => /Content Security Policy/.test(text)),
+		"and the browser says so");
+	await picture(page, "hostile");
+	await page.context().close();
+};
+
+// --------------------------------------------------- looks and accessibility
+
+const looks = async () => {
+	for (const [name, options] of [
+		["light", { ...DESK, colorScheme: "light" }],
+		["dark", { ...DESK, colorScheme: "dark" }],
+		["phone", { ...PHONE, colorScheme: "light" }],
+		["phone-dark", { ...PHONE, colorScheme: "dark" }]]) {
+		const page = await open(options);
+
+		for (const path of ["/", "/zones/", "/countries", "/clock.md",
+			"/AGENTS.md"]) {
+			await page.goto(example + path);
+			const wide = await page.evaluate(() => document
+				.documentElement.scrollWidth > innerWidth);
+			ok(!wide, `${path} fits into the width: ${name}`);
+			await check(page, `${path}: ${name}`);
+			const file = path.replace(/\W+/g, "") || "front";
+			await picture(page, `${file}-${name}`,
+				path !== "/AGENTS.md");
+		}
+		await page.goto(example + "/zones/");
+		const table = card(page, "table");
+		await table.getByLabel("sql").fill("SELECT code, name FROM " +
+			"country ORDER BY name LIMIT 5");
+		await table.getByRole("button", { name: "Run" }).click();
+		await table.locator(".state").waitFor();
+		const query = card(page, "query");
+		await query.getByLabel("sql").fill("DROP TABLE zone");
+		await query.getByRole("button", { name: "Run" }).click();
+		await query.locator(".refused").waitFor();
+		await check(page, `results: ${name}`);
+		await picture(page, `results-${name}`);
+		await page.context().close();
+	}
+};
+
+// The findings of axe that matter: serious ones and worse.
+const check = async (page, where) => {
+	await page.evaluate(axe);
+	const { violations } = await page.evaluate(() => window.axe.run());
+	const bad = violations.filter((v) =>
+		["serious", "critical"].includes(v.impact));
+
+	ok(bad.length === 0, `no serious finding of axe: ${where}`,
+		bad.map((v) => `${v.id}: ${v.help}\n` + v.nodes.map((n) =>
+			`  ${n.html}\n  ${n.failureSummary}`).join("\n"))
+			.join("\n"));
+	for (const v of violations.filter((one) => !bad.includes(one)))
+		console.log(`# ${where}: ${v.impact}: ${v.id}: ${v.help}`);
+};
+
+try {
+	for (const part of [visit, refusals, links, keyboard, without_script,
+		no_harm, looks])
+		await part();
+} catch (error) {
+	ok(false, "the browser could be driven to the end", error);
+} finally {
+	await browser.close();
+}
+console.log(`1..${count}`);
