@@ -6,6 +6,7 @@
 use strict;
 use warnings;
 use FindBin;
+use IO::Socket::INET;
 use lib "$FindBin::Bin/../lib";
 use Test::More;
 use Time::HiRes qw(sleep time);
@@ -188,6 +189,52 @@ ok !(grep { $_->{line} =~ /^sleep (?:15|20)/ }
     'the group of a block that was ended is gone';
 is body($server, '/'), "# plain\n", 'and the server serves on';
 $server->stop_ok;
+
+# ---------------------------------------------- what is granted, each level --
+
+my $door = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 8)
+    or die "listen: $@";
+my $reach = 'bash -c "exec 3<>/dev/tcp/127.0.0.1/' . $door->sockport
+    . ' && echo reached" 2>&1';
+
+for my $mode ('strict', 'landlock', 'off') {
+	my $server = eval { Statespace::Server->start(
+		# Without namespaces the account counts as a whole.
+		config => "[limits]\nprocesses = 5000\n[sandbox]\nmode = \"$mode\"\n[grant]\nnetwork = true\n"
+		    . "write = [\"w\"]\n[components]\ntotal = 2.0\n",
+		files => {
+			'README.md' => "# plain\n",
+			'page.md' => block('echo ran-$((1+1))', 'echo x >in-site',
+				'cat "$PWD/../out/secret.md"; true',
+				"$reach || echo no network"),
+			'w/there' => '',
+			'write.md' => "---\nsandbox: {write: [w]}\n---\n"
+			    . block('echo x >w/made && cat w/made'),
+			'net.md' => "---\nsandbox: {network: true}\n---\n"
+			    . block($reach, 'echo two; exit 2',
+				'sleep 20', 'echo never') }) };
+	SKIP: {
+		skip "level $mode cannot be had here", 6 unless $server;
+		my $text = body($server, '/page');
+		like $text, qr/\Aran-2\n/, "$mode: a block runs";
+		unlike $text, qr/$Statespace::TestSite::SECRET/,
+		    "$mode: what lies outside cannot be read" if $mode ne 'off';
+		like $text, qr/no network\n\z/, "$mode: nothing can be reached"
+		    if $mode ne 'off';
+		ok !-e $server->site->dir . '/in-site',
+		    "$mode: the site cannot be written" if $mode ne 'off';
+		chmod 0777, $server->site->dir . '/w';
+		$text = body($server, '/write');
+		like $text, qr/^x$/m, "$mode: what the page is granted can"
+		    or diag $text;
+		my $start = time;
+		$text = body($server, '/net');
+		like $text, qr/^reached\n\[eval error: exit 2 — two\]\n\[eval error: timed out after 2s\]\n/m,
+		    "$mode: blocks of a page with the network" or diag $text;
+		cmp_ok time - $start, '<', 8, "$mode: end at the total, too";
+		$server->stop_ok;
+	}
+}
 
 # -------------------------------------------------------- switched off, local --
 
