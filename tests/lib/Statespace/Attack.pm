@@ -95,6 +95,7 @@ my $ENVSECRET = 'envsecret-7f3a91';
 my $BUILD = Cwd::realpath($ENV{BUILD} || 'build')
     || die 'BUILD: no such directory';
 my $json = JSON::PP->new->utf8;
+my $worlds = 0;
 
 # ------------------------------------------------------------- the account --
 
@@ -184,7 +185,7 @@ sub listen_everywhere
 		Local => "$base/u.sock") or die "u.sock: $!";
 	$self->{udgram} = IO::Socket::UNIX->new(Type => SOCK_DGRAM,
 		Local => "$base/d.sock") or die "d.sock: $!";
-	$self->{abs_name} = "statespace-attack-$$";
+	$self->{abs_name} = "statespace-attack-$$-" . ++$worlds;
 	socket($self->{abs}, AF_UNIX, SOCK_STREAM, 0) or die "abstract: $!";
 	bind($self->{abs}, pack('S a*', AF_UNIX, "\0$self->{abs_name}"))
 	    && listen($self->{abs}, 64) or die "abstract: $!";
@@ -329,12 +330,72 @@ sub slurp
 	return scalar <$file> // '';
 }
 
+# ------------------------------------------------- an older, smaller kernel --
+
+# Numbers of this machine's calls.
+our %nr = $Config{archname} =~ /x86_64/
+    ? (prctl => 157, unshare => 272, clone => 56, clone3 => 435,
+	renameat2 => 316)
+    : (prctl => 167, unshare => 97, clone => 220, clone3 => 435,
+	renameat2 => 276);
+
+# In a child: calls fail from now on, as on a kernel that lacks them.
+sub without_calls
+{
+	my (@rules) = @_;	# [number, errno] or [number, errno, arg, bits]
+	my $load = sub { pack 'SCCL', 0x20, 0, 0, $_[0] };
+	my $code = $load->(0);
+
+	for my $rule (@rules) {
+		my ($number, $errno, $arg, $bits) = @$rule;
+		my $refuse = pack 'SCCL', 0x06, 0, 0, 0x50000 | $errno;
+		$code .= pack('SCCL', 0x15, 0, defined $arg ? 4 : 1, $number);
+		$code .= $load->(16 + 8 * $arg)
+		    . pack('SCCL', 0x45, 0, 1, $bits) if defined $arg;
+		$code .= $refuse . (defined $arg ? $load->(0) : '');
+	}
+	$code .= pack 'SCCL', 0x06, 0, 0, 0x7fff0000;
+	my $program = pack 'Sx6P', length($code) / 8, $code;
+	syscall($nr{prctl}, 38, 1, 0, 0, 0) == 0 or die "no_new_privs: $!";
+	syscall($nr{prctl}, 22, 2, $program) == 0 or die "filter: $!";
+	return;
+}
+
+sub without_landlock
+{
+	without_calls(map { [$_, Errno::ENOSYS()] } 444 .. 446);
+	return;
+}
+
+# As a container's profile has it.
+sub without_namespaces
+{
+	without_calls([$nr{clone3}, Errno::ENOSYS()],
+		map { [$nr{$_}, Errno::EPERM(), 0, 0x10000000] }
+		qw(clone unshare));
+	return;
+}
+
+# As an administrator has it: in a user namespace that may have no others.
+sub within_last_namespace
+{
+	my ($uid, $gid) = account();
+
+	become_account();
+	syscall($nr{prctl}, 4, 1, 0, 0, 0);	# dumpable: the maps are ours
+	syscall($nr{unshare}, 0x10000000) == 0 or die "unshare: $!";
+	Statespace::TestSite::write_file(@$_) for
+	    ['/proc/self/setgroups', 'deny'],
+	    ['/proc/self/uid_map', "$uid $uid 1"],
+	    ['/proc/self/gid_map', "$gid $gid 1"],
+	    ['/proc/sys/user/max_user_namespaces', '0'];
+	return;
+}
+
 # Whoever loses its parent comes to this process: none is overlooked.
 sub adopt
 {
-	return $Config{archname} =~ /x86_64/ ? syscall(157, 36, 1, 0, 0, 0) == 0
-	    : $Config{archname} =~ /aarch64/
-	    ? syscall(167, 36, 1, 0, 0, 0) == 0 : 0;
+	return syscall($nr{prctl}, 36, 1, 0, 0, 0) == 0;
 }
 
 # Processes below $top, each as "pid line"; zombies count.
@@ -461,6 +522,7 @@ sub open_road
 {
 	my ($self, $road, %with) = @_;
 
+	$self->{before} = $with{before};
 	Statespace::TestSite::write_file($self->{conf}, $self->config(
 		$with{mode} // ($road eq 'landlock' ? 'landlock' : 'strict')));
 	$self->{road} = $road;
@@ -478,7 +540,7 @@ sub open_road
 	delete $ENV{STATESPACE_SANDBOX_MODE};
 	$self->{server} = Statespace::Server->start(site => $self->{site},
 		options => ['--workers', 1, '-c', $self->{conf},
-			@{ $with{options} || [] }],
+			@{ $with{options} || [] }], before => $with{before},
 		environment => { secrets(), %{ $with{environment} || {} } });
 	$self->{known}{server} = $self->{server}->pid;
 	return;
@@ -542,7 +604,8 @@ sub over_cgi
 
 	Statespace::TestSite::write_file($in, $body);
 	my $ran = capture(["$self->{base}/cgi-bin/statespace.cgi"],
-		base => $self->{base}, stdin => $in, timeout => 20, env => {
+		base => $self->{base}, stdin => $in, timeout => 20,
+		before => $self->{before}, env => {
 			PATH => $ENV{PATH}, secrets(),
 			GATEWAY_INTERFACE => 'CGI/1.1',
 			HTTP_HOST => 'localhost', REQUEST_METHOD => 'POST',
@@ -566,7 +629,7 @@ sub over_exec
 	my $ran = capture(["$BUILD/statespace-exec", '-C', $self->{dir},
 		'-c', $self->{conf}, '--json', $page =~ s{\A/}{}r, '-'],
 		base => $self->{base}, timeout => 20, env => \%env,
-		stdin => $in);
+		stdin => $in, before => $self->{before});
 	my $answer = eval { $json->decode($ran->{out}) } || {};
 	return { status => %$answer ? $answer->{error} ? 0 : 200 : -1,
 		raw => $ran->{out}, took => $ran->{took}, log => $ran->{err},
@@ -700,6 +763,15 @@ sub cases
 	return (@cases, @{ $with{own} || [] });
 }
 
+sub can_run
+{
+	Test::More::plan(skip_all => 'the program is not built')
+	    unless -x "$BUILD/statespace";
+	Test::More::plan(skip_all => 'its numbers of calls are not known here')
+	    unless $Config{archname} =~ /x86_64|aarch64/;
+	return adopt();
+}
+
 # Every case of these areas: the control, then each road.
 sub family
 {
@@ -707,11 +779,9 @@ sub family
 	my @cases = cases(%with);
 	my @levels = levels();
 
-	Test::More::plan(skip_all => 'the program is not built')
-	    unless -x "$BUILD/statespace";
+	can_run();
 	Test::More::plan(skip_all => 'this machine confines nothing')
 	    unless @levels;
-	adopt();
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	controls(@cases);
 	for my $road (@{ $with{roads} || \@roads }) {

@@ -4,7 +4,8 @@
 #	my $server = Statespace::Server->start(
 #		files => { 'README.md' => "# Hello\n" }, symlinks => { ... },
 #		config => "[limits]\ntimeout = 1.0\n",	the text of a file for -c
-#		options => ['--workers', 2]);		more words
+#		options => ['--workers', 2],		more words
+#		before => sub { ... });			in the child, before exec
 #	my $answer = $server->request('GET', '/%2e%2e');
 #	$answer->{status}, $answer->{headers}{etag}, $answer->{body}
 #	$server->stop_ok;
@@ -64,7 +65,7 @@ sub start
 	}
 	my $self = bless {
 		site => $site, dir => $dir, seen => {}, owner => $$,
-		log_file => $site->scratch . '/log',
+		log_file => $site->scratch . '/log', before => $with{before},
 		command => [binary(), 'serve', '-p', 0, @options, $dir],
 	}, $class;
 
@@ -88,6 +89,7 @@ sub spawn
 	# STATESPACE_SANDBOX_MODE stays: the suite can be run in each mode.
 	delete $ENV{$_} for grep { /^STATESPACE_(?!SANDBOX_MODE$)/
 	    && !exists $environment->{$_} } keys %ENV;
+	$self->{before}->() if $self->{before};
 	no warnings 'exec';
 	exec { $self->{command}[0] } @{ $self->{command} };
 	print STDERR "exec $self->{command}[0]: $!\n";
