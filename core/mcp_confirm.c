@@ -11,6 +11,7 @@
 #define VALID_S 600     /* a person reads, thinks, clicks */
 #define ROTATION_S 3600 /* each key signs for so long */
 #define QUESTION "confirm"
+#define ANSWER "ok"
 #define STATE_MAX (20 + 1 + DIGEST_HEX)
 
 /* ----------------------------------------------------------------- state -- */
@@ -139,8 +140,8 @@ ask(struct mcp *m, const struct ss_document *doc, const struct spec *spec,
 	question(m, doc, spec, q);
 	buf_text(m->out,
 		",\"requestedSchema\":{\"type\":\"object\",\"properties\":{"
-		"\"" QUESTION "\":{\"type\":\"boolean\",\"title\":\"Run it\","
-		"\"default\":false}},\"required\":[\"" QUESTION "\"]}}}}");
+		"\"" ANSWER "\":{\"type\":\"boolean\",\"title\":\"Run it\","
+		"\"default\":false}},\"required\":[\"" ANSWER "\"]}}}}");
 	sign(m, (int64_t)time(NULL) + VALID_S, about, state);
 	mcp_text(m, "requestState", state);
 }
@@ -183,7 +184,7 @@ agrees(const struct rpc_value *response)
 
 	return action != NULL && strcmp(action, "accept") == 0 &&
 		rpc_is_true(
-			rpc_member(rpc_member(response, "content"), QUESTION));
+			rpc_member(rpc_member(response, "content"), ANSWER));
 }
 
 enum mcp_answered

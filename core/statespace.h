@@ -367,6 +367,33 @@ const char *
 ss_result_json(struct ss_result *result, const struct ss_error *err);
 void ss_result_release(struct ss_result *result);
 
+/*
+ * One message of the Model Context Protocol without HTTP, a JSON object of
+ * len bytes.  send gets each message of the answer, without a line break:
+ * notifications while a tool runs, then the response; nothing for what needs
+ * none.  Blocking; what the protocol calls an error is an answer.
+ *
+ * client_fd  a hang-up ends a running tool: SS_GONE; -1: none.
+ * Errors     SS_GONE, also when send says false; SS_INTERNAL: no memory.
+ */
+enum ss_err ss_site_mcp(struct ss_site *site, const char *message, size_t len,
+	int client_fd, bool (*send)(void *ctx, const char *message, size_t len),
+	void *ctx);
+
+/*
+ * What a host has to know of a message before it hands it over: whether it may
+ * run a program (then in a process of ss_site_fork), or asks to end the
+ * request whose id, as JSON, stands in id ("": none, or over 255 bytes).
+ */
+enum ss_mcp_kind { SS_MCP_SIMPLE, SS_MCP_RUNS, SS_MCP_CANCELS };
+
+struct ss_mcp_glance {
+	enum ss_mcp_kind kind;
+	char id[256];
+};
+
+void ss_mcp_look(const char *message, size_t len, struct ss_mcp_glance *out);
+
 /* One finding of ss_site_check. */
 enum ss_level { SS_LEVEL_ERROR, SS_LEVEL_WARNING };
 

@@ -15,6 +15,7 @@
 int cmd_serve(int argc, char **argv);
 int cmd_fcgi(int argc, char **argv);
 int cmd_exec(int argc, char **argv);
+int cmd_mcp(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 

@@ -25,6 +25,7 @@ static const struct command {
 	{ "serve", cmd_serve, "serve a directory on this machine" },
 	{ "fcgi", cmd_fcgi, "the FastCGI workers behind a web server" },
 	{ "exec", cmd_exec, "run one command of a page, here and now" },
+	{ "mcp", cmd_mcp, "tools for an MCP client, over its pipes" },
 	{ "check", cmd_check, "look for mistakes in pages" },
 	{ "doctor", cmd_doctor, "what this system can confine" },
 };

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * statespace mcp: the Model Context Protocol over standard input and output,
+ * one message a line.
+ *
+ * This process reads and writes lines; whatever may run a program runs in a
+ * confined process of its own, so that further lines, cancellations above
+ * all, are read meanwhile.  Nobody but this process ever has the client's
+ * standard input.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "options.h"
+#include "say.h"
+
+#define JOBS_MAX 8 /* while so many run, no line is read */
+#define ANSWER_MAX ((size_t)256 << 20)
+#define LAST_S 5    /* for what runs when the input ends */
+#define DYING_MS 20 /* between looks at what was cancelled */
+
+static const char usage[] =
+	"usage: statespace mcp [-c FILE] [-e K=V]... [--env-file F]\n"
+	"                      [--timeout SECS] [DIR]\n";
+
+struct bytes {
+	char *data;
+	size_t len, cap;
+};
+
+struct job {
+	pid_t pid;     /* 0: this place is free */
+	int fd;        /* its lines come here; -1: cancelled */
+	char id[256];  /* as JSON */
+	bool answered; /* the last line was a response */
+	struct bytes in;
+};
+
+struct server {
+	struct ss_site *site;
+	int null;
+	size_t line_max;
+	struct bytes in;
+	bool skipping; /* the rest of a line that was too long */
+	struct job jobs[JOBS_MAX];
+	size_t running;
+};
+
+/* ------------------------------------------------------------- bytes out -- */
+
+static bool
+write_all(int fd, const char *data, size_t len)
+{
+	while (len > 0) {
+		ssize_t n = write(fd, data, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		data += n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
+static bool
+send_line(void *ctx, const char *message, size_t len)
+{
+	int fd = *(const int *)ctx;
+
+	return write_all(fd, message, len) && write_all(fd, "\n", 1);
+}
+
+static void
+say_error_line(const char *id, int code, const char *message)
+{
+	char line[1024];
+	int out = STDOUT_FILENO;
+	int n = snprintf(line, sizeof(line),
+		"{\"jsonrpc\":\"2.0\",%s%s%s\"error\":{\"code\":%d,"
+		"\"message\":\"%s\"}}",
+		id[0] != '\0' ? "\"id\":" : "", id, id[0] != '\0' ? "," : "",
+		code, message);
+
+	if (n > 0 && (size_t)n < sizeof(line))
+		send_line(&out, line, (size_t)n);
+}
+
+static bool
+grow(struct bytes *b, size_t max)
+{
+	size_t cap = b->cap > 0 ? b->cap * 2 : 65536;
+	char *more;
+
+	if (b->len < b->cap)
+		return true;
+	if (b->cap >= max)
+		return false;
+	if (cap > max)
+		cap = max;
+	more = realloc(b->data, cap);
+	if (more == NULL)
+		return false;
+	b->data = more;
+	b->cap = cap;
+	return true;
+}
+
+/* ------------------------------------------------------------------ jobs -- */
+
+struct errand {
+	const struct server *server;
+	const char *message;
+	size_t len;
+	int fd;
+};
+
+/* Confined.  The other end hangs up when the client cancels, or leaves. */
+static int
+work(void *ctx)
+{
+	struct errand *e = ctx;
+	enum ss_err code;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (dup2(e->server->null, STDIN_FILENO) < 0 ||
+		dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+		return 1;
+	code = ss_site_mcp(
+		e->server->site, e->message, e->len, e->fd, send_line, &e->fd);
+	return code == SS_OK || code == SS_GONE ? 0 : 1;
+}
+
+static struct job *
+free_job(struct server *s)
+{
+	for (size_t i = 0; i < JOBS_MAX; i++)
+		if (s->jobs[i].pid == 0)
+			return &s->jobs[i];
+	return NULL;
+}
+
+static void
+begin_job(struct server *s, const char *message, size_t len, const char *id)
+{
+	struct job *job = free_job(s);
+	struct errand e = { .server = s, .message = message, .len = len };
+	struct ss_error err = { .code = SS_OK };
+	int ends[2];
+
+	if (job == NULL ||
+		socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) {
+		say_error_line(id, -32603, "no worker could be started");
+		return;
+	}
+	e.fd = ends[1];
+	*job = (struct job){ .fd = ends[0] };
+	snprintf(job->id, sizeof(job->id), "%s", id);
+	if (ss_site_fork(s->site, work, &e, &job->pid, &err) != SS_OK) {
+		say_error(NULL, &err);
+		say_error_line(id, -32603, "no worker could be started");
+		close(ends[0]);
+		job->pid = 0;
+	} else {
+		s->running++;
+	}
+	close(ends[1]);
+}
+
+/* The process sees the hang-up, ends its tool and goes; nobody answers. */
+static void
+cancel(struct job *job)
+{
+	if (job->fd >= 0)
+		close(job->fd);
+	job->fd = -1;
+}
+
+static void
+cancel_id(struct server *s, const char *id)
+{
+	for (size_t i = 0; id[0] != '\0' && i < JOBS_MAX; i++)
+		if (s->jobs[i].pid > 0 && strcmp(s->jobs[i].id, id) == 0)
+			cancel(&s->jobs[i]);
+}
+
+static void
+end_job(struct server *s, struct job *job, int options)
+{
+	int status = 0;
+	pid_t pid;
+
+	do
+		pid = waitpid(job->pid, &status, options);
+	while (pid < 0 && errno == EINTR);
+	if (pid == 0)
+		return;
+	if (job->fd >= 0 && !job->answered)
+		say_error_line(job->id, -32603,
+			"the worker ended without an answer; the tool may "
+			"have run");
+	cancel(job);
+	free(job->in.data);
+	job->pid = 0;
+	s->running--;
+}
+
+/* A response has "id" right behind the version, a notification has not. */
+static bool
+is_response(const char *line, size_t len)
+{
+	static const char notification[] = "{\"jsonrpc\":\"2.0\",\"method\":";
+
+	return len < sizeof(notification) - 1 ||
+		memcmp(line, notification, sizeof(notification) - 1) != 0;
+}
+
+/* Whole lines of a job go out; no other line can come between. */
+static void
+relay(struct server *s, struct job *job)
+{
+	struct bytes *b = &job->in;
+	ssize_t n = -1;
+	char *end;
+
+	if (grow(b, ANSWER_MAX))
+		n = read(job->fd, b->data + b->len, b->cap - b->len);
+	if (n < 0 && errno == EINTR)
+		return;
+	if (n <= 0) {
+		end_job(s, job, 0);
+		return;
+	}
+	b->len += (size_t)n;
+	while ((end = memchr(b->data, '\n', b->len)) != NULL) {
+		size_t len = (size_t)(end - b->data) + 1;
+
+		job->answered = is_response(b->data, len);
+		write_all(STDOUT_FILENO, b->data, len);
+		memmove(b->data, b->data + len, b->len - len);
+		b->len -= len;
+	}
+}
+
+/* ----------------------------------------------------------------- lines -- */
+
+static void
+take_line(struct server *s, const char *line, size_t len)
+{
+	struct ss_mcp_glance glance;
+	int out = STDOUT_FILENO;
+
+	while (len > 0 && (line[len - 1] == '\r' || line[len - 1] == ' '))
+		len--;
+	if (len == 0)
+		return;
+	ss_mcp_look(line, len, &glance);
+	switch (glance.kind) {
+	case SS_MCP_SIMPLE:
+		ss_site_mcp(s->site, line, len, -1, send_line, &out);
+		break;
+	case SS_MCP_RUNS: begin_job(s, line, len, glance.id); break;
+	case SS_MCP_CANCELS: cancel_id(s, glance.id); break;
+	}
+}
+
+/* As many lines as there are and as may run. */
+static void
+take_lines(struct server *s)
+{
+	struct bytes *b = &s->in;
+	size_t at = 0;
+	char *end;
+
+	while (s->running < JOBS_MAX &&
+		(end = memchr(b->data + at, '\n', b->len - at)) != NULL) {
+		size_t len = (size_t)(end - (b->data + at));
+
+		if (!s->skipping)
+			take_line(s, b->data + at, len);
+		s->skipping = false;
+		at += len + 1;
+	}
+	memmove(b->data, b->data + at, b->len - at);
+	b->len -= at;
+}
+
+/* False: the client has closed its end. */
+static bool
+read_input(struct server *s)
+{
+	struct bytes *b = &s->in;
+	ssize_t n;
+
+	if (!grow(b, s->line_max)) {
+		if (!s->skipping)
+			say_error_line("", -32600, "the message is too large");
+		s->skipping = true;
+		b->len = 0;
+	}
+	n = read(STDIN_FILENO, b->data + b->len, b->cap - b->len);
+	if (n < 0)
+		return errno == EINTR || errno == EAGAIN;
+	b->len += (size_t)n;
+	return n > 0;
+}
+
+static bool
+has_line(const struct server *s)
+{
+	return s->in.len > 0 && memchr(s->in.data, '\n', s->in.len) != NULL;
+}
+
+static int64_t
+now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Waits for what runs, and for the client unless fd is -1. */
+static bool
+wait_once(struct server *s, int fd, int timeout_ms)
+{
+	struct pollfd p[JOBS_MAX + 1] = { { .fd = fd, .events = POLLIN } };
+	bool open = true;
+
+	for (size_t i = 0; i < JOBS_MAX; i++) {
+		const struct job *job = &s->jobs[i];
+
+		p[i + 1] = (struct pollfd){ .fd = job->pid > 0 ? job->fd : -1,
+			.events = POLLIN };
+		if (job->pid > 0 && job->fd < 0)
+			timeout_ms = DYING_MS;
+	}
+	if (poll(p, JOBS_MAX + 1, timeout_ms) < 0)
+		return true;
+	if (p[0].revents != 0)
+		open = read_input(s);
+	for (size_t i = 0; i < JOBS_MAX; i++) {
+		if (s->jobs[i].pid > 0 && s->jobs[i].fd < 0)
+			end_job(s, &s->jobs[i], WNOHANG);
+		else if (p[i + 1].revents != 0)
+			relay(s, &s->jobs[i]);
+	}
+	return open;
+}
+
+static void
+serve(struct server *s)
+{
+	bool open = true;
+	int64_t end;
+
+	while (open) {
+		/* A full house reads on when somebody has left. */
+		bool full = s->running == JOBS_MAX;
+
+		open = wait_once(s, full ? -1 : STDIN_FILENO, -1);
+		take_lines(s);
+	}
+	end = now_ms() + LAST_S * 1000;
+	while ((s->running > 0 || has_line(s)) && now_ms() < end) {
+		wait_once(s, -1, (int)(end - now_ms()));
+		take_lines(s);
+	}
+	for (size_t i = 0; i < JOBS_MAX; i++)
+		if (s->jobs[i].pid > 0) {
+			kill(s->jobs[i].pid, SIGKILL);
+			cancel(&s->jobs[i]);
+			end_job(s, &s->jobs[i], 0);
+		}
+	free(s->in.data);
+}
+
+/* ------------------------------------------------------------------ start -- */
+
+static int
+run(const struct options *o)
+{
+	struct server s = { .null = -1 };
+	struct ss_error err = { .code = SS_OK };
+
+	s.site = options_site(o, &err);
+	if (s.site == NULL ||
+		(ss_site_option(s.site, "root")[0] == '\0' &&
+			ss_site_set_root(s.site, ".", &err) != SS_OK) ||
+		ss_site_open(s.site, &err) != SS_OK) {
+		say_error(NULL, &err);
+		ss_site_free(s.site);
+		return EXIT_FAULT;
+	}
+	ss_site_set_log(s.site, say_line, NULL);
+	/* Room for the line break of the largest message. */
+	s.line_max =
+		(size_t)ss_site_option_number(s.site, "limits.max_body_bytes") +
+		2;
+	s.null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	signal(SIGPIPE, SIG_IGN);
+	if (s.null >= 0)
+		serve(&s);
+	close(s.null);
+	ss_site_free(s.site);
+	return s.null >= 0 ? 0 : EXIT_FAULT;
+}
+
+int
+cmd_mcp(int argc, char **argv)
+{
+	static const struct option table[] = { OPTIONS_LONG,
+		{ NULL, 0, NULL, 0 } };
+	static struct options o = { .usage = usage };
+	int option, status;
+
+	while ((option = getopt_long(argc, argv, OPTIONS_SHORT, table, NULL)) !=
+		-1) {
+		status = options_take(&o, option, optarg);
+		if (status >= 0)
+			return status;
+	}
+	if (argc - optind > 1)
+		return options_misused(&o, "one directory, please");
+	if (optind < argc)
+		o.root = argv[optind];
+	return run(&o);
+}
