@@ -63,28 +63,32 @@ add_code(struct buf *out, const char *text, size_t len)
 		buf_char(out, '`');
 }
 
-/* Frontmatter's title, else the first heading, else the path. */
+static void
+find_heading(const struct ss_document *doc, size_t body, struct buf *out)
+{
+	struct buf text = BUF_INIT(HEADING_BYTES_MAX);
+
+	if (page_read(doc, &text, NULL) == SS_OK && body < text.len)
+		markdown_heading(
+			(struct ss_text){ text.data + body, text.len - body },
+			out);
+	buf_release(&text);
+}
+
+/* Frontmatter's title, else the first heading, else the path; one line. */
 static void
 find_title(const struct ss_document *doc, struct item *item)
 {
 	const struct frontmatter *front = &item->page->front;
-	struct buf text = BUF_INIT(HEADING_BYTES_MAX);
-	struct ss_text body;
+	struct buf heading = BUF_INIT(HEADING_BYTES_MAX);
+	const char *title = front->title;
 
-	buf_clear(&item->title);
-	if (front->title != NULL) {
-		buf_text(&item->title, front->title);
-		return;
+	if (title == NULL) {
+		find_heading(doc, front->body, &heading);
+		title = heading.len > 0 ? heading.data : item->path;
 	}
-	if (page_read(doc, &text, NULL) == SS_OK && front->body < text.len) {
-		body = buf_view(&text);
-		body.data += front->body;
-		body.len -= front->body;
-		markdown_heading(body, &item->title);
-	}
-	if (item->title.len == 0)
-		buf_text(&item->title, item->path);
-	buf_release(&text);
+	add_line(&item->title, title, strlen(title));
+	buf_release(&heading);
 }
 
 /* Opens each listed page and has it described; one that is gone is left out. */
@@ -258,8 +262,7 @@ say_page(struct exchange *x, const struct item *item, struct buf *out)
 {
 	const struct frontmatter *front = &item->page->front;
 
-	buf_text(out, "\n### ");
-	add_line(out, buf_view(&item->title).data, item->title.len);
+	buf_printf(out, "\n### %s", buf_view(&item->title).data);
 	buf_text(out, "\n\n");
 	add_code(out, item->path, strlen(item->path));
 	if (front->description != NULL) {
@@ -303,11 +306,9 @@ say_link(struct exchange *x, const struct item *item, struct buf *out)
 
 	(void)x;
 	buf_text(out, "- [");
-	for (size_t i = 0; i < item->title.len; i++) {
-		char c = item->title.data[i];
-
-		buf_text(out, c == '[' || c == ']' || c == '\\' ? "\\" : "");
-		buf_char(out, (unsigned char)c < ' ' ? ' ' : c);
+	for (const char *p = buf_view(&item->title).data; *p != '\0'; p++) {
+		buf_text(out, *p == '[' || *p == ']' || *p == '\\' ? "\\" : "");
+		buf_char(out, *p);
 	}
 	buf_text(out, "](");
 	escape_path(out, item->path, strlen(item->path));

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * virtual and listing: which pages a site names, in what order, within which
+ * bounds; the files that it has without holding them.
+ */
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "listing.h"
+#include "tap.h"
+
+static char dir[] = "/tmp/statespace-virtual-XXXXXX";
+static struct ss_site *site;
+static struct ss_response res;
+
+static void
+put(const char *name, const char *text)
+{
+	char path[512];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	for (char *p = path + strlen(dir) + 1; (p = strchr(p, '/')); p++) {
+		*p = '\0';
+		mkdir(path, 0755);
+		*p = '/';
+	}
+	f = fopen(path, "w");
+	if (f == NULL || fputs(text, f) < 0 || fclose(f) != 0)
+		printf("# cannot write %s\n", path);
+}
+
+static void
+put_link(const char *name, const char *target)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	if (symlink(target, path) != 0)
+		printf("# cannot link %s\n", path);
+}
+
+static int
+drop(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+static void
+open_site(const char *listed, const char *items)
+{
+	struct ss_error err = { 0 };
+
+	ss_response_release(&res);
+	ss_site_free(site);
+	site = ss_site_new();
+	ss_site_set_root(site, dir, &err);
+	ss_site_set_option(site, "sandbox.mode", "off", &err);
+	if (listed != NULL)
+		ss_site_set_option(site, "http.listed", listed, &err);
+	if (items != NULL)
+		ss_site_set_option(site, "limits.max_list_items", items, &err);
+	if (ss_site_open(site, &err) != SS_OK)
+		printf("# %s\n", err.message);
+}
+
+/* The paths of a list with a blank between; "+": it is cut. */
+static const char *
+names(const struct listing *l)
+{
+	static char text[65536];
+	size_t at = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < l->count; i++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s",
+			i > 0 ? " " : "", l->paths[i]);
+	if (l->cut)
+		snprintf(text + at, sizeof(text) - at, " +");
+	arena_clear(&site->arena);
+	return text;
+}
+
+static const char *
+in_site(void)
+{
+	struct listing l;
+
+	return listing_site(site, &l, NULL) == SS_OK ? names(&l) : "an error";
+}
+
+static const char *
+in_folder(const char *folder)
+{
+	struct listing l;
+
+	return listing_folder(site, folder, &l, NULL) == SS_OK ? names(&l)
+							       : "an error";
+}
+
+static void
+test_listing(void)
+{
+	open_site(NULL, NULL);
+	is_str(in_site(),
+		"README.md a.md in.md z.markdown docs/README.md docs/b.md "
+		"docs/deep/c.md other/d.md",
+		"all pages, a folder's own before those of folders in it");
+	is_str(in_folder(""), "README.md a.md docs/README.md in.md z.markdown",
+		"a folder's pages, and the README.md of folders in it");
+	is_str(in_folder("docs"), "docs/README.md docs/b.md",
+		"a folder without a README.md is no page of its parent");
+	is_str(in_folder("none"), "", "a folder that is not there is empty");
+	is_str(in_folder("a.md"), "", "so is a file");
+	is_str(in_folder("up"), "", "no symlinked folder is entered");
+
+	open_site("[\"/docs/**\", \"/{a,z}.m*\"]", NULL);
+	is_str(in_site(),
+		"a.md z.markdown docs/README.md docs/b.md docs/deep/c.md",
+		"only what [http] listed names");
+	open_site("[]", NULL);
+	is_str(in_site(), "", "an empty list names nothing");
+	open_site(NULL, "3");
+	is_str(in_site(), "README.md a.md in.md +",
+		"limits.max_list_items cuts");
+}
+
+static const char *
+ask(const char *method, const char *path, const char *accept)
+{
+	struct ss_request req = SS_REQUEST_INIT;
+
+	ss_response_release(&res);
+	req.method = method;
+	req.path = path;
+	req.accept = accept;
+	req.content_type = "application/json";
+	req.body = "{\"command\": [\"ls\"]}";
+	req.body_len = strlen(req.body);
+	ss_site_handle(site, &req, &res);
+	return res.body;
+}
+
+static const char *
+header(const char *name)
+{
+	for (size_t i = 0; i < res.header_count; i++)
+		if (strcmp(res.headers[i].name, name) == 0)
+			return res.headers[i].value;
+	return "";
+}
+
+static void
+test_files(void)
+{
+	const char *body;
+
+	open_site(NULL, NULL);
+	body = ask("GET", "/AGENTS.md", NULL);
+	is_int(res.status, 200, "AGENTS.md is there");
+	ok(strstr(body,
+		   "\n### A b\n\n`a.md`: several lines\n\n"
+		   "- ``[\"echo\", \"`\", \"{x}\"]``, more words may "
+		   "follow, reads `stdin`, `env`: `WHO`: says it\n"
+		   "  - `{x}`: a word; matches `^.$`\n") != NULL,
+		"a page with its tool, each text on one line");
+	ok(strstr(body, "\n### Bad\n\n`docs/b.md`\n\n###") != NULL,
+		"a page that grants nothing has no tools");
+	ok(strstr(body, "out.md") == NULL, "nothing outside is named");
+	body = ask("GET", "/llms.txt", NULL);
+	ok(strstr(body, "- [A b](a.md): several lines\n") != NULL,
+		"llms.txt: a page with its description");
+	ok(strstr(body, "- [q \\[x\\]](z.markdown)\n") != NULL,
+		"a heading cannot close its link");
+	is_str(header("Content-Type"), "text/plain; charset=utf-8",
+		"it is text");
+	ask("HEAD", "/llms.txt", NULL);
+	ok(res.head_only && res.length > 0, "HEAD knows its length");
+	ask("POST", "/llms.txt", NULL);
+	is_int(res.status, 405, "it takes no POST");
+	ask("GET", "/favicon.ico", NULL);
+	is_str(header("Content-Type"), "image/vnd.microsoft.icon", "an icon");
+	ask("GET", "/other/AGENTS.md", NULL);
+	is_int(res.status, 404, "only the root has them");
+	ask("GET", "/AGENTS.md", "text/html");
+	is_str(header("Content-Type"), "text/html; charset=utf-8",
+		"AGENTS.md for people");
+
+	put("AGENTS.md", "mine\n");
+	ask("GET", "/AGENTS.md", NULL);
+	is_int((long long)res.length, 5, "the site's own wins");
+}
+
+int
+main(void)
+{
+	if (mkdtemp(dir) == NULL || chmod(dir, 0755) != 0)
+		return 1;
+	put("README.md", "# Front\n");
+	put("a.md",
+		"---\ntitle: \"A\\n b\"\ndescription: |\n  several\n"
+		"  lines\nenv: [WHO]\ntools:\n  - command: [echo, '`', "
+		"{regex: '^.$', name: x, description: a word}]\n"
+		"    description: says it\n    stdin: true\n---\n");
+	put("z.markdown", "# q [x]\n");
+	put("docs/README.md", "docs\n");
+	put("docs/b.md", "---\ntools: ls\n---\n# Bad\n");
+	put("docs/deep/c.md", "c\n");
+	put("other/d.md", "d\n");
+	put("data.txt", "no page\n");
+	put(".hidden.md", "no\n");
+	put(".hidden/e.md", "no\n");
+	put("bad\xff.md", "no\n");
+	put_link("in.md", "docs/b.md");
+	put_link("out.md", "/etc/passwd");
+	put_link("gone.md", "nothing.md");
+	put_link("up", ".");
+	test_listing();
+	test_files();
+	ss_response_release(&res);
+	ss_site_free(site);
+	nftw(dir, drop, 16, FTW_DEPTH | FTW_PHYS);
+	return done();
+}
