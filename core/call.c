@@ -254,6 +254,43 @@ step_tool(struct road *r)
 	return tool_check(right->builtin, r->argv, &bounds, r->err);
 }
 
+/* FNV-1a over where the page really lies and the tool's place in it. */
+static uint64_t
+tool_number(const struct road *r)
+{
+	const struct ss_document *doc = r->call->doc;
+	const char *at = doc->real[0] != '\0' ? doc->real : doc->path;
+	uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ r->tool;
+
+	for (; *at != '\0'; at++)
+		hash = (hash * UINT64_C(0x100000001b3)) ^ (unsigned char)*at;
+	return hash;
+}
+
+/* Runs it unless as many as its author allows are running. */
+static enum ss_err
+run_counted(struct road *r, const struct ss_command *cmd)
+{
+	const struct ss_executor *executor = &r->site->executor;
+	const struct ss_gauge *gauge = &r->site->gauge;
+	uint64_t most = r->spec->max_running, number = tool_number(r);
+	enum ss_err code;
+
+	if (most == 0 || gauge->enter == NULL)
+		return executor->run(executor->ctx, cmd, r->result, r->err);
+	if (!gauge->enter(gauge->ctx, number, most)) {
+		error_set(r->err, SS_OVERLOADED,
+			"this tool is running as often as its page allows (%llu); "
+			"it did not run",
+			(unsigned long long)most);
+		error_hint(r->err, "try again when another one has ended");
+		return SS_OVERLOADED;
+	}
+	code = executor->run(executor->ctx, cmd, r->result, r->err);
+	gauge->leave(gauge->ctx, number);
+	return code;
+}
+
 static enum ss_err
 step_run(struct road *r)
 {
@@ -282,8 +319,7 @@ step_run(struct road *r)
 	if (timeout == 0)
 		timeout = config->limits.timeout;
 	cmd.timeout_ms = (uint32_t)(timeout * 1000);
-	return r->site->executor.run(
-		r->site->executor.ctx, &cmd, r->result, r->err);
+	return run_counted(r, &cmd);
 }
 
 enum ss_err

@@ -304,6 +304,12 @@ ss_site_set_log(struct ss_site *site,
 	site->log_ctx = ctx;
 }
 
+void
+ss_site_set_gauge(struct ss_site *site, const struct ss_gauge *gauge)
+{
+	site->gauge = *gauge;
+}
+
 enum ss_err
 ss_site_set_resolver(struct ss_site *site, const struct ss_resolver *resolver,
 	struct ss_error *err)

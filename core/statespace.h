@@ -540,6 +540,25 @@ enum ss_err ss_site_add_hook(
 	struct ss_site *site, const struct ss_hook *hook, struct ss_error *err);
 
 /*
+ * Counts the runs of a tool over all processes of a host, for a page's
+ * max_running; tool is the same number in all of them.  enter is asked right
+ * before a run: false when most others are running already.  leave follows
+ * every enter that said true.
+ */
+struct ss_gauge {
+	size_t size;
+	void *ctx;
+	bool (*enter)(void *ctx, uint64_t tool, uint64_t most);
+	void (*leave)(void *ctx, uint64_t tool);
+};
+
+/*
+ * At any time, so also in the process that ss_site_fork made.  Without one
+ * max_running is not looked at: a process runs one tool at a time.
+ */
+void ss_site_set_gauge(struct ss_site *site, const struct ss_gauge *gauge);
+
+/*
  * The built-in ones, for those that replace them and still want to call them.
  * They live as long as the site; the resolver needs an opened one.
  */

@@ -26,6 +26,8 @@ struct board {
 	_Atomic uint64_t served;   /* by this worker */
 	_Atomic uint64_t accepted; /* connections, by all of this slot */
 	_Atomic uint64_t outcomes[BOARD_OUTCOMES];
+	_Atomic uint64_t tool;    /* one with max_running, in hand; 0: none */
+	_Atomic uint64_t tool_ns; /* when it was taken up; 0: just now */
 };
 
 _Static_assert(sizeof(struct board) <= BOARD_PAGE, "a board is one page");
@@ -52,6 +54,12 @@ static inline struct board *
 board_at(void *region, size_t i)
 {
 	return (struct board *)((char *)region + i * BOARD_PAGE);
+}
+
+static inline const struct board *
+board_read(const void *region, size_t i)
+{
+	return (const struct board *)((const char *)region + i * BOARD_PAGE);
 }
 
 #endif

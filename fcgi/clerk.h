@@ -21,7 +21,7 @@ struct clerk {
 	int lifeline;
 	int refuse; /* eventfd: how many to turn away */
 	const struct figures *figures;
-	void *boards;
+	const void *boards;
 	size_t board_count;
 	struct board *board; /* its own */
 	const sigset_t *open;

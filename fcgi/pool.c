@@ -66,6 +66,7 @@ struct pool {
 	int refuse; /* eventfd of the clerk */
 	struct figures *figures;
 	void *boards; /* a page for each slot, then the clerk's */
+	void *seen;   /* the same, through a descriptor that cannot write */
 	pid_t clerk;
 	uint64_t clerk_not_before_us;
 	struct slot slots[SLOT_COUNT];
@@ -111,6 +112,33 @@ shared_page(size_t size)
 		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	return page != MAP_FAILED ? page : NULL;
+}
+
+/*
+ * The pages of all, mapped twice: workers keep their own page of the first
+ * mapping and all of the second one, which no mprotect(2) makes writable.
+ */
+static bool
+share_boards(struct pool *p)
+{
+	size_t size = (SLOT_COUNT + 1) * BOARD_PAGE;
+	int fd = memfd_create("boards", MFD_CLOEXEC), reader = -1;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (fd >= 0 && ftruncate(fd, (off_t)size) == 0)
+		reader = open(path, O_RDONLY | O_CLOEXEC);
+	if (reader >= 0) {
+		p->boards = mmap(
+			NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		p->seen = mmap(NULL, size, PROT_READ, MAP_SHARED, reader, 0);
+		close(reader);
+	}
+	if (fd >= 0)
+		close(fd);
+	p->boards = p->boards != MAP_FAILED ? p->boards : NULL;
+	p->seen = p->seen != MAP_FAILED ? p->seen : NULL;
+	return p->boards != NULL && p->seen != NULL;
 }
 
 static void
@@ -176,6 +204,8 @@ worker_main(void *ctx)
 		.lifeline = p->lifeline[0],
 		.wake = p->wake,
 		.board = b->slot->board,
+		.boards = p->seen,
+		.board_count = SLOT_COUNT,
 		.bell = p->bell,
 		.max_requests = p->max_requests,
 		.open = &p->open };
@@ -201,14 +231,14 @@ clerk_main(void *ctx)
 		.lifeline = p->lifeline[0],
 		.refuse = p->refuse,
 		.figures = p->figures,
-		.boards = p->boards,
+		.boards = p->seen,
 		.board_count = SLOT_COUNT,
 		.board = board_at(p->boards, SLOT_COUNT),
 		.open = &p->open };
 
 	close(p->lifeline[1]);
-	if (mprotect(p->boards, SLOT_COUNT * BOARD_PAGE, PROT_READ) < 0 ||
-		mprotect(p->figures, sizeof(*p->figures), PROT_READ) < 0)
+	munmap(p->boards, SLOT_COUNT * BOARD_PAGE);
+	if (mprotect(p->figures, sizeof(*p->figures), PROT_READ) < 0)
 		return 1;
 	return clerk_run(&c);
 }
@@ -312,6 +342,7 @@ buried(struct pool *p, struct slot *slot, int status, uint64_t now)
 			WEXITSTATUS(status));
 	slot->pid = 0;
 	slot->board->state = WORKER_NONE;
+	slot->board->tool = 0;
 	if (!slot->retiring && (WIFSIGNALED(status) || WEXITSTATUS(status)))
 		p->figures->deaths++;
 	if (early && !slot->retiring)
@@ -674,11 +705,10 @@ open_pool(struct pool *p)
 	p->refuse = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	p->bell = shared_page(sizeof(*p->bell));
 	p->figures = shared_page(sizeof(*p->figures));
-	p->boards = shared_page((SLOT_COUNT + 1) * BOARD_PAGE);
 	queue_open(&p->queue, p->listener->fd);
 	p->watchdog_us = notify_watchdog_us();
 	return p->wake >= 0 && p->refuse >= 0 && p->bell != NULL &&
-		p->figures != NULL && p->boards != NULL &&
+		p->figures != NULL && share_boards(p) &&
 		pipe2(p->lifeline, O_CLOEXEC) == 0;
 }
 
@@ -687,6 +717,8 @@ close_pool(struct pool *p)
 {
 	if (p->boards != NULL)
 		munmap(p->boards, (SLOT_COUNT + 1) * BOARD_PAGE);
+	if (p->seen != NULL)
+		munmap(p->seen, (SLOT_COUNT + 1) * BOARD_PAGE);
 	if (p->figures != NULL)
 		munmap(p->figures, sizeof(*p->figures));
 	if (p->bell != NULL)

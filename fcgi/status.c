@@ -44,7 +44,7 @@ outcome_name(size_t i)
 }
 
 void
-status_take(struct status *s, const struct figures *figures, void *boards,
+status_take(struct status *s, const struct figures *figures, const void *boards,
 	size_t count, const struct board *clerk, uint64_t now_us)
 {
 	memset(s, 0, sizeof(*s));
@@ -52,7 +52,7 @@ status_take(struct status *s, const struct figures *figures, void *boards,
 	s->uptime_us = now_us - figures->started_us;
 	s->refused = clerk->accepted;
 	for (size_t i = 0; i < count; i++) {
-		struct board *b = board_at(boards, i);
+		const struct board *b = board_read(boards, i);
 		uint32_t state = b->state;
 		uint64_t since = b->since_us;
 

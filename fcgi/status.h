@@ -27,7 +27,8 @@ struct status {
  * Adds up the pages of count slots; boards that claim nonsense only make
  * these figures wrong.
  */
-void status_take(struct status *s, const struct figures *figures, void *boards,
+void
+status_take(struct status *s, const struct figures *figures, const void *boards,
 	size_t count, const struct board *clerk, uint64_t now_us);
 
 /* Into out (cap bytes); the length, 0 when it did not fit. */

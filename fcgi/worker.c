@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "gate.h"
+#include "gauge.h"
 #include "say.h"
 
 /* Out of descriptors or memory: others may give some back. */
@@ -150,7 +151,12 @@ worker_run(const struct worker *w)
 	struct gate *gate;
 	int wait_fd;
 
+	struct gauge gauge = {
+		.boards = w->boards, .count = w->board_count, .own = w->board
+	};
+
 	worker_signals();
+	gauge_attach(&gauge, w->served->site);
 	prctl(PR_SET_NAME, "ss-worker");
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	gate = gate_open(w->served->site, &w->served->request, &err);

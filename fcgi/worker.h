@@ -22,6 +22,8 @@ struct worker {
 	int lifeline; /* read end; its end of file is the master's */
 	int wake;     /* eventfd of the master */
 	struct board *board;
+	const void *boards; /* of all, to be read */
+	size_t board_count;
 	struct bell *bell;
 	uint64_t max_requests; /* 0: any number */
 	const sigset_t *open;  /* signals while waiting */
