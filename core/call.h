@@ -20,8 +20,10 @@ struct call {
 	int stdin_fd;  /* relayed to a tool that declares it; -1 */
 	int client_fd; /* a hang-up ends the run; -1 */
 	bool dry_run;
+	bool explain;
 	ss_output_fn output; /* NULL: collected in the result */
 	void *output_ctx;
+	uint32_t tick_ms; /* output is called so often, with stream 0 */
 };
 
 /*

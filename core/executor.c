@@ -6,8 +6,11 @@
 #include <limits.h>
 
 #include "error.h"
+#include "explain.h"
 #include "oneshot.h"
 #include "site.h"
+
+#define REFUSED_MAX ((size_t)1 << 20)
 
 void
 executor_init(struct executor *e, struct ss_site *site)
@@ -21,6 +24,7 @@ executor_release(struct executor *e)
 	spawn_result_release(&e->last);
 	buf_release(&e->collected[0]);
 	buf_release(&e->collected[1]);
+	buf_release(&e->refused);
 }
 
 static enum ss_err
@@ -163,6 +167,7 @@ run_here(void *ctx, const struct ss_command *cmd, struct ss_result *result,
 		.client_fd = cmd->client_fd,
 		.output = cmd->output,
 		.output_ctx = cmd->output_ctx,
+		.tick_ms = cmd->tick_ms,
 	};
 	enum ss_err code = right_prepare(right, &e->site->grant, err);
 
@@ -210,21 +215,50 @@ run_confined(void *ctx, const struct ss_command *cmd, struct ss_result *result,
 	return code == SS_OK ? run_here(ctx, &inside, result, err) : code;
 }
 
+/* Also of a run that failed: a refusal may be why. */
+static enum ss_err
+explain(struct executor *e, const struct ss_command *cmd,
+	const struct watch *watch, enum ss_err code, struct ss_result *result,
+	struct ss_error *err)
+{
+	const struct right *right = cmd->policy;
+	const struct explain run = {
+		.watch = watch,
+		.plan = &e->site->plan,
+		.grant = &e->site->grant,
+		.ask = &right->ask,
+		.page = cmd->page,
+		.failed = code != SS_OK || result->returncode != 0,
+	};
+
+	buf_release(&e->refused);
+	e->refused = BUF_INIT(REFUSED_MAX);
+	if (!explain_print(&run, &e->refused) && !e->refused.full)
+		return error_memory(err);
+	result->refused = buf_view(&e->refused);
+	return code;
+}
+
 static enum ss_err
 run_apart(struct executor *e, const struct ss_command *cmd,
 	struct ss_result *result, struct ss_error *err)
 {
 	size_t ceiling = cmd->max_output_bytes;
+	struct watch *watch = NULL;
 	enum ss_err code;
 
 	for (size_t i = 0; i < 2; i++) {
 		buf_release(&e->collected[i]);
 		e->collected[i] = BUF_INIT(ceiling);
 	}
-	code = oneshot_run(&e->site->plan, right_keeps(cmd->policy),
-		run_confined, e, cmd, e->collected, result, err);
+	code = oneshot_watch(&e->site->plan, right_keeps(cmd->policy),
+		run_confined, e, cmd, e->collected,
+		cmd->explain ? &watch : NULL, result, err);
 	result->out = buf_view(&e->collected[0]);
 	result->err = buf_view(&e->collected[1]);
+	if (watch != NULL)
+		code = explain(e, cmd, watch, code, result, err);
+	watch_free(watch);
 	return code;
 }
 

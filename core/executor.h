@@ -22,6 +22,7 @@ struct executor {
 	struct spawn_result
 		last;            /* its output is the caller's until the next */
 	struct buf collected[2]; /* the same, from a process of its own */
+	struct buf refused;      /* the same, of an explained run */
 };
 
 void executor_init(struct executor *e, struct ss_site *site);

@@ -148,6 +148,7 @@ ss_site_call(struct ss_site *site, const struct ss_call *call,
 			.stdin_fd = call->stdin_fd,
 			.client_fd = call->client_fd,
 			.dry_run = call->dry_run,
+			.explain = call->explain,
 			.output = call->output,
 			.output_ctx = call->output_ctx },
 		&stage, result, err);

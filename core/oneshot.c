@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -38,6 +39,7 @@ struct errand {
 	void *ctx;
 	const struct ss_command *cmd;
 	int ends[2]; /* 0 is the parent's, 1 ours */
+	bool watched;
 };
 
 static int
@@ -78,28 +80,6 @@ copy_word(char *out, size_t cap, const char *word)
 	out[n] = '\0';
 }
 
-/* Our end hangs up when the parent leaves: that ends the run. */
-static int
-confined_main(void *ctx)
-{
-	struct errand *e = ctx;
-	struct ss_command cmd = *e->cmd;
-	struct ss_result result = SS_INIT(ss_result);
-	static struct outcome o;
-
-	fd_close(&e->ends[0]);
-	signal(SIGPIPE, SIG_IGN);
-	cmd.output = send_output;
-	cmd.output_ctx = e;
-	cmd.client_fd = e->ends[1];
-	o.code = e->fn(e->ctx, &cmd, &result, &o.err);
-	o.returncode = result.returncode;
-	o.run_us = result.run_us;
-	copy_word(o.limit, sizeof(o.limit), result.limit);
-	copy_word(o.sandbox, sizeof(o.sandbox), result.sandbox);
-	return send_frame(e->ends[1], FRAME_RESULT, &o, sizeof(o)) != 0;
-}
-
 /* 0; errno; ECONNRESET for an end that came too early. */
 static int
 read_exactly(int fd, void *out, size_t len)
@@ -119,21 +99,93 @@ read_exactly(int fd, void *out, size_t len)
 	return 0;
 }
 
-/* Waits for the next frame; false: the client hung up first. */
+/*
+ * Only what is dumpable can be traced; nothing of the tool has begun.  False:
+ * the parent gave up.
+ */
 static bool
-wait_readable(int fd, int client_fd)
+wait_for_watch(int fd)
 {
-	struct pollfd p[2] = { { .fd = fd, .events = POLLIN },
-		{ .fd = client_fd, .events = POLLRDHUP } };
+	char ready = 'r';
+	bool done;
+
+	prctl(PR_SET_DUMPABLE, 1);
+	done = fd_write_all(fd, &ready, 1) == 0 &&
+		read_exactly(fd, &ready, 1) == 0;
+	prctl(PR_SET_DUMPABLE, 0);
+	return done;
+}
+
+/* Our end hangs up when the parent leaves: that ends the run. */
+static int
+confined_main(void *ctx)
+{
+	struct errand *e = ctx;
+	struct ss_command cmd = *e->cmd;
+	struct ss_result result = SS_INIT(ss_result);
+	static struct outcome o;
+
+	fd_close(&e->ends[0]);
+	signal(SIGPIPE, SIG_IGN);
+	if (e->watched && !wait_for_watch(e->ends[1]))
+		return 1;
+	cmd.output = send_output;
+	cmd.output_ctx = e;
+	cmd.client_fd = e->ends[1];
+	o.code = e->fn(e->ctx, &cmd, &result, &o.err);
+	o.returncode = result.returncode;
+	o.run_us = result.run_us;
+	copy_word(o.limit, sizeof(o.limit), result.limit);
+	copy_word(o.sandbox, sizeof(o.sandbox), result.sandbox);
+	return send_frame(e->ends[1], FRAME_RESULT, &o, sizeof(o)) != 0;
+}
+
+/* Where the frames come from, and who else wants something meanwhile. */
+struct source {
+	int fd, client_fd;
+	struct watch *watch; /* NULL: none */
+};
+
+/* Waits for something to read; false: the client hung up first. */
+static bool
+wait_readable(const struct source *in)
+{
+	struct pollfd p[3] = { { .fd = in->fd, .events = POLLIN },
+		{ .fd = in->client_fd, .events = POLLRDHUP },
+		{ .fd = in->watch != NULL ? watch_fd(in->watch) : -1,
+			.events = POLLIN } };
+	bool busy;
 
 	for (;;) {
-		if (poll(p, 2, -1) < 0)
+		busy = in->watch != NULL && watch_drain(in->watch);
+		if (poll(p, 3, busy ? 0 : -1) < 0)
 			continue;
 		if (p[0].revents != 0)
 			return true;
 		if (p[1].revents != 0)
 			return false;
 	}
+}
+
+/* A watched process may stop in the middle of a frame. */
+static int
+take_exactly(const struct source *in, void *out, size_t len)
+{
+	char *p = out;
+	ssize_t n;
+
+	while (len > 0) {
+		if (in->watch != NULL && !wait_readable(in))
+			return ECONNRESET;
+		n = read(in->fd, p, len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? errno : ECONNRESET;
+		p += n;
+		len -= (size_t)n;
+	}
+	return 0;
 }
 
 static enum ss_err
@@ -148,8 +200,8 @@ take_output(const struct ss_command *cmd, struct buf collected[2], int stream,
 }
 
 static enum ss_err
-receive(int fd, const struct ss_command *cmd, struct buf collected[2],
-	struct outcome *o, struct ss_error *err)
+receive(const struct source *in, const struct ss_command *cmd,
+	struct buf collected[2], struct outcome *o, struct ss_error *err)
 {
 	char data[FRAME_MAX];
 	struct frame head;
@@ -157,14 +209,14 @@ receive(int fd, const struct ss_command *cmd, struct buf collected[2],
 	int number;
 
 	while (code == SS_OK) {
-		if (!wait_readable(fd, cmd->client_fd))
+		if (!wait_readable(in))
 			return error_set(err, SS_GONE, "the client left");
-		number = read_exactly(fd, &head, sizeof(head));
+		number = take_exactly(in, &head, sizeof(head));
 		if (number == 0 && head.kind == FRAME_RESULT)
-			number = read_exactly(fd, o, sizeof(*o));
+			number = take_exactly(in, o, sizeof(*o));
 		else if (number == 0)
 			number = head.len <= sizeof(data)
-				? read_exactly(fd, data, head.len)
+				? take_exactly(in, data, head.len)
 				: EPROTO;
 		if (number != 0)
 			return error_internal(
@@ -213,12 +265,54 @@ hand_over(
 	return o->code;
 }
 
-enum ss_err
-oneshot_run(struct sandbox_plan *plan, unsigned keeps, oneshot_fn fn, void *ctx,
-	const struct ss_command *cmd, struct buf collected[2],
-	struct ss_result *result, struct ss_error *err)
+/* The confined process waits for a byte until it is watched. */
+static enum ss_err
+begin_watch(int fd, pid_t pid, struct watch **watch, struct ss_error *err)
 {
-	struct errand e = { .fn = fn, .ctx = ctx, .cmd = cmd };
+	char ready;
+	int number = read_exactly(fd, &ready, 1);
+
+	if (number != 0)
+		return error_internal(
+			err, number, "the confined process went away");
+	*watch = watch_new();
+	if (*watch == NULL)
+		return error_memory(err);
+	number = watch_attach(*watch, pid);
+	if (number == 0)
+		number = fd_write_all(fd, &ready, 1);
+	if (number == 0)
+		return SS_OK;
+	watch_free(*watch);
+	*watch = NULL;
+	error_set(err, SS_SANDBOX_UNAVAILABLE,
+		"the tool did not run: it cannot be watched here");
+	error_hint(err,
+		"tracing needs ptrace: a container with SYS_PTRACE, or the "
+		"tools' own account instead of root");
+	error_detail(err, "ptrace: %s", strerror(number));
+	return SS_SANDBOX_UNAVAILABLE;
+}
+
+static void
+await(pid_t pid, struct watch *watch)
+{
+	if (watch != NULL)
+		watch_finish(watch, pid);
+	else
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			;
+}
+
+enum ss_err
+oneshot_watch(struct sandbox_plan *plan, unsigned keeps, oneshot_fn fn,
+	void *ctx, const struct ss_command *cmd, struct buf collected[2],
+	struct watch **watch, struct ss_result *result, struct ss_error *err)
+{
+	struct errand e = {
+		.fn = fn, .ctx = ctx, .cmd = cmd, .watched = watch != NULL
+	};
+	struct source in = { .client_fd = cmd->client_fd };
 	struct outcome o;
 	enum ss_err code;
 	pid_t pid = -1;
@@ -227,11 +321,24 @@ oneshot_run(struct sandbox_plan *plan, unsigned keeps, oneshot_fn fn, void *ctx,
 		return error_internal(err, errno, "socketpair");
 	code = sandbox_fork(plan, keeps, confined_main, &e, &pid, err);
 	fd_close(&e.ends[1]);
+	if (code == SS_OK && watch != NULL)
+		code = begin_watch(e.ends[0], pid, &in.watch, err);
+	in.fd = e.ends[0];
 	if (code == SS_OK)
-		code = receive(e.ends[0], cmd, collected, &o, err);
+		code = receive(&in, cmd, collected, &o, err);
 	fd_close(&e.ends[0]);
 	if (pid > 0)
-		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-			;
+		await(pid, in.watch);
+	if (watch != NULL)
+		*watch = in.watch;
 	return code == SS_OK ? hand_over(&o, result, err) : code;
+}
+
+enum ss_err
+oneshot_run(struct sandbox_plan *plan, unsigned keeps, oneshot_fn fn, void *ctx,
+	const struct ss_command *cmd, struct buf collected[2],
+	struct ss_result *result, struct ss_error *err)
+{
+	return oneshot_watch(
+		plan, keeps, fn, ctx, cmd, collected, NULL, result, err);
 }

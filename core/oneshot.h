@@ -9,6 +9,7 @@
 
 #include "executor.h"
 #include "sandbox.h"
+#include "watch.h"
 
 /* Runs in the confined process; as the run of struct ss_executor. */
 typedef enum ss_err (*oneshot_fn)(void *ctx, const struct ss_command *cmd,
@@ -24,5 +25,14 @@ enum ss_err
 oneshot_run(struct sandbox_plan *plan, unsigned keeps, oneshot_fn fn, void *ctx,
 	const struct ss_command *cmd, struct buf collected[2],
 	struct ss_result *result, struct ss_error *err);
+/*
+ * The same under a watch, made here and left in *watch for the caller to read
+ * and to free, NULL when nothing ran; watch NULL: without one.
+ * Errors   also SS_SANDBOX_UNAVAILABLE when nothing may be traced here.
+ */
+enum ss_err
+oneshot_watch(struct sandbox_plan *plan, unsigned keeps, oneshot_fn fn,
+	void *ctx, const struct ss_command *cmd, struct buf collected[2],
+	struct watch **watch, struct ss_result *result, struct ss_error *err);
 
 #endif

@@ -20,7 +20,8 @@
 
 static const char usage[] =
 	"usage: statespace-exec [-C DIR] [-c FILE] [-e K=V]... [--env-file F]\n"
-	"                       [--timeout S] [--json] [--dry-run] PAGE -- WORD...\n"
+	"                       [--timeout S] [--json] [--dry-run] [--explain]\n"
+	"                       PAGE -- WORD...\n"
 	"       statespace-exec [options] PAGE -\n"
 	"       statespace-exec [options] --get PAGE\n";
 
@@ -28,12 +29,13 @@ enum {
 	OPTION_DIR = 'C',
 	OPTION_JSON = OPTION_OWN,
 	OPTION_DRY_RUN,
+	OPTION_EXPLAIN,
 	OPTION_GET,
 };
 
 struct job {
 	struct options options;
-	bool json, dry_run, get;
+	bool json, dry_run, explain, get;
 	const char *page;
 	const char *const *words;
 	size_t word_count;
@@ -191,6 +193,22 @@ report(const struct job *job, struct ss_result *result, enum ss_err code,
 	return result->returncode;
 }
 
+/* The last words, behind those of the tool. */
+static void
+say_refused(const struct ss_result *result)
+{
+	const char *line = result->refused.data, *end;
+	size_t left = result->refused.len;
+
+	for (; left > 0; line = end + 1) {
+		end = memchr(line, '\n', left);
+		if (end == NULL)
+			return;
+		say("%.*s", (int)(end - line), line);
+		left -= (size_t)(end - line) + 1;
+	}
+}
+
 static int
 run_call(struct ss_site *site, const struct job *job)
 {
@@ -205,6 +223,7 @@ run_call(struct ss_site *site, const struct job *job)
 	call.words = job->words;
 	call.word_count = job->word_count;
 	call.dry_run = job->dry_run;
+	call.explain = job->explain;
 	call.client_fd = watch_signals();
 	if (job->from_stdin) {
 		json = read_request(&call.json_len);
@@ -220,6 +239,7 @@ run_call(struct ss_site *site, const struct job *job)
 		call.output = relay;
 	code = ss_site_call(site, &call, &result, &err);
 	status = report(job, &result, code, &err);
+	say_refused(&result);
 	if (stopped_by != 0)
 		status = 128 + stopped_by;
 	ss_result_release(&result);
@@ -303,6 +323,7 @@ take_arguments(struct job *job, int argc, char **argv)
 		{ "directory", required_argument, NULL, OPTION_DIR },
 		{ "json", no_argument, NULL, OPTION_JSON },
 		{ "dry-run", no_argument, NULL, OPTION_DRY_RUN },
+		{ "explain", no_argument, NULL, OPTION_EXPLAIN },
 		{ "get", no_argument, NULL, OPTION_GET },
 		{ NULL, 0, NULL, 0 } };
 	int option, status;
@@ -313,6 +334,7 @@ take_arguments(struct job *job, int argc, char **argv)
 		case OPTION_DIR: job->options.root = optarg; break;
 		case OPTION_JSON: job->json = true; break;
 		case OPTION_DRY_RUN: job->dry_run = true; break;
+		case OPTION_EXPLAIN: job->explain = true; break;
 		case OPTION_GET: job->get = true; break;
 		default:
 			status = options_take(&job->options, option, optarg);
