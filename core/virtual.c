@@ -12,8 +12,8 @@
 #include "page.h"
 #include "proto.h"
 
-#define TEXT_BYTES_MAX ((size_t)1 << 20)
-#define HEADING_BYTES_MAX 16384 /* of a page, to find its heading */
+#define TEXT_BYTES_MAX ((size_t)512 << 10) /* of a list */
+#define HEADING_BYTES_MAX 16384            /* of a page, to find its heading */
 
 /* ------------------------------------------------------------- one page -- */
 
@@ -91,38 +91,50 @@ find_title(const struct ss_document *doc, struct item *item)
 	buf_release(&heading);
 }
 
-/* Opens each listed page and has it described; one that is gone is left out. */
+typedef void (*say_fn)(
+	struct exchange *x, const struct item *item, struct buf *out);
+
+/* Has one page described; one that is gone meanwhile is left out. */
 static enum ss_err
-each_page(struct exchange *x, struct buf *out,
-	void (*say)(
-		struct exchange *x, const struct item *item, struct buf *out))
+describe(struct exchange *x, const char *path, say_fn say, struct buf *out)
 {
 	const struct ss_resolver *resolver = &x->site->resolver;
+	struct item item = { .path = path, .title = BUF_INIT(4096) };
+	struct page *page;
+	enum ss_err code;
+
+	if (resolver->open(resolver->ctx, path, &x->doc, NULL) != SS_OK)
+		return SS_OK;
+	code = page_get(x->site, &x->doc, &page, &x->err);
+	if (code == SS_OK) {
+		item.page = page;
+		find_title(&x->doc, &item);
+		say(x, &item, out);
+	}
+	buf_release(&item.title);
+	resolver->close(resolver->ctx, &x->doc);
+	return code;
+}
+
+/* A page that does not fit any more is taken out again, whole. */
+static enum ss_err
+each_page(struct exchange *x, say_fn say, struct buf *out)
+{
 	struct listing l;
 	enum ss_err code = listing_site(x->site, &l, &x->err);
+	size_t room = out->max;
 
-	for (size_t i = 0; code == SS_OK && i < l.count; i++) {
-		struct ss_document *doc = &x->doc;
-		struct item item = { .path = l.paths[i],
-			.title = BUF_INIT(4096) };
-		struct page *page;
+	out->max = out->len + TEXT_BYTES_MAX;
+	for (size_t i = 0; code == SS_OK && i < l.count && !out->full; i++) {
+		size_t before = out->len;
 
-		if (out->len > TEXT_BYTES_MAX / 2) {
-			l.cut = true;
-			break;
-		}
-		if (resolver->open(resolver->ctx, item.path, doc, NULL) !=
-			SS_OK)
-			continue;
-		code = page_get(x->site, doc, &page, &x->err);
-		if (code == SS_OK) {
-			item.page = page;
-			find_title(doc, &item);
-			say(x, &item, out);
-		}
-		buf_release(&item.title);
-		resolver->close(resolver->ctx, doc);
+		code = describe(x, l.paths[i], say, out);
+		if (out->full)
+			out->len = before;
 	}
+	l.cut |= out->full;
+	out->full = false;
+	out->max = room;
 	if (code == SS_OK && l.cut)
 		buf_text(
 			out, "\nThe list is cut here: there are more pages.\n");
@@ -280,11 +292,11 @@ say_page(struct exchange *x, const struct item *item, struct buf *out)
 static enum ss_err
 answer_agents(struct exchange *x)
 {
-	struct buf text = BUF_INIT(TEXT_BYTES_MAX);
+	struct buf text = BUF_INIT(2 * TEXT_BYTES_MAX);
 	enum ss_err code;
 
 	buf_text(&text, how_to);
-	code = each_page(x, &text, say_page);
+	code = each_page(x, say_page, &text);
 	if (code == SS_OK && text.failed)
 		code = error_memory(&x->err);
 	if (code == SS_OK && browser_wanted(x, x->path)) {
@@ -331,7 +343,7 @@ answer_llms(struct exchange *x)
 		"> Markdown pages; some list commands that can be run with a "
 		"POST to the page.\n> [AGENTS.md](AGENTS.md) says how.\n\n"
 		"## Pages\n\n");
-	code = each_page(x, &x->body, say_link);
+	code = each_page(x, say_link, &x->body);
 	if (code == SS_OK)
 		content_made(x, "text/plain; charset=utf-8", "no-cache");
 	return code;

@@ -44,6 +44,19 @@ put_link(const char *name, const char *target)
 		printf("# cannot link %s\n", path);
 }
 
+/* A page with more tools than a list holds. */
+static void
+put_large(const char *name)
+{
+	static char text[1 << 20];
+	size_t at = (size_t)sprintf(text, "---\ntools:\n");
+
+	while (at + 300 < sizeof(text))
+		at += (size_t)sprintf(text + at, "  - [echo, '%0200zu']\n", at);
+	sprintf(text + at, "---\n");
+	put(name, text);
+}
+
 static int
 drop(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
@@ -193,6 +206,12 @@ test_files(void)
 	is_str(header("Content-Type"), "text/html; charset=utf-8",
 		"AGENTS.md for people");
 
+	put_large("other/large.md");
+	body = ask("GET", "/AGENTS.md", NULL);
+	ok(strstr(body, "large.md") == NULL,
+		"a page that does not fit is left out whole");
+	ok(strstr(body, "\nThe list is cut here: there are more pages.\n"),
+		"and that the list is cut is said");
 	put("AGENTS.md", "mine\n");
 	ask("GET", "/AGENTS.md", NULL);
 	is_int((long long)res.length, 5, "the site's own wins");
