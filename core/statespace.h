@@ -394,6 +394,17 @@ struct ss_mcp_glance {
 
 void ss_mcp_look(const char *message, size_t len, struct ss_mcp_glance *out);
 
+/*
+ * The file worker: answers frames (a length of four bytes, big-endian, and
+ * JSON) from in on out, until in ends or a frame says so.  Call it in what
+ * ss_site_fork started; paths are beneath the root, writing is what
+ * grant.write allows.  Blocks.
+ *
+ * Returns  0 at a clean end; EPROTO for a frame that is cut or too long;
+ *          ENOTSUP in a process that is not confined; else errno.
+ */
+int ss_site_fsworker(struct ss_site *site, int in, int out, bool *shut_down);
+
 /* One finding of ss_site_check. */
 enum ss_level { SS_LEVEL_ERROR, SS_LEVEL_WARNING };
 

@@ -12,7 +12,8 @@
 #include "tool_walk.h"
 #include "tool_wildcard.h"
 
-#define LOOK_BYTES 8192 /* for a NUL */
+#define LOOK_BYTES 8192  /* for a NUL */
+#define LINE_BYTES 65536 /* a longer one may be too much for a pattern */
 
 struct search {
 	const struct tool_search *what;
@@ -25,6 +26,7 @@ struct search {
 	const char *include[WILD_LISTS];
 	size_t include_count;
 	size_t visits;
+	bool only_one;
 	bool over; /* the caller has enough */
 	struct ss_error *err;
 };
@@ -111,6 +113,9 @@ scan_line(struct scan *c, size_t at, struct ss_text line)
 		return SS_OK;
 	case PATTERN_LIMIT: break;
 	}
+	/* As binary files are, it is left out of a search of many. */
+	if (!s->only_one && line.len > LINE_BYTES)
+		return SS_OK;
 	error_set(s->err, SS_BAD_REQUEST,
 		"%s: the pattern gave up on line %llu", c->path,
 		(unsigned long long)c->number);
@@ -163,8 +168,9 @@ is_included(const struct search *s, const char *path)
 
 /* What may not be read is left out of a search of many. */
 static enum ss_err
-search_file(struct search *s, const char *path, bool only_one)
+search_file(struct search *s, const char *path)
 {
+	bool only_one = s->only_one;
 	struct stat st;
 	int fd, number;
 	enum ss_err code;
@@ -210,7 +216,7 @@ search_dir(struct search *s, const char *path, unsigned depth)
 				"there are more files than one search takes");
 		s->visits--;
 		if (list.items[i].type == ENTRY_FILE)
-			code = search_file(s, below, false);
+			code = search_file(s, below);
 		else if (list.items[i].type == ENTRY_DIR && depth < TOOL_DEPTH)
 			code = search_dir(s, below, depth + 1);
 	}
@@ -277,7 +283,9 @@ tool_grep(int dir, const char *path, const struct tool_search *what,
 		else if (is_directory(fd))
 			code = search_dir(&s, path, 0);
 		else
-			code = search_file(&s, path, true);
+			s.only_one = true;
+		if (s.only_one)
+			code = search_file(&s, path);
 		fd_close(&fd);
 	}
 	pattern_free(s.pattern);
