@@ -134,6 +134,7 @@ CORE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/*.c))
 FCGI_OBJ := $(patsubst %.c,$(BUILD)/%.o, \
 	$(filter-out fcgi/tool.c fcgi/curl.c,$(wildcard fcgi/*.c)))
 UNIT := $(patsubst tests/%.c,$(BUILD)/%.t,$(wildcard tests/unit/*.c))
+FAULT := $(patsubst tests/%.c,$(BUILD)/%.t,$(wildcard tests/fault/*.c))
 
 # Rewritten only when the command changes: everything depends on it.
 FLAGS = $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LINK) $(LDFLAGS) $(LIBS_CORE)
@@ -198,7 +199,16 @@ $(BUILD)/unit/%.t: tests/unit/%.c $(BUILD)/core.a
 	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) -MMD -MP \
 		$(LINK) $(LDFLAGS) -o $@ $< $(BUILD)/core.a $(LIBS_CORE)
 
-unit: $(UNIT) ## the unit tests as programs, build/unit/*.t
+# Calls that fail on demand: each names in its first comment which ones.
+$(BUILD)/fault/%.t: tests/fault/%.c tests/fault/fault.h $(BUILD)/core.a
+	@mkdir -p $(@D)
+	$(call say,TEST,$<)
+	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) $(LINK) $(LDFLAGS) \
+		$$(sed -n 's/^ \* wrap: //p' $< | \
+			sed 's/[^ ]\{1,\}/-Wl,--wrap=&/g') \
+		-o $@ $< $(BUILD)/core.a $(LIBS_CORE)
+
+unit: $(UNIT) $(FAULT) ## the tests in C as programs, build/{unit,fault}/*.t
 .PHONY: unit
 
 -include $(wildcard $(BUILD)/core/*.d $(BUILD)/fcgi/*.d $(BUILD)/unit/*.d)
@@ -221,7 +231,7 @@ serve: deps ## everything needed, then the example site on 127.0.0.1:8000
 PROVE ?=
 TEST_JOBS ?= 2
 TEST_ROOMS := cli fcgi web attack fault style
-TESTS = $(UNIT) $(foreach room,$(TEST_ROOMS),$(sort $(wildcard tests/$(room)/*.t)))
+TESTS = $(UNIT) $(FAULT) $(foreach room,$(TEST_ROOMS),$(sort $(wildcard tests/$(room)/*.t)))
 # What a test needs to find the programs under test, and to build like them.
 TEST_ENV = BUILD=$(abspath $(BUILD)) UBSAN_OPTIONS=print_stacktrace=1
 export CC CFLAGS CPPFLAGS LDFLAGS SANITIZE WERROR

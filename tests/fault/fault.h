@@ -7,7 +7,7 @@
  *	FAULT(pipe2, int, -1, EMFILE, (int ends[2], int flags), (ends, flags))
  *
  * The counter is plain memory, so that it also counts in a child that shares
- * it until exec.
+ * it until exec; a test whose children are copies of it maps a shared one.
  */
 #ifndef FAULT_H
 #define FAULT_H
@@ -16,13 +16,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-static int fault_at;           /* the call that fails, from 1; 0: none */
-static const char *fault_name; /* which one it was */
+struct fault {
+	int at;           /* the call that fails, from 1; 0: none */
+	const char *name; /* which one it was */
+};
+
+static struct fault fault_own, *fault = &fault_own;
+#define fault_at (fault->at)
+#define fault_name (fault->name)
 
 static bool
 fault_now(const char *name)
 {
-	if (fault_at == 0 || --fault_at > 0)
+	if (fault_at == 0 ||
+		__atomic_sub_fetch(&fault_at, 1, __ATOMIC_RELAXED) != 0)
 		return false;
 	fault_name = name;
 	return true;
