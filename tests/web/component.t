@@ -39,7 +39,7 @@ END
 		'README.md' => "# plain\n",
 		'two.md' => "---\ntools: []\n---\nA\n" . block('echo one')
 		    . "B\n" . block('echo two') . 'C',
-		'crlf.md' => "a\r\n```component\r\nprintf 'x\\n'\r\n```\r\nb\r\n",
+		'crlf.md' => "a\r\n```component\r\nif true\r\nthen echo x\r\nfi\r\n```\r\nb\r\n",
 		'last.md' => "a\n```component\necho end\n```",
 		'blank.md' => "a\n" . block("printf 'x \\n\\t\\n\\n'") . "b\n",
 		'none.md' => "a\n" . block('true') . "b\n",
@@ -214,7 +214,7 @@ for my $mode ('strict', 'landlock', 'off') {
 			    . block($reach, 'echo two; exit 2',
 				'sleep 20', 'echo never') }) };
 	SKIP: {
-		skip "level $mode cannot be had here", 6 unless $server;
+		skip "level $mode cannot be had here", 7 unless $server;
 		my $text = body($server, '/page');
 		like $text, qr/\Aran-2\n/, "$mode: a block runs";
 		unlike $text, qr/$Statespace::TestSite::SECRET/,
