@@ -111,6 +111,13 @@ is_reserved(const char *path)
 		strncmp(path, "__meta/", 7) == 0;
 }
 
+/* A pool puts its figures into the answer; without one this is all there is. */
+static bool
+is_status(const struct exchange *x)
+{
+	return strcmp(x->path, "__meta/status") == 0 && x->req->status_allowed;
+}
+
 static enum ss_err
 stage_reserved(struct exchange *x, enum stage_result *result)
 {
@@ -122,7 +129,7 @@ stage_reserved(struct exchange *x, enum stage_result *result)
 	*result = STAGE_ANSWERED;
 	if (strcmp(x->path, "healthz") == 0 || strcmp(x->path, "readyz") == 0)
 		json_body(x, "{\"status\": \"ok\"}\n");
-	else if (strcmp(x->path, "__meta/version") == 0)
+	else if (strcmp(x->path, "__meta/version") == 0 || is_status(x))
 		json_body(x,
 			"{\"name\": \"statespace\", \"version\": \"" SS_VERSION
 			"\"}\n");

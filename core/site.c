@@ -417,16 +417,25 @@ grants_what_workers_gave_away(const struct grant *g)
 }
 
 enum ss_err
-ss_site_fork(struct ss_site *site, int (*worker)(void *ctx), void *ctx,
+ss_site_fork_plain(struct ss_site *site, int (*worker)(void *ctx), void *ctx,
 	pid_t *pid, struct ss_error *err)
 {
 	struct birth b = { .site = site, .worker = worker, .ctx = ctx };
 	enum ss_err code = site_needs_open(site, err);
 
-	if (code != SS_OK)
-		return code;
+	return code == SS_OK
+		? sandbox_fork(&site->plan, 0, worker_main, &b, pid, err)
+		: code;
+}
+
+enum ss_err
+ss_site_fork(struct ss_site *site, int (*worker)(void *ctx), void *ctx,
+	pid_t *pid, struct ss_error *err)
+{
+	enum ss_err code;
+
 	site->plan.launcher = grants_what_workers_gave_away(&site->grant);
-	code = sandbox_fork(&site->plan, 0, worker_main, &b, pid, err);
+	code = ss_site_fork_plain(site, worker, ctx, pid, err);
 	site->plan.launcher = false;
 	return code;
 }

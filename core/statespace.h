@@ -218,6 +218,14 @@ enum ss_err ss_site_open(struct ss_site *site, struct ss_error *err);
  */
 enum ss_err ss_site_fork(struct ss_site *site, int (*worker)(void *ctx),
 	void *ctx, pid_t *pid, struct ss_error *err);
+/*
+ * The same for a process that serves no tools: what some of them need beside
+ * a worker (a launcher) is not started with it.
+ */
+enum ss_err ss_site_fork_plain(struct ss_site *site, int (*worker)(void *ctx),
+	void *ctx, pid_t *pid, struct ss_error *err);
+
+struct ss_response;
 
 /* One request as the front server handed it over.  Absent text is NULL. */
 struct ss_request {
@@ -245,6 +253,14 @@ struct ss_request {
 	const char *mcp_version; /* MCP-Protocol-Version */
 	const char *mcp_method;  /* Mcp-Method */
 	const char *mcp_name;    /* Mcp-Name */
+	/*
+	 * Sends a piece of an answer at once, the head of res (200, without a
+	 * length) before the first; false: nobody reads it.  NULL: answers are
+	 * whole.  Then res->streamed is set, and nothing is left to be sent.
+	 */
+	bool (*stream)(void *ctx, const struct ss_response *res,
+		const char *data, size_t len);
+	void *stream_ctx;
 };
 
 #define SS_REQUEST_INIT                                                        \
@@ -277,6 +293,7 @@ struct ss_response {
 	uint64_t offset;
 	uint64_t length;     /* of the body, also of one in memory */
 	bool head_only;      /* HEAD: headers as they are, no body */
+	bool streamed;       /* it has left, through the request's stream */
 	enum ss_err outcome; /* what it was, for hooks and the log */
 	void *owner;         /* the site's; do not touch */
 };
@@ -512,6 +529,7 @@ struct ss_command {
 	int client_fd;             /* a hang-up ends the run; -1: none */
 	ss_output_fn output;       /* NULL: collect */
 	void *output_ctx;
+	uint32_t tick_ms; /* output is called so often, with stream 0 */
 	bool explain; /* fill the result's refused */
 	void *policy; /* for the built-in executor */
 };

@@ -115,8 +115,6 @@ answer(void *ctx, struct ss_site *site, struct request *r,
 	else if (!ready && !status && !is_for(r, "/healthz") &&
 		!is_for(r, "/__meta/version"))
 		request_refuse(r, SS_NOT_FOUND, "no such file");
-	if (status)
-		r->ss.path = "/__meta/version";
 	code = ss_site_handle(site, &r->ss, res);
 	if (code == SS_OK && res->status == 200 && status)
 		put_status(a, r, res);

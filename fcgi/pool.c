@@ -252,8 +252,8 @@ bear_clerk(struct pool *p, uint64_t now)
 	if (p->clerk != 0 || now < p->clerk_not_before_us)
 		return;
 	p->clerk_not_before_us = now + SECOND;
-	if (ss_site_fork(p->served->site, clerk_main, p, &p->clerk, &err) !=
-		SS_OK) {
+	if (ss_site_fork_plain(
+		    p->served->site, clerk_main, p, &p->clerk, &err) != SS_OK) {
 		p->clerk = 0;
 		say_error("cannot start the clerk", &err);
 	}

@@ -36,6 +36,10 @@ is(ask('/__meta/version')->{status}, 200, 'and the version');
 is(ask('/__meta/status')->{status}, 404,
 	'figures are not for everybody');
 is(ask('/')->{status}, 404, 'it serves no page');
+is(ask('/__meta/status', STATESPACE_STATUS => 1)->{status}, 200,
+	'figures for whom the front lets see them');
+ok($pool->log_says(qr{path=/__meta/status status=200}),
+	'and the log says what was asked');
 my $ran = talk($second, call('/', ['true']));
 is($ran->{status}, 404, 'and runs no tool');
 my $ready = ask('/readyz');
@@ -96,5 +100,17 @@ ok($pool->until_true(sub {
 is(ask('/healthz')->{status}, 200, 'and answers');
 $pool->stop_ok;
 ok(!-e $second, 'the second socket is gone with the pool');
+
+# Tools that a launcher runs need one beside each worker, and only there.
+{
+	my $pool = Statespace::Pool->start(config => "[grant]\nproc = true\n"
+		. "[pool]\nmode = \"static\"\nworkers = 1\n");
+	ok($pool->until_true(sub { $pool->children('ss-clerk') == 1
+		&& $pool->workers == 1 }), 'a clerk beside workers that keep things');
+	my $all = Statespace::Server::processes();
+	my $below = grep { $_->{ppid} == $pool->pid } values %$all;
+	cmp_ok($below, '<=', 3, 'a worker, its launcher, a clerk without one');
+	$pool->stop_ok;
+}
 
 done_testing;
