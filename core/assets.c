@@ -9,15 +9,16 @@
 #include <stdio.h>
 
 #define HIDDEN __attribute__((visibility("hidden")))
-#define INCLUDE(symbol, file)                                                  \
-	__asm__(".pushsection .rodata\n" #symbol ":\n\t.incbin \"" file        \
-		"\"\n" #symbol "_end:\n\t.byte 0\n\t.popsection\n");           \
+#define INCLUDE(symbol, name)                                                  \
+	__asm__(".pushsection .rodata\n" #symbol ":\n"                         \
+		"\t.incbin \"core/assets/" #name "\"\n" #symbol "_end:\n"      \
+		"\t.byte 0\n\t.popsection\n");                                 \
 	extern const char symbol[] HIDDEN, symbol##_end[] HIDDEN
 
-INCLUDE(asset_css, "core/assets/view.css");
-INCLUDE(asset_js, "core/assets/view.js");
-INCLUDE(asset_svg, "core/assets/favicon.svg");
-INCLUDE(asset_ico, "core/assets/favicon.ico");
+INCLUDE(asset_css, view.css);
+INCLUDE(asset_js, view.js);
+INCLUDE(asset_svg, favicon.svg);
+INCLUDE(asset_ico, favicon.ico);
 
 static const struct {
 	const char *name, *type, *begin, *end;
