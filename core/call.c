@@ -311,6 +311,7 @@ step_run(struct road *r)
 		.client_fd = c->client_fd,
 		.output = c->output,
 		.output_ctx = c->output_ctx,
+		.tick_ms = c->tick_ms,
 		.explain = c->explain,
 		.policy = &r->page->rights.tools[r->tool],
 	};

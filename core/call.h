@@ -23,6 +23,7 @@ struct call {
 	bool explain;
 	ss_output_fn output; /* NULL: collected in the result */
 	void *output_ctx;
+	uint32_t tick_ms; /* output is called so often, with stream 0 */
 };
 
 /*

@@ -61,6 +61,7 @@ exchange_begin(struct ss_site *site, const struct ss_request *req)
 	x->started_us = req->received_us != 0 ? req->received_us : clock_us();
 	x->hooks_run = 0;
 	x->status = 0;
+	x->streamed = false;
 	x->header_count = 0;
 	x->body = BUF_INIT(body_ceiling(site));
 	x->fd = -1;
@@ -169,6 +170,7 @@ exchange_answer(struct exchange *x, struct ss_response *res)
 	res->header_count = x->header_count;
 	res->body = x->body.data != NULL ? x->body.data : "";
 	res->body_len = x->body.len;
+	res->streamed = x->streamed;
 	res->fd = x->fd;
 	res->offset = x->offset;
 	res->length = x->length;

@@ -34,6 +34,7 @@ struct exchange {
 	int fd; /* streamed instead of body; -1 */
 	uint64_t offset, length;
 	bool json_errors;
+	bool streamed; /* the answer has left in pieces */
 
 	ssize_t tool; /* for the log; -1: none */
 	struct ss_result result;

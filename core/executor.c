@@ -167,6 +167,7 @@ run_here(void *ctx, const struct ss_command *cmd, struct ss_result *result,
 		.client_fd = cmd->client_fd,
 		.output = cmd->output,
 		.output_ctx = cmd->output_ctx,
+		.tick_ms = cmd->tick_ms,
 	};
 	enum ss_err code = right_prepare(right, &e->site->grant, err);
 

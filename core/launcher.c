@@ -602,6 +602,16 @@ struct session {
 	bool called_off;
 };
 
+/* Until the deadline, or the next call of output without any. */
+static int
+wait_ms(const struct session *w)
+{
+	int left = clock_left_ms(w->deadline_ms);
+	uint32_t tick = w->s->output != NULL ? w->s->tick_ms : 0;
+
+	return tick != 0 && tick < (uint32_t)left ? (int)tick : left;
+}
+
 /* Until there is something to read; false when the time is over. */
 static bool
 wait_frame(struct session *w)
@@ -613,9 +623,13 @@ wait_frame(struct session *w)
 	for (;;) {
 		if (w->called_off)
 			p[1].fd = -1;
-		n = poll(p, 2, clock_left_ms(w->deadline_ms));
+		n = poll(p, 2, wait_ms(w));
 		if (n < 0 && errno == EINTR)
 			continue;
+		if (n == 0 && clock_left_ms(w->deadline_ms) > 0) {
+			w->s->output(w->s->output_ctx, 0, "", 0);
+			continue;
+		}
 		if (n <= 0)
 			return false;
 		if (p[0].revents != 0)

@@ -135,6 +135,55 @@ accepted(struct exchange *x)
 	return SS_OK;
 }
 
+/* ---------------------------------------------------------------- stream -- */
+
+/*
+ * Server-Sent Events, one a message: only for a request that asks for news of
+ * its tool, from a client that reads them, through a gate that sends them.
+ */
+static bool
+event(void *ctx, const char *message, size_t len)
+{
+	struct exchange *x = ctx;
+	struct buf piece = BUF_INIT(len + 64);
+	struct ss_response head;
+	bool sent = false;
+
+	if (!x->streamed) {
+		exchange_header(x, "Content-Type", "text/event-stream");
+		exchange_header(x, "Cache-Control", "no-store");
+		/* For nginx: now, not when a buffer is full. */
+		exchange_header(x, "X-Accel-Buffering", "no");
+		exchange_header(x, "X-Content-Type-Options", "nosniff");
+		exchange_header(x, "X-Request-Id", x->id);
+		x->status = 200;
+		x->streamed = true;
+	}
+	head = SS_INIT(ss_response);
+	head.status = x->status;
+	head.headers = x->headers;
+	head.header_count = x->header_count;
+	head.fd = -1;
+	head.length = SS_LENGTH_UNKNOWN;
+	buf_text(&piece, "event: message\ndata: ");
+	buf_add(&piece, message, len);
+	buf_text(&piece, "\n\n");
+	if (buf_ok(&piece))
+		sent = x->req->stream(
+			x->req->stream_ctx, &head, piece.data, piece.len);
+	x->length += piece.len;
+	buf_release(&piece);
+	return sent;
+}
+
+static bool
+wants_events(const struct exchange *x, const struct mcp *m)
+{
+	return x->req->stream != NULL && x->req->accept != NULL &&
+		strstr(x->req->accept, "text/event-stream") != NULL &&
+		rpc_is_token(rpc_member(m->meta, "progressToken"));
+}
+
 static enum ss_err
 answer_message(struct exchange *x, struct mcp *m)
 {
@@ -150,6 +199,10 @@ answer_message(struct exchange *x, struct mcp *m)
 	code = check_era(m, x->req);
 	if (code != RPC_OK)
 		return refuse(x, m, code, 400);
+	if (wants_events(x, m)) {
+		m->notify = event;
+		m->notify_ctx = x;
+	}
 	code = mcp_message_run(m);
 	x->stage = m->method != NULL ? m->method : "mcp";
 	x->tool = m->tool;
@@ -160,7 +213,11 @@ answer_message(struct exchange *x, struct mcp *m)
 		error_detail(&x->err, "%s", m->err.detail);
 		x->err.sys_errno = m->err.sys_errno;
 	}
-	return finish(x, status_of(code, m->era));
+	if (!x->streamed)
+		return finish(x, status_of(code, m->era));
+	if (!buf_ok(&x->body) || !event(x, x->body.data, x->body.len))
+		return error_set(&x->err, SS_GONE, "the client left");
+	return SS_OK;
 }
 
 static enum ss_err

@@ -379,6 +379,9 @@ wait_time(const struct batch *b, struct timespec *t)
 
 		if (own != 0 && (until == 0 || own < until))
 			until = own;
+		own = b->live[i].tick_us;
+		if (own != 0 && (until == 0 || own < until))
+			until = own;
 		tick |= b->live[i].pidfd < 0;
 	}
 	us = until == 0 ? UINT64_MAX : until > now ? until - now : 0;
@@ -421,6 +424,10 @@ run_turn(struct run *run, const struct pollfd p[static SLOTS])
 	}
 	if (run->deadline_us != 0 && clock_us() >= run->deadline_us)
 		stop(run, SPAWN_TIMEOUT);
+	if (run->tick_us != 0 && clock_us() >= run->tick_us && !run->over) {
+		deliver(run, 0, "", 0);
+		run->tick_us = clock_us() + (uint64_t)run->s->tick_ms * 1000;
+	}
 }
 
 static void
@@ -590,6 +597,9 @@ run_start(struct run *run)
 	run->start_us = clock_us();
 	if (ms > 0)
 		run->deadline_us = run->start_us + (uint64_t)ms * 1000;
+	if (run->s->tick_ms != 0 && run->s->output != NULL)
+		run->tick_us =
+			run->start_us + (uint64_t)run->s->tick_ms * 1000;
 	run->pid = clone(
 		spawn_child_main, top, flags | CLONE_PIDFD, run, &run->pidfd);
 	if (run->pid < 0 && errno == EINVAL)

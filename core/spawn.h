@@ -46,6 +46,7 @@ struct spawn {
 	bool own_pid_namespace;   /* we put ourselves there: kill(-1) */
 	bool reports; /* the child may write to descriptor 3: for helpers */
 	ss_output_fn output; /* NULL: collect in out and err */
+	uint32_t tick_ms;    /* output is called so often, with stream 0 */
 	void *output_ctx;
 };
 

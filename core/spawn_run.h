@@ -32,7 +32,8 @@ struct run {
 	size_t pending_len;
 	uint64_t left; /* output still allowed */
 	uint64_t start_us, deadline_us;
-	bool over; /* the wait has ended, for r->end */
+	uint64_t tick_us; /* when output is called next; 0: only with some */
+	bool over;        /* the wait has ended, for r->end */
 	int status;
 	struct rusage usage;
 };

@@ -128,6 +128,18 @@ take_body(struct request *r)
 			"the body is shorter than its Content-Length");
 }
 
+/* A piece of an answer that is still being made. */
+static bool
+stream(void *ctx, const struct ss_response *res, const char *data, size_t len)
+{
+	struct cgi *c = ctx;
+	struct reply_sink sink = { .send = send_bytes };
+
+	if (!atomic_exchange(c->begun, true) && !reply_begin(res, &sink))
+		return false;
+	return send_bytes(NULL, data, len);
+}
+
 static int
 worker(void *ctx)
 {
@@ -138,9 +150,12 @@ worker(void *ctx)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	request_read(&c->request, environ, REQUEST_CGI);
 	take_body(&c->request);
+	c->request.ss.stream = stream;
+	c->request.ss.stream_ctx = c;
 	if (ss_site_handle(c->site, &c->request.ss, &res) != SS_GONE) {
 		atomic_store(c->begun, true);
-		reply_send(&res, &sink);
+		if (!res.streamed)
+			reply_send(&res, &sink);
 	}
 	ss_response_release(&res);
 	return 0;

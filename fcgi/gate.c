@@ -43,6 +43,7 @@ struct gate {
 	size_t drained;
 	bool spoken; /* a byte has come */
 	bool head_done;
+	bool streaming; /* the head of the answer has left */
 	unsigned char chunk[CHUNK];
 };
 
@@ -277,6 +278,19 @@ send_bytes(void *ctx, const char *data, size_t len)
 	return true;
 }
 
+/* A piece of an answer that is still being made: on the wire at once. */
+static bool
+stream(void *ctx, const struct ss_response *res, const char *data, size_t len)
+{
+	struct gate *g = ctx;
+	struct reply_sink sink = { .ctx = g, .send = send_bytes };
+
+	if (!g->streaming && !reply_begin(res, &sink))
+		return false;
+	g->streaming = true;
+	return send_bytes(g, data, len) && FCGX_FFlush(g->fcgi.out) == 0;
+}
+
 /* False: nobody is there to read the answer. */
 static bool
 answer(struct gate *g, enum ss_err *outcome)
@@ -294,8 +308,11 @@ answer(struct gate *g, enum ss_err *outcome)
 	r->ss.body_len = g->body_len;
 	r->ss.client_fd = g->fd;
 	r->ss.received_us = g->begun_us;
+	r->ss.stream = stream;
+	r->ss.stream_ctx = g;
 	*outcome = g->answer(g->answer_ctx, g->site, r, &res);
-	sent = *outcome != SS_GONE && reply_send(&res, &sink);
+	sent = *outcome != SS_GONE &&
+		(res.streamed || reply_send(&res, &sink));
 	ss_response_release(&res);
 	return sent;
 }
@@ -347,7 +364,7 @@ gate_serve(struct gate *g, int fd, enum ss_err *outcome)
 	g->fd = fd;
 	g->begun_us = now_us();
 	g->body_len = g->drained = 0;
-	g->spoken = g->head_done = false;
+	g->spoken = g->head_done = g->streaming = false;
 	*outcome = SS_GONE;
 	record_init(&g->reader, g->head_max);
 	why = receive(g);

@@ -134,3 +134,12 @@ reply_send(const struct ss_response *res, const struct reply_sink *sink)
 		return send_file(res, sink);
 	return sink->send(sink->ctx, res->body, res->body_len);
 }
+
+bool
+reply_begin(const struct ss_response *res, const struct reply_sink *sink)
+{
+	struct head head;
+
+	return head_make(&head, res) &&
+		sink->send(sink->ctx, head.text, head.len);
+}

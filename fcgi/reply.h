@@ -22,4 +22,10 @@ struct reply_sink {
 /* False: the answer did not leave whole; the connection is of no use. */
 bool reply_send(const struct ss_response *res, const struct reply_sink *sink);
 
+/*
+ * The header block alone, of an answer that comes in pieces; res->length is
+ * SS_LENGTH_UNKNOWN.
+ */
+bool reply_begin(const struct ss_response *res, const struct reply_sink *sink);
+
 #endif
