@@ -13,7 +13,7 @@
 	__asm__(".pushsection .rodata\n" #symbol ":\n"                         \
 		"\t.incbin \"core/assets/" #name "\"\n" #symbol "_end:\n"      \
 		"\t.byte 0\n\t.popsection\n");                                 \
-	extern const char symbol[] HIDDEN, symbol##_end[] HIDDEN
+	extern const char(symbol)[] HIDDEN, symbol##_end[] HIDDEN
 
 INCLUDE(asset_css, view.css);
 INCLUDE(asset_js, view.js);
