@@ -40,7 +40,7 @@ PACKAGES := gcc libc6-dev make pkg-config libfcgi-dev libyaml-dev libcjson-dev \
 	libpcre2-dev libseccomp-dev libcmark-gfm-dev nettle-dev \
 	libcmark-gfm-extensions-dev libcurl4-openssl-dev nginx sqlite3 jq openssl tzdata
 PACKAGES_TEST := perl curl procps
-PACKAGES_CI := git clang clang-tidy clang-format cppcheck mandoc
+PACKAGES_CI := git clang clang-tidy clang-format cppcheck mandoc prometheus
 PACKAGES_BENCH := wrk fcgiwrap
 # Of npm, whoever brought it here.
 PACKAGES_BROWSER = chromium $(if $(shell command -v npm),,nodejs npm)

@@ -1,0 +1,275 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: MIT
+# The snippets beside nginx/statespace.conf, each switched on as its comment
+# says, with the real nginx: who gets in, what the others are told, and whom
+# the log names.
+use strict;
+use warnings;
+use Cwd qw(abs_path);
+use File::Basename qw(dirname);
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use IO::Socket::INET;
+use JSON::PP qw(decode_json);
+use POSIX ();
+use Statespace::Pool;
+use Statespace::Server;
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+my $top = abs_path(dirname(__FILE__) . '/../..');
+-x Statespace::Server::binary() or plan skip_all => 'the program is not built';
+$ENV{PATH} .= ':/usr/sbin:/usr/local/sbin';
+Statespace::Server::front($_) or plan skip_all => "$_ is not installed"
+    for qw(nginx curl openssl);
+
+my $pool = Statespace::Pool->start(
+	files => { 'README.md' => "---\ntools:\n  - [echo, {}]\n---\n# Hello\n" },
+	config => "[pool]\nmode = \"static\"\nworkers = 4\n"
+	    . "socket_mode = \"0666\"\n"
+	    . "[http]\nhosts = [\"tools.example.org\"]\n");
+my $dir = $pool->site->scratch . '/front';
+mkdir $dir or die "mkdir: $!";
+system('cp', '-r', "$top/nginx", "$dir/statespace") == 0 or die;
+my $socket = $pool->socket;
+my $port = free_port();
+my $other = free_port();
+my $nginx;
+
+sub slurp
+{
+	open my $file, '<', $_[0] or die "$_[0]: $!";
+	local $/;
+	return scalar <$file>;
+}
+
+sub free_port
+{
+	return IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1)
+	    ->sockport;
+}
+
+# statespace.conf with these snippets switched on; more: for the http block.
+sub start_nginx
+{
+	my ($names, %with) = @_;
+	my $site = slurp("$top/nginx/statespace.conf");
+	my $user = $> == 0 ? 'user root;' : '';
+
+	$site =~ s{/run/statespace/pool\.sock}{$socket}g;
+	$site =~ s{listen 80 default_server}{listen 127.0.0.1:$other}g;
+	$site =~ s{listen 80;}{listen 127.0.0.1:$port;}g;
+	$site =~ s{^(\tinclude statespace/snippets/limits;)}{# $1}m;
+	for my $name (@$names) {
+		$site =~ s{^[#\t ]*(include statespace/snippets/$name;)}{\t$1}m
+		    or die "statespace.conf has no line for $name";
+		my $text = slurp("$top/nginx/snippets/$name");
+		$text =~ s{/etc/ssl/statespace}{$dir/ca}g;
+		$text =~ s{listen 443 ssl http2}{listen 127.0.0.1:$port ssl http2};
+		$text =~ s{^listen \[::\].*\n}{}m;
+		$text =~ s{127\.0\.0\.1:9000}{127.0.0.1:$other};
+		Statespace::TestSite::write_file(
+			"$dir/statespace/snippets/$name", $text);
+	}
+	$site =~ s{^\tlisten 127\.0\.0\.1:$port;}{}m
+	    if grep { $_ eq 'tls' } @$names;
+	$site =~ s{^server \{.*?^\}\n}{}ms if $with{more};
+	Statespace::TestSite::write_file("$dir/nginx.conf", <<"END");
+daemon off;
+$user
+pid $dir/nginx.pid;
+error_log $dir/log error;
+events { worker_connections 64; }
+http {
+	access_log off;
+	client_body_temp_path $dir/t1; fastcgi_temp_path $dir/t2;
+	proxy_temp_path $dir/t3; scgi_temp_path $dir/t4; uwsgi_temp_path $dir/t5;
+	@{[ $with{more} // '' ]}
+	$site
+}
+END
+	$nginx = fork() // die "fork: $!";
+	if ($nginx == 0) {
+		open STDIN, '<', '/dev/null';
+		open STDOUT, '>>', "$dir/log";
+		open STDERR, '>&', \*STDOUT;
+		exec 'nginx', '-e', "$dir/log", '-p', $dir, '-c',
+		    "$dir/nginx.conf" or POSIX::_exit(127);
+	}
+	my $until = time + 10;
+	until (IO::Socket::INET->new(PeerAddr => '127.0.0.1',
+		PeerPort => $port)) {
+		die 'no nginx: ' . slurp("$dir/log") if time > $until;
+		sleep 0.05;
+	}
+	return;
+}
+
+sub stop_nginx
+{
+	kill 'TERM', $nginx;
+	waitpid $nginx, 0;
+	return;
+}
+
+# The status, the body and the head that curl gets; its own exit status.
+sub ask
+{
+	my ($scheme, $path, @words) = @_;
+	my @all = ('curl', '-s', '-i', '-m', 10, '--noproxy', '*', '--resolve',
+		"tools.example.org:$port:127.0.0.1", '-H',
+		'Host: tools.example.org', @words,
+		"$scheme://tools.example.org:$port$path");
+
+	open my $pipe, '-|', @all or die "curl: $!";
+	local $/;
+	my $text = <$pipe> // '';
+	close $pipe;
+	my ($head, $body) = split /\r\n\r\n/, $text, 2;
+	return { exit => $? >> 8, head => $head // '', body => $body // '',
+		status => ($head // '') =~ m{^HTTP/[\d.]+ (\d+)} ? $1 : 0 };
+}
+
+my @post = ('-H', 'Content-Type: application/json', '-d',
+	'{"command": ["echo", "hi"]}');
+
+# A stranger is told so in both of our shapes, and runs nothing.
+sub refuses
+{
+	my ($scheme, $name, @words) = @_;
+	my $get = ask($scheme, '/', @words);
+	my $run = ask($scheme, '/', @words, @post);
+
+	is($get->{status}, 401, "$name: a page is not for strangers");
+	unlike($get->{body}, qr/<html>|Hello/, "$name: said in text");
+	is($run->{status}, 401, "$name: nor is a tool");
+	is(eval { decode_json($run->{body})->{error}{code} }, 'unauthorized',
+		"$name: said as JSON of our shape");
+	return;
+}
+
+sub lets_in
+{
+	my ($scheme, $name, $user, @words) = @_;
+	my $get = ask($scheme, '/', @words);
+	my $run = ask($scheme, '/', @words, @post);
+
+	like($get->{body}, qr/# Hello/, "$name: a known one reads")
+	    or diag "$get->{exit} $get->{head}\n$get->{body}";
+	like($run->{body}, qr/"hi\\n"|sandbox_unavailable/, "$name: and runs");
+	ok($pool->log_says(qr/user="?\Q$user\E"? method=POST/),
+		"$name: the log names $user");
+	return;
+}
+
+# ---------------------------------------------------------- the authorities --
+my $make = "$top/nginx/make-authority";
+is(system("sh $make $dir/ca tools.example.org ada >/dev/null"), 0,
+	'make-authority makes authorities and certificates');
+is((stat "$dir/ca")[2] & 07777, 0700, 'in a directory of their own');
+is(join(' ', grep { (stat)[2] & 077 } glob "$dir/ca/*.key"), '',
+	'no key is for others');
+my $before = slurp("$dir/ca/server.key");
+my $said = `sh $make $dir/ca tools.example.org 2>&1`;
+isnt($?, 0, 'a second time it refuses');
+like($said, qr/there already; nothing was overwritten/, 'and says why');
+is(slurp("$dir/ca/server.key"), $before, 'and has kept what was there');
+is(system("sh $make $dir/ca --client eve >/dev/null"), 0,
+	'one more client, later');
+isnt(system("sh $make $dir/ca --client ../eve 2>/dev/null"), 0,
+	'a name that leaves the directory is refused');
+is(system("sh $make $dir/foreign tools.example.org mallory >/dev/null"), 0,
+	"somebody else's authorities");
+my @secure = ('--cacert', "$dir/ca/server-ca.pem");
+sub with_certificate
+{
+	my ($where, $name) = @_;
+
+	return (@secure, '--cert', "$dir/$where/client-$name.pem", '--key',
+		"$dir/$where/client-$name.key");
+}
+
+# ---------------------------------------------------------------------- TLS --
+start_nginx(['tls']);
+my $page = ask('https', '/', @secure);
+like($page->{body}, qr/# Hello/, 'tls: a page, its certificate verified');
+like($page->{head}, qr/^strict-transport-security: max-age/mi,
+	'tls: browsers are told to stay');
+is(ask('https', '/')->{exit}, 60, 'tls: without our authority it is a stranger');
+isnt(ask('https', '/', @secure, '--tls-max', '1.1')->{exit}, 0,
+	'tls: nothing older than 1.2');
+stop_nginx();
+
+start_nginx(['tls', 'mtls']);
+refuses('https', 'mtls, no certificate', @secure);
+refuses('https', "mtls, another authority's",
+	with_certificate('foreign', 'mallory'));
+lets_in('https', 'mtls', 'CN=ada', with_certificate('ca', 'ada'));
+lets_in('https', 'mtls, a later client', 'CN=eve',
+	with_certificate('ca', 'eve'));
+# The server's own certificate is none of a client's.
+refuses('https', "mtls, the server's own", @secure, '--cert',
+	"$dir/ca/server.pem", '--key', "$dir/ca/server.key");
+stop_nginx();
+
+# ------------------------------------------------------------ bearer tokens --
+my $token = '0123456789abcdef' x 2;
+my $map = slurp("$top/nginx/snippets/bearer_map");
+Statespace::TestSite::write_file("$dir/tokens", "\"Bearer $token\" ada;\n");
+$map =~ s{/etc/nginx/statespace\.tokens\*}{$dir/tokens};
+start_nginx(['bearer'], more => $map);
+refuses('http', 'bearer, no token');
+refuses('http', 'bearer, a wrong token', '-H', 'Authorization: Bearer 1234');
+like(ask('http', '/')->{head}, qr/^WWW-Authenticate: Bearer/mi,
+	'bearer: what is asked for is said');
+lets_in('http', 'bearer', 'ada', '-H', "Authorization: Bearer $token");
+is(ask('http', '/healthz')->{status}, 200, 'bearer: health is for everybody');
+is(ask('http', '/__front/json/401')->{status}, 404,
+	"bearer: nginx's own places cannot be asked for");
+stop_nginx();
+
+# ------------------------------------------------------------- auth_request --
+my $service = <<"END";
+map \$http_x_badge \$badge { default ""; letmein ada; }
+server {
+	listen 127.0.0.1:$other;
+	location / {
+		if (\$badge = "") { return 401; }
+		add_header X-User \$badge;
+		return 204;
+	}
+}
+END
+start_nginx(['auth_request'], more => $service);
+refuses('http', 'auth_request, no badge');
+lets_in('http', 'auth_request', 'ada', '-H', 'X-Badge: letmein');
+is(ask('http', '/healthz')->{status}, 200,
+	'auth_request: health is for everybody');
+is(ask('http', '/', '-H', 'X-User: root')->{status}, 401,
+	'auth_request: what a client says of itself is nothing');
+stop_nginx();
+
+# ------------------------------------------------------------------- limits --
+start_nginx(['limits']);
+my $config = "$dir/many";
+Statespace::TestSite::write_file($config, join '', map {
+	"url = \"http://tools.example.org:$port/\"\noutput = \"$dir/out$_\"\n"
+} 1 .. 70);
+# Commands that are refused, so that nothing runs.
+my @codes = split ' ', `curl -s -i -m 20 --noproxy '*' \\
+	--resolve tools.example.org:$port:127.0.0.1 -w '%{http_code} ' \\
+	-H 'Content-Type: application/json' -d '{"command": ["rm"]}' \\
+	-H 'Host: tools.example.org' -K $config`;
+cmp_ok(scalar(grep { $_ == 403 } @codes), '>=', 40,
+	'limits: a burst is answered');
+cmp_ok(scalar(grep { $_ == 429 } @codes), '>=', 1, 'limits: and no more');
+is(scalar(grep { $_ != 403 && $_ != 429 } @codes), 0, 'limits: nothing else');
+my ($slower) = grep { / 429 / } map { slurp("$dir/out$_") } 1 .. 70;
+like($slower, qr/^Retry-After: 1/mi, 'limits: with Retry-After');
+like($slower, qr/"code": "overloaded"/, 'limits: in our shape');
+sleep 1.2;
+is(ask('http', '/')->{status}, 200, 'limits: a second later it is served');
+stop_nginx();
+
+$pool->stop_ok;
+done_testing;
