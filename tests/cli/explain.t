@@ -71,7 +71,9 @@ sub run {
 		(@$page ? "sandbox:\n" . join('', map { "  $_\n" } @$page) : '') .
 		"---\n");
 	spill("$tmp/config.toml",
-		"[sandbox]\nmode = \"$mode\"\n[grant]\n" .
+		"[sandbox]\nmode = \"$mode\"\n" .
+		# Without a user namespace the account's others count too.
+		"[limits]\nprocesses = 4000\n[grant]\n" .
 		join('', map { "$_\n" } @$grant));
 	my $pid = fork // die "fork: $!";
 	if (!$pid) {
@@ -83,8 +85,10 @@ sub run {
 		die $!;
 	}
 	waitpid $pid, 0;
-	my @said = grep { s/^statespace: // } split /\n/, slurp("$tmp/err");
-	return { code => $? >> 8, out => slurp("$tmp/out"), said => \@said };
+	my $err = slurp("$tmp/err");
+	my @said = grep { s/^statespace: // } split /\n/, $err;
+	return { code => $? >> 8, out => slurp("$tmp/out"), err => $err,
+		said => \@said };
 }
 
 # The lines of a report that go into the page, and into [grant].
@@ -112,12 +116,12 @@ sub refused_and_cured {
 	my @said = report($seen, $what);
 	my $times = grep { /refused: \Q$what\E$/ } @said;
 
-	is($times, 1, "$name is reported once") or diag @{ $seen->{said} };
+	is($times, 1, "$name is reported once") or diag $seen->{err};
 	is_deeply([ page_lines(@said) ], $line, "$name: the page's line");
 	is_deeply([ grant_lines(@said) ], $grant, "$name: the operator's line");
 	my $again = run([ page_lines(@said) ], [ grant_lines(@said) ], @words);
 	ok($cured->($again), "$name: with the lines it is granted")
-	    or diag $again->{out}, join "\n", @{ $again->{said} };
+	    or diag $again->{out}, $again->{err};
 	is_deeply([ report($again, $what) ], [],
 		"$name: with the lines nothing of it is reported");
 }
@@ -199,7 +203,8 @@ sub walls_refuse {
 		'for i in $(seq 20); do (cat link/x.txt; exit 0) & done; ' .
 		'wait');
 	is(scalar(report($seen, "read $data/x.txt")), 3,
-		'twenty processes refused the same are one report');
+		'twenty processes refused the same are one report')
+	    or diag $seen->{err};
 }
 
 sub dash {
