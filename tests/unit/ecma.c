@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* ecma: which expressions JSON Schema is told, and how they are spelled. */
+#include "ecma.h"
+#include "tap.h"
+
+static const struct {
+	const char *source, *written, *why;
+} cases[] = {
+	{ "^[a-z]+$", "^[a-z]+$", "anchors and a class are alike" },
+	{ "a.c", "a[^\\n]c", "a dot does not find U+2028 there" },
+	{ "\\s+", "[\\t\\n\\v\\f\\r ]+", "\\s finds more there" },
+	{ "[\\s_]", "[\\t\\n\\v\\f\\r _]", "the same inside a class" },
+	{ "\\S", "[^\\t\\n\\v\\f\\r ]", "and outside of it" },
+	{ "\\d{2,4}\\w?", "\\d{2,4}\\w?", "ASCII classes and bounds" },
+	{ "\\Aa\\z", "^a$", "the ends of the text" },
+	{ "\\bword\\b", "\\bword\\b", "word boundaries" },
+	{ "(?:a|b)*?", "(?:a|b)*?", "a group, lazily" },
+	{ "^(?!x)(?<=y)", "^(?!x)(?<=y)", "look-around" },
+	{ "a\\-b\\_\\/", "a-b_\\/", "escapes that mean nothing" },
+	{ "[\\-\\.]", "[\\-\\.]", "escapes in a class" },
+	{ "\\x41", "\\x41", "a byte by number" },
+	{ "{x}", "\\{x\\}", "braces that are text" },
+	{ "a]", "a\\]", "a bracket that is text" },
+	{ "é+", "é+", "a character of two bytes" },
+	{ "[a-z-]", "[a-z-]", "a last dash is text" },
+	{ "a++", NULL, "possessive" },
+	{ "(?>a)", NULL, "atomic" },
+	{ "(?i)a", NULL, "options" },
+	{ "(?<n>a)", NULL, "a name" },
+	{ "(a)\\1", NULL, "a reference back" },
+	{ "[[:alpha:]]", NULL, "a POSIX class" },
+	{ "[]a]", NULL, "a first bracket in a class" },
+	{ "[^]a]", NULL, "the same, negated" },
+	{ "[\\d-z]", NULL, "a range from a class" },
+	{ "[a-\\d]", NULL, "a range to a class" },
+	{ "[\\S]", NULL, "a negated class in a class" },
+	{ "\\Z", NULL, "the end before a last line break" },
+	{ "\\p{L}", NULL, "a property" },
+	{ "\\v", NULL, "any vertical space" },
+	{ "\\h", NULL, "any horizontal space" },
+	{ "\\Qa\\E", NULL, "quoting" },
+	{ "\\x{41}", NULL, "a number in braces" },
+	{ "(?=a)*", NULL, "a quantified look-ahead" },
+	{ "^*", NULL, "a quantified anchor" },
+	{ "a{,3}", NULL, "bounds without the first" },
+	{ "(*UTF)a", NULL, "a verb" },
+	{ "(a", NULL, "an open group" },
+	{ "a)", NULL, "a group that was not open" },
+	{ "[a", NULL, "an open class" },
+	{ "\\", NULL, "a backslash at the end" },
+	{ "\xff", NULL, "no UTF-8" },
+};
+
+int
+main(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		const char *source = cases[i].source;
+		struct buf out = BUF_INIT(1000);
+		bool written = ecma_write(&out, source, strlen(source));
+
+		if (cases[i].written == NULL)
+			ok(!written, "not told: %s", cases[i].why);
+		else
+			is_str(written ? out.data : NULL, cases[i].written,
+				"told: %s", cases[i].why);
+		buf_release(&out);
+	}
+	return done();
+}

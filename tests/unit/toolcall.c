@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* toolcall: names of tools and arguments, and arguments back to words. */
+#include "frontmatter.h"
+#include "tap.h"
+#include "toolcall.h"
+
+static struct arena arena;
+static struct frontmatter front;
+
+static const struct spec *
+tool(const char *line)
+{
+	struct ss_error err = { 0 };
+	char page[2000];
+
+	frontmatter_release(&front);
+	arena_clear(&arena);
+	snprintf(page, sizeof(page), "---\ntools:\n  - %s\n---\n", line);
+	if (frontmatter_parse(&arena, page, strlen(page), &front, NULL, &err) !=
+		SS_OK)
+		printf("# %s\n", err.message);
+	return &front.specs[0];
+}
+
+static const char *
+name(const char *line, const char *page)
+{
+	static char out[TOOLCALL_NAME_MAX + 1];
+
+	toolcall_name(tool(line), page, out);
+	return out;
+}
+
+static void
+names(void)
+{
+	char first[TOOLCALL_NAME_MAX + 1], second[TOOLCALL_NAME_MAX + 1];
+
+	is_str(name("[cat, {}]", "docs/a.md"), "docs-a_cat",
+		"a page and its program make the name");
+	is_str(name("[cat]", "README.md"), "cat",
+		"the first page adds nothing");
+	is_str(name("[cat]", "a b/README.markdown"), "a-b_cat",
+		"README lends its directory's name");
+	is_str(name("[/usr/bin/jq, .]", "a.md"), "a_jq",
+		"a program goes by its own name");
+	is_str(name("[{}, x]", "a.md"), "a_run", "a free program is run");
+	is_str(name("{ name: 'my.tool/x', command: [ls] }", "a.md"),
+		"my-tool-x", "the author's own name, without dots and slashes");
+	is_str(name("[ls]", "é.md"), "-_ls", "one dash a character");
+	toolcall_name(tool("[ls]"),
+		"a/very/long/path/to/some/page/that/no/client/could/take.md",
+		first);
+	is_int((long long)strlen(first), TOOLCALL_NAME_MAX,
+		"what is too long is cut and closed with a hash");
+	ok(strspn(first, "abcdefghijklmnopqrstuvwxyz0123456789_-") ==
+			strlen(first),
+		"of the characters that every client takes");
+	toolcall_hashed_name(tool("[grep, {}]"), "a.md", first);
+	toolcall_hashed_name(tool("[grep, -c, {}]"), "a.md", second);
+	ok(strcmp(first, second) != 0, "other parts, another hash");
+	toolcall_hashed_name(tool("[grep, '{}']"), "a.md", second);
+	is_str(second, first, "the same parts in other quotes, the same hash");
+}
+
+static void
+properties(void)
+{
+	const struct spec *s = tool("[x, {}, {word}, {word}, {args}, {arg2}]");
+	static const char *const wanted[] = { NULL, "arg1", "word", "arg3",
+		"arg4", "arg2" };
+	char out[TOOLCALL_PROPERTY_MAX + 1];
+
+	ok(!toolcall_property(s, 0, out), "a word of the author is none");
+	for (size_t i = 1; i < ARRAY_LEN(wanted); i++) {
+		toolcall_property(s, i, out);
+		is_str(out, wanted[i], "argument %zu", i);
+	}
+	s = tool("[x, {}, {arg1}]");
+	toolcall_property(s, 1, out);
+	is_str(out, "arg1_", "an author's own arg1 is not hidden");
+}
+
+static struct ss_error err;
+static struct proto_request request;
+
+static enum ss_err
+words(const char *line, const struct toolcall_argument *args, size_t count)
+{
+	err = (struct ss_error){ 0 };
+	return toolcall_words(&arena, tool(line), args, count, &request, &err);
+}
+
+static void
+calls(void)
+{
+	struct ss_text items[] = { TEXT("-n"), TEXT("3") };
+	struct toolcall_argument file = {
+		.name = "file", .kind = TOOLCALL_TEXT, .text = TEXT("{x}.md")
+	};
+	struct toolcall_argument extra = { .name = "args",
+		.kind = TOOLCALL_LIST,
+		.items = items,
+		.item_count = 2 };
+	struct toolcall_argument number = {
+		.name = "file", .kind = TOOLCALL_OTHER, .found = "a number"
+	};
+	struct toolcall_argument both[] = { extra, file };
+	struct toolcall_argument in = {
+		.name = "stdin", .kind = TOOLCALL_TEXT, .text = TEXT("hello")
+	};
+
+	is_int(words("[head, {file}]", both, 2), SS_OK, "in any order");
+	is_int((long long)request.word_count, 4, "words are put in theirs");
+	is_str(request.words[0].data, "head", "the author's word");
+	is_str(request.words[1].data, "{x}.md", "an argument is not filled");
+	is_str(request.words[3].data, "3", "the appended ones come last");
+	is_int(words("[head, {file}, ;]", both, 2), SS_BAD_REQUEST,
+		"a locked tool takes no args");
+	is_str(err.message, "there is no argument \"args\"", "and says so");
+	is_str(err.hint, "this tool takes file", "with what it takes");
+	is_int(words("[head, {file}]", &extra, 1), SS_BAD_REQUEST,
+		"an argument that is missing is refused");
+	is_int(words("[head, {file}]", &number, 1), SS_BAD_REQUEST,
+		"so is one of another type");
+	is_str(err.message,
+		"the argument \"file\" must be a string: it is a "
+		"number",
+		"which is named");
+	is_int(words("[head, { name: file, regex: '^a' }]", &file, 1),
+		SS_BAD_REQUEST, "so is one that its pattern does not find");
+	is_int(words("[cat]", &in, 1), SS_BAD_REQUEST,
+		"stdin is only for a tool that declares it");
+	is_int(words("{ command: [cat], stdin: true }", &in, 1), SS_OK,
+		"which takes it");
+	ok(request.has_stdin && text_is(request.stdin_text, "hello"),
+		"as it is");
+}
+
+int
+main(void)
+{
+	arena_init(&arena, 0);
+	names();
+	properties();
+	calls();
+	frontmatter_release(&front);
+	arena_release(&arena);
+	return done();
+}
