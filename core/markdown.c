@@ -175,15 +175,29 @@ move_children(cmark_node *from, cmark_node *to)
 
 /* Puts HTML of ours around the children of a node, in place of its own. */
 static void
-replace(cmark_node *node, cmark_node_type type, const char *enter,
-	const char *leaves)
+replace(cmark_node *node, const char *enter, const char *leaves)
 {
-	cmark_node *custom = new_node(type);
+	cmark_node *custom = new_node(CMARK_NODE_CUSTOM_BLOCK);
 
 	cmark_node_set_on_enter(custom, enter);
 	cmark_node_set_on_exit(custom, leaves);
 	move_children(node, custom);
 	cmark_node_replace(node, custom);
+}
+
+/*
+ * Leaves only what is below a node.  Not by a node of ours: a table's cell
+ * takes none.
+ */
+static void
+lift(cmark_node *node)
+{
+	cmark_node *child;
+
+	while ((child = cmark_node_first_child(node)) != NULL)
+		if (!cmark_node_insert_before(node, child))
+			cmark_node_unlink(child);
+	cmark_node_unlink(node);
 }
 
 static void
@@ -211,7 +225,7 @@ show_code(struct work *w, cmark_node *node, const char *info, const char *text)
 	buf_char(&w->scratch, '>');
 	escape_html(&w->scratch, text, strlen(text));
 	buf_text(&w->scratch, "</code></pre>\n");
-	replace(node, CMARK_NODE_CUSTOM_BLOCK, written(w), "");
+	replace(node, written(w), "");
 }
 
 /* Is this HTML one comment and nothing else? */
@@ -233,7 +247,7 @@ show_html_block(struct work *w, cmark_node *node)
 	const char *html = literal_of(node);
 
 	if (is_comment(html))
-		replace(node, CMARK_NODE_CUSTOM_BLOCK, "", "");
+		replace(node, "", "");
 	else
 		show_code(w, node, "", html);
 }
@@ -314,7 +328,7 @@ show_heading(struct work *w, cmark_node *node)
 	escape_html(&w->scratch, kept, id.len);
 	buf_text(&w->scratch, "\">");
 	snprintf(leaves, sizeof(leaves), "</h%d>\n", level);
-	replace(node, CMARK_NODE_CUSTOM_BLOCK, written(w), leaves);
+	replace(node, written(w), leaves);
 }
 
 /* ------------------------------------------------------------------- links */
@@ -361,7 +375,7 @@ show_link(struct work *w, cmark_node *node)
 	if (url == NULL)
 		url = "";
 	if (kind_of(url) == LINK_NOWHERE)
-		replace(node, CMARK_NODE_CUSTOM_INLINE, "", "");
+		lift(node);
 	else if (kind_of(url) == LINK_INSIDE)
 		rebase(w, node, url);
 }
@@ -380,7 +394,7 @@ show_image(struct work *w, cmark_node *node)
 		return;
 	}
 	if (kind_of(url) == LINK_NOWHERE || w->in_link) {
-		replace(node, CMARK_NODE_CUSTOM_INLINE, "", "");
+		lift(node);
 		return;
 	}
 	link = new_node(CMARK_NODE_LINK);

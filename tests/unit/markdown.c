@@ -94,6 +94,11 @@ static const struct {
 		"<p><a href=\"b%22onclick=x\">a</a></p>\n" },
 	{ "bytes that are not UTF-8 are replaced", "a\xff",
 		"<p>a\xef\xbf\xbd</p>\n" },
+	{ "no link or image in a table's cell leads to script or data",
+		"|[a](javascript:b)|![c](data:image/png;base64,d)|\n|-|-|",
+		"<div class=\"scroll\" tabindex=\"0\">\n<table>\n<thead>\n"
+		"<tr>\n<th>a</th>\n<th>c</th>\n</tr>\n</thead>\n</table>\n"
+		"</div>\n" },
 	{ "a table can be scrolled", "|a|\n|-|\n|<b>|",
 		"<div class=\"scroll\" tabindex=\"0\">\n<table>\n<thead>\n"
 		"<tr>\n<th>a</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n<td>&lt;b"
