@@ -149,7 +149,10 @@ struct kind {
 	const char *out;
 	bool new_relay; /* a pipe for each run */
 	pid_t own;      /* a child of the host's, never to be touched */
+	size_t copies;  /* a batch of so many, two at a time; 0: a run */
 };
+
+#define COPIES_MAX 3
 
 static bool
 honest(enum ss_err code, const struct spawn_result *r,
@@ -172,38 +175,49 @@ run_once(const struct kind *k, int n, unsigned *lies, unsigned *traces)
 	char *argv[] = { word("/bin/sh"), word("-c"), word(k->script), NULL };
 	char *envp[] = { word("PATH=/usr/bin:/bin"), NULL };
 	struct state before, after;
-	struct spawn s = k->spawn;
+	struct spawn s[COPIES_MAX];
 	int relay[2] = { -1, -1 };
-	struct spawn_result r;
+	struct spawn_result r[COPIES_MAX];
+	size_t count = k->copies > 0 ? k->copies : 1;
+	struct spawn_batch batch = {
+		.commands = s, .results = r, .count = count, .parallel = 2
+	};
 	struct ss_error err;
 	enum ss_err code;
 	bool reached;
 
-	s.argv = argv;
-	s.envp = envp;
+	for (size_t i = 0; i < count; i++) {
+		s[i] = k->spawn;
+		s[i].argv = argv;
+		s[i].envp = envp;
+	}
 	if (k->new_relay) {
 		fd_pipe(relay);
 		fd_write_all(relay[1], "relayed", 7);
 		fd_close(&relay[1]);
-		s.stdin_fd = relay[0];
+		s[0].stdin_fd = relay[0];
 	}
 	before = state_now(k->own);
 	error_clear(&err);
 	fault_name = NULL;
 	fault_at = n;
-	code = spawn_run(&s, &r, &err);
+	code = k->copies > 0 ? spawn_run_many(&batch, &err)
+			     : spawn_run(&s[0], &r[0], &err);
 	reached = fault_at == 0;
 	fault_at = 0;
 	after = state_now(k->own);
-	if (!honest(code, &r, &err, k) && ++*lies)
-		printf("# %s: %s fails: code %d end %d %s\n", k->sentence,
-			fault_name ? fault_name : "nothing", code, r.end,
-			err.detail);
+	for (size_t i = 0; i < count; i++) {
+		if (!honest(code, &r[i], &err, k) && ++*lies)
+			printf("# %s: %s fails: code %d end %d %s\n",
+				k->sentence,
+				fault_name ? fault_name : "nothing", code,
+				r[i].end, err.detail);
+		spawn_result_release(&r[i]);
+	}
 	if (!state_same(&before, &after) && ++*traces)
 		printf("# %s: %s fails: %zu, now %zu descriptors\n",
 			k->sentence, fault_name ? fault_name : "nothing",
 			before.descriptors, after.descriptors);
-	spawn_result_release(&r);
 	fd_close(&relay[0]);
 	return reached;
 }
@@ -268,15 +282,17 @@ main(void)
 	fed.stdin_len = sizeof(data) - 1;
 	struct kind kinds[] = {
 		{ "a plain run", plain, "echo out; echo err >&2", "out\n",
-			false, 0 },
-		{ "one with limits", full, "echo out", "out\n", false, 0 },
-		{ "one that is fed", fed, "cat", data, false, 0 },
-		{ "one with a relay", plain, "cat", "relayed", true, 0 },
+			false, 0, 0 },
+		{ "one with limits", full, "echo out", "out\n", false, 0, 0 },
+		{ "one that is fed", fed, "cat", data, false, 0, 0 },
+		{ "one with a relay", plain, "cat", "relayed", true, 0, 0 },
 		{ "one that leaves a daemon", plain,
 			"setsid sleep 30 >/dev/null 2>&1 & sleep 0.02; echo x",
-			"x\n", false, 0 },
+			"x\n", false, 0, 0 },
+		{ "three as a batch", full, "sleep 30 & echo x", "x\n", false,
+			0, COPIES_MAX },
 		{ "one beside a child of ours", plain, "sleep 30 & echo x",
-			"x\n", false, 0 },
+			"x\n", false, 0, 0 },
 	};
 
 	try_first(&kinds[0]);
@@ -289,8 +305,8 @@ main(void)
 		pause();
 		_exit(0);
 	}
-	kinds[5].own = own;
-	try_kind(&kinds[5]);
+	kinds[6].own = own;
+	try_kind(&kinds[6]);
 	is_int(waitpid(own, NULL, WNOHANG), 0, "that child lives");
 	kill(own, SIGKILL);
 	waitpid(own, NULL, 0);
