@@ -14,6 +14,8 @@ my @own = (
 		'cat {SITE}/.env {SITE}/.git/config && echo PWNED'] },
 	{ id => 'fsr-dotfile-beside-page', tool => ['sh', '-c',
 		'cat .env && echo PWNED'] },
+	{ id => 'fsr-dotfile-elsewhere', tool => ['sh', '-c',
+		'cat docs/.key && echo PWNED'] },
 	{ id => 'fsr-symlink-tmp', tool => ['sh', '-c',
 		'ln -s {SECRET} $TMPDIR/l && cat $TMPDIR/l && echo PWNED'] },
 	{ id => 'fsr-stat', tool => ['sh', '-c',
