@@ -15,6 +15,7 @@ enum ss_err
 tool_path_check(const char *path, struct ss_error *err)
 {
 	const char *at = path;
+	bool hidden = false;
 	size_t n;
 
 	if (path[0] == '/')
@@ -26,11 +27,11 @@ tool_path_check(const char *path, struct ss_error *err)
 		if (n == 2 && memcmp(at, "..", 2) == 0)
 			return error_set(err, SS_PATH_REFUSED,
 				"a path must not climb with \"..\"");
-		if (n > 1 && at[0] == '.')
-			return error_set(err, SS_NOT_FOUND,
-				"entries that begin with a dot are not seen");
+		hidden |= n > 1 && at[0] == '.';
 	}
-	return SS_OK;
+	return hidden ? error_set(err, SS_NOT_FOUND,
+				"entries that begin with a dot are not seen")
+		      : SS_OK;
 }
 
 enum ss_err

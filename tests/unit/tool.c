@@ -111,7 +111,8 @@ check_words(void)
 		"fs grep -A x p", "fs grep -A 5000 p", "fs stat", "read a -l" };
 	static const char *const climbing[] = { "glob ../*", "glob /etc/*",
 		"glob a/../b", "read ../a", "read /etc/passwd", "write ../a x",
-		"edit /a b c", "fs ls ..", "fs stat a/..", "fs grep x ../y" };
+		"edit /a b c", "fs ls ..", "read .x/../y", "fs stat a/..",
+		"fs grep x ../y" };
 	struct tool_words w;
 
 	for (size_t i = 0; i < ARRAY_LEN(wrong); i++)

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The words of the built-in tools, separated by line breaks.  What the HTTP
+ * tool takes has a plain host that is no inner one, and an address that is
+ * written in it is public; wildcards end; a path that passes does not climb.
+ */
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "tool.h"
+#include "tool_files.h"
+#include "tool_parts.h"
+#include "tool_wildcard.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define MUST(condition)                                                        \
+	do {                                                                   \
+		if (!(condition))                                              \
+			abort();                                               \
+	} while (0)
+#define WORDS 24
+
+static void
+check_http(char *const words[])
+{
+	struct ss_http http = SS_INIT(ss_http);
+	struct in6_addr six;
+	struct in_addr four;
+
+	if (tool_http_read(words, &http, NULL) != SS_OK)
+		return;
+	MUST(strncasecmp(http.url, "http", 4) == 0 && http.port > 0);
+	MUST(http.host[0] != '\0' && strpbrk(http.host, "@%/?#\\ []") == NULL);
+	MUST(strcmp(http.host, "localhost") != 0);
+	if (inet_aton(http.host, &four) != 0)
+		MUST(ss_address_is_public(AF_INET, &four));
+	if (inet_pton(AF_INET6, http.host, &six) == 1)
+		MUST(ss_address_is_public(AF_INET6, &six));
+	for (size_t i = 0; i < http.header_count; i++)
+		MUST(strpbrk(http.headers[i], "\r\n") == NULL);
+}
+
+static void
+check_words(char *const words[])
+{
+	struct tool_words w;
+
+	if (tool_words_read(words, &w, NULL) != SS_OK)
+		return;
+	MUST(w.operand_count <= TOOL_OPERANDS && w.first > 0);
+	for (size_t i = w.op == OP_GREP;
+		i < (w.op == OP_WRITE || w.op == OP_EDIT ? 1 : w.operand_count);
+		i++)
+		MUST(w.operands[i][0] != '/' &&
+			strcmp(w.operands[i], "..") != 0 &&
+			strstr(w.operands[i], "/../") == NULL);
+}
+
+/* Every pattern that braces leave finds itself when it is plain text. */
+static void
+check_wildcards(const char *pattern, const char *path)
+{
+	const char *out[WILD_LISTS];
+	struct arena arena;
+	size_t count;
+
+	arena_init(&arena, 0);
+	if (wild_expand(&arena, pattern, out, &count, NULL) == SS_OK)
+		for (size_t i = 0; i < count; i++) {
+			wild_path(out[i], path);
+			if (strpbrk(out[i], "*?[\\") == NULL)
+				MUST(wild_path(out[i], out[i]));
+		}
+	arena_release(&arena);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static char file_tool[] = "fs", http_tool[] = "curl";
+	char *text = malloc(size + 1), *at = text, *words[WORDS + 2];
+	size_t n = 1;
+
+	MUST(text != NULL);
+	for (size_t i = 0; i < size; i++)
+		text[i] = data[i] == '\0' ? '0' : (char)data[i];
+	text[size] = '\0';
+	while (at != NULL && n < WORDS)
+		words[n++] = strsep(&at, "\n");
+	words[n] = NULL;
+	words[0] = http_tool;
+	check_http(words);
+	words[0] = file_tool;
+	check_words(words);
+	check_wildcards(words[1], n > 2 ? words[2] : "");
+	tool_reported((struct ss_text){ text, size }, NULL);
+	free(text);
+	return 0;
+}
