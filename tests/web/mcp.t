@@ -1,0 +1,554 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: MIT
+# MCP at /mcp through `statespace serve` and a real nginx: both eras, tools,
+# resources, prompts, questions to a person, progress, and hostile messages.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP ();
+use Test::More;
+use Time::HiRes qw(sleep time);
+use Statespace::Server;
+
+plan skip_all => 'nginx is not installed'
+    unless Statespace::Server::front('nginx');
+
+my $JSON = JSON::PP->new->utf8->canonical->allow_nonref;
+my $MODERN = '2026-07-28';
+my $META = 'io.modelcontextprotocol/';
+
+my $server = Statespace::Server->start(
+	files => {
+		'README.md' => <<'END',
+---
+description: Words about the site.
+env: [WHO, LANG_HINT]
+tools:
+  - [echo, {word}, ;]
+  - { name: first, command: [head, -n, { regex: '^\d+$', name: lines, description: How many }, { name: file }] }
+  - { name: greet, command: [sh, -c, 'echo "hello $WHO"', ;] }
+  - { name: eat, command: [cat, ;], stdin: true }
+  - { name: careful, command: [echo, done, {}, ;], confirm: true }
+  - { name: fails, command: [sh, -c, 'echo why >&2; exit 3', ;] }
+  - { name: pixel, command: [printf, '\377', ;], output: image/png }
+  - { name: blob, command: [printf, '\000', ;], output: application/x-thing }
+  - { name: steps, command: [sh, -c, 'echo one >&2; sleep 0.3; echo two >&2; sleep 0.3; echo end', ;] }
+  - { name: slow, command: [sleep, '20', ;] }
+  - { name: bytes, command: [printf, 'a\377b', ;] }
+prompts:
+  - { name: hello, arguments: [who, { name: page, required: true }], text: 'Hello {who}, see {page}. {other}' }
+---
+# The site
+END
+		'docs/a.md' => "---\ntools: [[grep, {}, {}], [grep, -c, {}, {}]]\n"
+		    . "---\n# Page A\n\nAbout A.\n",
+		'docs/live.md' => "# Live\n```component\necho ran\n```\n",
+		'data.bin' => "\x00\xff",
+		'broken.md' => "---\ntools: 7\n---\n# Broken\n",
+		'private/secret.md' => "---\ntools: [[ls]]\n---\n# Secret\n",
+	},
+	config => "[env]\nLANG_HINT = \"en\"\n"
+	    . "[http]\nlisted = [\"/*.md\", \"/docs/**\", \"/data.bin\"]\n");
+
+# ------------------------------------------------------------------ asking --
+
+sub post
+{
+	my ($body, %headers) = @_;
+	my $answer = $server->request('POST', '/mcp', headers => {
+		'Content-Type' => 'application/json',
+		'Accept' => 'application/json, text/event-stream', %headers },
+		body => ref $body ? $JSON->encode($body) : $body);
+
+	$answer->{json} = eval { $JSON->decode($answer->{body}) };
+	return $answer;
+}
+
+my $id = 0;
+
+sub legacy
+{
+	my ($method, $params) = @_;
+
+	return post({ jsonrpc => '2.0', id => ++$id, method => $method,
+		$params ? (params => $params) : () });
+}
+
+sub modern
+{
+	my ($method, $params, %with) = @_;
+	my $named = $params->{name} // $params->{uri};
+
+	return post({ jsonrpc => '2.0', id => ++$id, method => $method,
+		params => { %{ $params || {} }, _meta => {
+			"${META}protocolVersion" => $MODERN,
+			"${META}clientCapabilities" => $with{can} || {},
+			%{ $with{meta} || {} } } } },
+		'MCP-Protocol-Version' => $MODERN, 'Mcp-Method' => $method,
+		defined $named ? ('Mcp-Name' => $named) : (),
+		%{ $with{headers} || {} });
+}
+
+sub result { return $_[0]{json}{result} // {} }
+sub error { return $_[0]{json}{error} // {} }
+
+sub call
+{
+	my ($name, $arguments) = @_;
+
+	return result(legacy('tools/call',
+		{ name => $name, arguments => $arguments || {} }));
+}
+
+# ----------------------------------------------------------------- tools --
+
+sub test_tools
+{
+	my $tools = result(legacy('tools/list'))->{tools};
+	my %tool = map { $_->{name} => $_ } @$tools;
+
+	is_deeply([map { $_->{name} } @$tools], [map { $_->{name} }
+		@{ result(legacy('tools/list'))->{tools} }],
+		'the order of tools is stable');
+	is(scalar(grep { /^docs-a_grep-[0-9a-f]{8}$/ } keys %tool), 2,
+		'two tools of one name carry a hash each');
+	ok(!(grep { /secret|broken/ } keys %tool),
+		'a page that is not listed, or is wrong, offers none');
+	is_deeply($tool{echo}{inputSchema}, { type => 'object',
+		properties => { word => { type => 'string' },
+			env => $tool{echo}{inputSchema}{properties}{env} },
+		required => ['word'], additionalProperties => JSON::PP::false },
+		'a placeholder is a required string, a lock leaves no args');
+	is_deeply([keys %{ $tool{echo}{inputSchema}{properties}{env}{properties} }],
+		['WHO'], 'env is what a request may set and the server has not');
+	is_deeply($tool{first}{inputSchema}{properties}{lines},
+		{ type => 'string', pattern => '^\d+$',
+			description => 'How many' },
+		'a regex becomes a pattern, with its description');
+	is($tool{first}{inputSchema}{properties}{args}{type}, 'array',
+		'a tool without a lock takes more words');
+	ok($tool{eat}{inputSchema}{properties}{stdin}, 'stdin where declared');
+	is_deeply($tool{echo}{annotations}, { readOnlyHint => JSON::PP::true,
+		destructiveHint => JSON::PP::false,
+		openWorldHint => JSON::PP::false },
+		'what cannot write or reach anything is said to be read-only');
+	ok($tool{echo}{outputSchema} && !$tool{pixel}{outputSchema},
+		'an output schema for text, none for bytes');
+	like($tool{echo}{description}, qr/^Words about the site\.\n/,
+		'a tool without words of its own has those of its page');
+	return;
+}
+
+sub test_calls
+{
+	my $r = call('echo', { word => 'a "b" $WHO' });
+
+	is_deeply($r->{structuredContent}, { stdout => "a \"b\" \$WHO\n",
+		stderr => '', returncode => 0 }, 'a call runs the tool');
+	is_deeply([@$r{qw(content isError)}], [[{ type => 'text',
+		text => "a \"b\" \$WHO\n" }], JSON::PP::false],
+		'and says so as text too');
+	is(call('first', { lines => '1', file => 'docs/a.md' })
+		->{structuredContent}{stdout}, "---\n", 'arguments become words');
+	is(call('greet', { env => { WHO => 'ada' } })
+		->{structuredContent}{stdout}, "hello ada\n", 'env is set');
+	is(call('eat', { stdin => "line\n" })->{structuredContent}{stdout},
+		"line\n", 'stdin is passed');
+	is(call('bytes')->{structuredContent}{stdout}, "a\x{fffd}b",
+		'bytes that are no text become U+FFFD');
+	$r = call('fails');
+	ok($r->{isError} && $r->{structuredContent}{returncode} == 3,
+		'an exit code is an error of the tool');
+	like($r->{content}[-1]{text}, qr/exit status 3/, 'that is told');
+	for (['first', { lines => 'x', file => 'a' }, qr/does not match/],
+		['first', { lines => '1' }, qr/"file" is missing/],
+		['echo', { word => 1 }, qr/must be a string: it is a number/],
+		['echo', { word => 'a', more => 'b' }, qr/no argument "more"/],
+		['first', { lines => '1', file => '../x' }, qr/\Q..\E/],
+		['echo', { word => 'a', env => { PATH => 'x' } }, qr/PATH/]) {
+		my ($name, $arguments, $why) = @$_;
+		$r = call($name, $arguments);
+		ok($r->{isError} && $r->{content}[0]{text} =~ $why,
+			"a wrong argument is told to the model: $why");
+	}
+	is_deeply(call('pixel')->{content}, [{ type => 'image', data => '/w==',
+		mimeType => 'image/png' }], 'an image is an image');
+	$r = call('blob')->{content}[0];
+	is_deeply([$r->{type}, @{ $r->{resource} }{qw(blob mimeType uri)}],
+		['resource', 'AA==', 'application/x-thing', 'page:///README.md'],
+		'other bytes are a resource');
+	is(error(legacy('tools/call', { name => 'ls' }))->{code}, -32602,
+		'a tool that is not offered is unknown');
+	return;
+}
+
+# Between two earlier calls a page may change, come and go.
+sub test_changes
+{
+	my $site = $server->site;
+
+	$site->write('new.md', "---\ntools: [[echo, old, ;]]\n---\n");
+	is(call('new_echo')->{structuredContent}{stdout}, "old\n",
+		'a new page is there at once');
+	$site->write('new.md', "---\ntools: [[ls], [echo, new, ;]]\n---\n");
+	is(call('new_echo')->{structuredContent}{stdout}, "new\n",
+		'a tool keeps its name when another is put before it');
+	unlink $site->dir . '/new.md';
+	is(error(legacy('tools/call', { name => 'new_echo' }))->{code}, -32602,
+		'a page that is gone takes its tools along');
+	return;
+}
+
+# ---------------------------------------------------- resources, prompts --
+
+sub test_resources
+{
+	my $list = result(legacy('resources/list'))->{resources};
+	my %by = map { $_->{uri} => $_ } @$list;
+	my $read = sub {
+		my ($uri) = @_;
+		return legacy('resources/read', { uri => $uri });
+	};
+
+	is_deeply([sort keys %by], [map { "page:///$_" } qw(README.md broken.md
+		docs/a.md docs/live.md)], 'listed pages are resources');
+	is_deeply([@{ $by{'page:///docs/a.md'} }{qw(name title description)}],
+		['docs/a.md', 'Page A', 'About A.'],
+		'with the title and the words of the page');
+	like(result($read->('page:///docs/a'))->{contents}[0]{text}, qr/# Page A/,
+		'a page is read as GET finds it');
+	like(result($read->('page:///docs/live.md'))->{contents}[0]{text},
+		qr/^ran$/m, 'its components run');
+	is(result($read->('page:///data.bin'))->{contents}[0]{blob}, 'AP8=',
+		'what is no text is a blob');
+	for my $uri ('page:///private/secret.md', 'page:///nothing',
+		'page:///../etc/passwd', 'page:///%2e%2e/x', 'file:///etc/passwd',
+		'page:///.git', 'page:///%00', 'page:///a%zz') {
+		my $answer = $read->($uri);
+		is_deeply([@{ error($answer) }{qw(code data)}],
+			[-32002, { uri => $uri }], "no such resource: $uri");
+	}
+	is(result(legacy('resources/templates/list'))->{resourceTemplates}[0]
+		{uriTemplate}, 'page:///{+path}', 'one template for every file');
+	is_deeply(result(legacy('completion/complete', {
+		ref => { type => 'ref/resource', uri => 'page:///{+path}' },
+		argument => { name => 'path', value => 'docs/' } }))->{completion},
+		{ values => ['docs/a.md', 'docs/live.md'], total => 2,
+			hasMore => JSON::PP::false }, 'paths are completed');
+	return;
+}
+
+sub test_prompts
+{
+	my ($prompt) = @{ result(legacy('prompts/list'))->{prompts} };
+
+	is_deeply([$prompt->{name}, map { [@$_{qw(name required)}] }
+		@{ $prompt->{arguments} }], ['hello', ['who', JSON::PP::false],
+		['page', JSON::PP::true]], 'a prompt with its arguments');
+	is(result(legacy('prompts/get', { name => 'hello',
+		arguments => { who => '{page}', page => 'A' } }))
+		->{messages}[0]{content}{text},
+		'Hello {page}, see A. {other}', 'filled in once');
+	is(error(legacy('prompts/get', { name => 'hello' }))->{code}, -32602,
+		'a required argument is required');
+	is(error(legacy('prompts/get', { name => 'no' }))->{code}, -32602,
+		'an unknown prompt is refused');
+	return;
+}
+
+# -------------------------------------------------------- both eras, HTTP --
+
+sub test_eras
+{
+	my $answer = legacy('initialize', { protocolVersion => '2025-06-18' });
+
+	is(result($answer)->{protocolVersion}, '2025-06-18',
+		'the version that was asked for');
+	is(result(legacy('initialize', { protocolVersion => '1999-01-01' }))
+		->{protocolVersion}, '2025-11-25', 'else the newest of that era');
+	ok(!exists $answer->{headers}{'mcp-session-id'}, 'without a session');
+	is(post({ jsonrpc => '2.0', method => 'notifications/initialized' })
+		->{status}, 202, 'a notification is accepted');
+	is_deeply(result(legacy('ping')), {}, 'ping');
+	is(legacy('no/method')->{status}, 200,
+		'an unknown method is a JSON-RPC error in the first era');
+	$answer = modern('server/discover');
+	is_deeply(result($answer)->{supportedVersions}, [$MODERN], 'discover');
+	is(result($answer)->{resultType}, 'complete', 'with its type');
+	is(modern('ping')->{status}, 404, 'ping is gone in the second era');
+	is(error(modern('no/method'))->{code}, -32601, 'unknown methods are 404');
+	ok(defined result(modern('tools/list'))->{ttlMs}, 'lists may be kept');
+	is(result(modern('tools/call', { name => 'echo',
+		arguments => { word => 'x' } }))->{structuredContent}{stdout},
+		"x\n", 'a call needs nothing before it');
+	is(error(modern('resources/read', { uri => 'page:///x' }))->{code},
+		-32602, 'what is not found has another code there');
+	return;
+}
+
+sub test_headers
+{
+	my %call = (name => 'echo', arguments => { word => 'x' });
+
+	for ([{ 'Mcp-Method' => undef }, 'no Mcp-Method'],
+		[{ 'Mcp-Method' => 'TOOLS/CALL' }, 'Mcp-Method in capitals'],
+		[{ 'Mcp-Name' => 'eat' }, 'another Mcp-Name'],
+		[{ 'Mcp-Name' => undef }, 'no Mcp-Name'],
+		[{ 'MCP-Protocol-Version' => undef }, 'no version'],
+		[{ 'MCP-Protocol-Version' => '2025-11-25' }, 'another version']) {
+		my ($headers, $what) = @$_;
+		my $answer = modern('tools/call', \%call, headers => $headers);
+		is_deeply([$answer->{status}, error($answer)->{code},
+			$answer->{json}{id}], [400, -32020, $id],
+			"the headers must repeat the body: $what");
+	}
+	is(modern('tools/call', \%call, headers => {
+		'Mcp-Name' => '=?base64?ZWNobw==?=' })->{status}, 200,
+		'a name in base64 is the name');
+	my $answer = modern('tools/list', {}, meta => {
+		"${META}protocolVersion" => '2030-01-01' },
+		headers => { 'MCP-Protocol-Version' => '2030-01-01' });
+	is_deeply([$answer->{status}, @{ error($answer) }{qw(code data)}],
+		[400, -32022, { supported => [$MODERN],
+			requested => '2030-01-01' }], 'an unknown version');
+	is(error(modern('tools/list', {}, meta => {
+		"${META}clientCapabilities" => undef }))->{code}, -32602,
+		'capabilities are required');
+	is(post({ jsonrpc => '2.0', id => 1, method => 'tools/list' },
+		'MCP-Protocol-Version' => '2020-01-01')->{status}, 400,
+		'a version that was never spoken');
+	return;
+}
+
+sub test_http
+{
+	for my $method (qw(GET DELETE PUT HEAD)) {
+		my $answer = $server->request($method, '/mcp');
+		is_deeply([$answer->{status}, $answer->{headers}{allow}],
+			[405, 'POST, OPTIONS'], "$method is 405");
+	}
+	is($server->request('OPTIONS', '/mcp')->{status}, 204, 'OPTIONS');
+	is(post('{}', 'Content-Type' => 'text/plain')->{status}, 415,
+		'another content type');
+	is(post('{}', Host => 'evil.example')->{status}, 421, 'a foreign host');
+	is(post('{}', Origin => 'http://evil.example')->{status}, 403,
+		'a foreign origin');
+	return;
+}
+
+# --------------------------------------------------------------- questions --
+
+sub test_confirm
+{
+	my %call = (name => 'careful', arguments => { arg1 => 'x' });
+	my %can = (can => { elicitation => {} });
+	my $agree = sub {
+		my ($state, $ok, %other) = @_;
+		return modern('tools/call', { %call, %other,
+			requestState => $state, inputResponses => { confirm => {
+				action => 'accept', content => { ok => $ok
+				    ? JSON::PP::true : JSON::PP::false } } } }, %can);
+	};
+	my $asked = result(modern('tools/call', \%call, %can));
+	my $state = $asked->{requestState};
+
+	is($asked->{resultType}, 'input_required', 'a person is asked');
+	like($asked->{inputRequests}{confirm}{params}{message},
+		qr/^echo done x$/m, 'about the whole command');
+	is(result($agree->($state, 1))->{structuredContent}{stdout},
+		"done x\n", 'and the tool runs when the person agrees');
+	ok(result($agree->($state, 0))->{isError}, 'not when the box is empty');
+	ok(result(modern('tools/call', { %call, requestState => $state,
+		inputResponses => { confirm => { action => 'decline' } } }, %can))
+		->{isError}, 'not when the person declines');
+	is(error($agree->($state, 1, arguments => { arg1 => 'y' }))->{code},
+		-32602, 'the answer is to that question alone');
+	is(error($agree->($_, 1))->{code}, -32602, 'a state of one\'s own')
+	    for "${state}0", ($state =~ s/^(\d+)/$1 + 1/er), 'x', '9999999999.';
+	is(result($agree->(undef, 1))->{resultType}, 'input_required',
+		'an answer without a question is asked again');
+	my $answer = modern('tools/call', \%call);
+	is_deeply([$answer->{status}, @{ error($answer) }{qw(code data)}],
+		[400, -32021, { requiredCapabilities => { elicitation => {} } }],
+		'a client that cannot ask is told so');
+	like(call('careful', { arg1 => 'x' })->{content}[0]{text},
+		qr/did not run/, 'in the first era it does not run at all');
+	return;
+}
+
+# ---------------------------------------------------------------- progress --
+
+sub events
+{
+	return map { /^data: (.*)$/m ? $JSON->decode($1) : () }
+	    split /\n\n/, $_[0];
+}
+
+sub test_progress
+{
+	my $ask = sub {
+		my (%headers) = @_;
+		return post({ jsonrpc => '2.0', id => ++$id,
+			method => 'tools/call', params => { name => 'steps',
+			arguments => {}, _meta => { progressToken => 7 } } },
+			%headers);
+	};
+	my $answer = $ask->();
+	my @events = events($answer->{body});
+	my @news = grep { exists $_->{method} } @events;
+
+	is($answer->{headers}{'content-type'}, 'text/event-stream',
+		'who asks for progress gets events');
+	cmp_ok(scalar @news, '>=', 2, 'at the start and when the tool writes');
+	ok(!(grep { $_->{params}{progressToken} != 7 } @news), 'with its token');
+	is_deeply([sort { $a <=> $b } map { $_->{params}{progress} } @news],
+		[map { $_->{params}{progress} } @news], 'the value rises');
+	ok((grep { ($_->{params}{message} // '') eq 'two' } @news),
+		'and says what the tool said');
+	is($events[-1]{result}{structuredContent}{stdout}, "end\n",
+		'the result comes last');
+	is($ask->(Accept => 'application/json')->{json}{id}, $id,
+		'who does not read events gets one answer');
+	return;
+}
+
+# A client that leaves ends its tool.
+sub test_leaving
+{
+	my $body = $JSON->encode({ jsonrpc => '2.0', id => 1,
+		method => 'tools/call', params => { name => 'slow' } });
+	my $socket = $server->connect;
+
+	print {$socket} "POST /mcp HTTP/1.1\r\nHost: localhost\r\n"
+	    . "Content-Type: application/json\r\nContent-Length: "
+	    . length($body) . "\r\n\r\n$body";
+	$socket->flush;
+	my $until = time + 5;
+	sleep 0.05 until Statespace::Server::process_lives('sleep 20')
+	    || time > $until;
+	ok(Statespace::Server::process_lives('sleep 20'), 'a slow tool runs');
+	close $socket;
+	ok(!Statespace::Server::process_lives('sleep 20', 5),
+		'and ends when its client leaves');
+	return;
+}
+
+# ----------------------------------------------------------------- hostile --
+
+sub test_hostile
+{
+	my $deep = '[' x 100000;
+
+	for (['[]', -32600, 'an empty batch'],
+		['[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, 'a batch'],
+		['', -32700, 'nothing'], ['{', -32700, 'half a message'],
+		['null', -32600, 'null'],
+		['{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', -32700,
+			'two ids'],
+		['{"jsonrpc":"2.0","id":{},"method":"ping"}', -32600,
+			'an object as an id'],
+		['{"jsonrpc":"2.0","id":1,"method":"ping","params":3}', -32602,
+			'params that are a number'],
+		["{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}", -32700,
+			'bytes that are no text'],
+		['{"jsonrpc":"2.0","id":1,"method":"a\u0000b"}', -32700, 'a NUL'],
+		["{\"params\":$deep", -32700, 'a deep body'],
+		['{"jsonrpc":"2.0","id":1,"method":"tools/list","params":'
+			. '{"cursor":"AAAA"}}', -32602, 'a cursor of nobody']) {
+		my ($body, $code, $what) = @$_;
+		my $answer = post($body);
+		is(error($answer)->{code}, $code, "refused: $what");
+		ok($answer->{status} == 400 || $what =~ /cursor/,
+			'with a status to match');
+	}
+	is(post('{"jsonrpc":"2.0","id":1,"method":"' . 'x' x 1100000 . '"}')
+		->{status}, 413, 'a giant body');
+	my $long = error(legacy('x' x 100000));
+	cmp_ok(length $long->{message}, '<', 300, 'a long method is not echoed');
+	is(legacy('tools/call', { name => 'echo', arguments => [] })
+		->{json}{error}{code}, -32602, 'arguments that are a list');
+	is(post({ jsonrpc => '2.0', id => 'é' . 'y' x 5000, method => 'ping' })
+		->{status}, 200, 'a long id comes back');
+	return;
+}
+
+test_tools();
+test_calls();
+test_changes();
+test_resources();
+test_prompts();
+test_eras();
+test_headers();
+test_http();
+test_confirm();
+test_progress();
+test_leaving();
+test_hostile();
+$server->stop_ok;
+
+# ------------------------------------------------- many tools, no MCP at all --
+
+sub test_many
+{
+	$server = Statespace::Server->start(files => {
+		'README.md' => "# x\n",
+		map { ("p$_.md" => "---\ntools: [[echo, {}], "
+			. "{ command: [date], confirm: true }]\n---\n") } 1 .. 60,
+	}, config => "[mcp]\nmax_tools = 119\n");
+	my @tools = @{ result(legacy('tools/list'))->{tools} };
+
+	is_deeply([map { $_->{name} } @tools], ['run'],
+		'with more tools than max_tools there is one for all');
+	is(call('run', { page => 'p7', command => ['echo', 'hi'] })
+		->{structuredContent}{stdout}, "hi\n", 'it runs what a page allows');
+	like(call('run', { page => 'p7', command => ['id'] })
+		->{content}[0]{text}, qr/no tool of this page/,
+		'and nothing else');
+	like(call('run', { page => 'p7', command => ['date'] })
+		->{content}[0]{text}, qr/did not run/,
+		'a question to a person is no way around');
+	ok(call('run', { page => '../x', command => ['echo'] })->{isError},
+		'a path that climbs is refused');
+	$server->stop_ok;
+	return;
+}
+
+sub test_pages
+{
+	$server = Statespace::Server->start(files => {
+		'README.md' => "# x\n",
+		map { (sprintf('p%03d.md', $_) => "---\ntools: [[echo, {}]]\n---\n") }
+		    1 .. 230,
+	}, config => "[mcp]\nmax_tools = 1000\n");
+	for my $kind ('tools', 'resources') {
+		my (@names, $cursor);
+		for (1 .. 9) {
+			my $r = result(legacy("$kind/list",
+				$cursor ? { cursor => $cursor } : {}));
+			push @names, map { $_->{name} } @{ $r->{$kind} };
+			$cursor = $r->{nextCursor} or last;
+		}
+		is(scalar(@names), $kind eq 'tools' ? 230 : 231,
+			"a long list of $kind comes in pieces");
+		my %seen = map { $_ => 1 } @names;
+		is(scalar(keys %seen), scalar(@names), 'each once');
+	}
+	$server->stop_ok;
+	return;
+}
+
+sub test_off
+{
+	$server = Statespace::Server->start(config => "[mcp]\nenabled = false\n",
+		files => { 'README.md' => "# x\n" });
+	is(legacy('ping')->{status}, 405, 'where it is off nothing answers');
+	is($server->request('GET', '/mcp')->{status}, 404, 'or is there');
+	$server->stop_ok;
+	return;
+}
+
+test_many();
+test_pages();
+test_off();
+done_testing;
