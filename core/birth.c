@@ -518,6 +518,7 @@ child(struct birth *b, int report, const struct birth_wish *wish)
 	self.keeps = b->keeps;
 	filters = b->plan->filters;
 	launcher_attach(wish->launcher);
+	spawn_settle();
 	status = born ? wish->worker(wish->ctx) : 1;
 	walls_scratch_leave();
 	fflush(NULL);

@@ -25,10 +25,19 @@
 #define STALE "statespace-scratch."
 #define NEWBORN_S 10 /* its owner may not have locked it yet */
 
+/* A change within one tick of the kernel's clock may leave the times alone. */
+#define TICK_NS 20000000
+
 static struct scratch scratch = SCRATCH_INIT;
 static struct stat as_new;
 static ssize_t attributes; /* bytes of their names when it was new */
 static int flags;          /* chattr(1) */
+/*
+ * The directory's time of change when it was last looked at, empty and as new,
+ * long after: everything that could be done to it since would have moved it,
+ * and no call sets it.
+ */
+static struct timespec quiet;
 
 /* Where a filesystem has none, none can be set. */
 static int
@@ -50,6 +59,26 @@ is_as_new(void)
 		flags_now() == flags &&
 		st.st_mtim.tv_sec == as_new.st_mtim.tv_sec &&
 		st.st_mtim.tv_nsec == as_new.st_mtim.tv_nsec;
+}
+
+static bool
+is_quiet(const struct stat *now)
+{
+	return quiet.tv_sec != 0 && now->st_ctim.tv_sec == quiet.tv_sec &&
+		now->st_ctim.tv_nsec == quiet.tv_nsec;
+}
+
+/* Only what was already still before the look counts. */
+static void
+note_quiet(const struct stat *before)
+{
+	struct timespec now;
+	int64_t age;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	age = (int64_t)(now.tv_sec - before->st_ctim.tv_sec) * 1000000000 +
+		now.tv_nsec - before->st_ctim.tv_nsec;
+	quiet = age > TICK_NS ? before->st_ctim : (struct timespec){ 0 };
 }
 
 /* Mode and times are put back; the rest cannot have been changed in peace. */
@@ -89,13 +118,21 @@ walls_scratch_take(const char *path, struct step *s)
 bool
 sandbox_clean(void)
 {
+	struct stat before;
+
 	if (walls_launcher_broken())
 		return false;
 	if (scratch.fd < 0)
 		return sandbox_self()->level == SANDBOX_NONE;
-	if (!scratch_empty(&scratch, CLEAN_MS))
+	if (fstat(scratch.fd, &before) < 0)
 		return false;
-	return is_as_new() || make_as_new();
+	if (is_quiet(&before))
+		return true;
+	if (!scratch_empty(&scratch, CLEAN_MS) ||
+		(!is_as_new() && !make_as_new()))
+		return false;
+	note_quiet(&before);
+	return true;
 }
 
 /* --------------------------------------------- without a private mount */

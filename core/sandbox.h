@@ -98,6 +98,8 @@ void sandbox_release(struct sandbox_plan *plan);
  *          served, sandbox_run refuses.
  * Errors   SS_INTERNAL: no process, or the account cannot be entered.
  * Process  Descriptors are inherited; the parent should be single-threaded.
+ *          The child is settled (spawn.h): its handlers stand before its first
+ *          command.
  */
 enum ss_err sandbox_fork(struct sandbox_plan *plan, unsigned keeps,
 	int (*worker)(void *ctx), void *ctx, pid_t *pid, struct ss_error *err);

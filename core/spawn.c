@@ -672,6 +672,7 @@ batch_sweep(struct batch *b)
 static void
 batch_through(struct batch *b)
 {
+	b->reset = spawn_signals_to_reset(shared.pid);
 	spawn_signals_hold(b);
 	batch_start(b);
 	spawn_alarm_arm(b);
@@ -701,6 +702,16 @@ results_init(const struct spawn_batch *asked)
 	}
 }
 
+/* Nothing else that we call blocks, and ppoll has a clock of its own. */
+static bool
+has_callback(const struct spawn_batch *asked)
+{
+	for (size_t i = 0; i < asked->count; i++)
+		if (asked->commands[i].output != NULL)
+			return true;
+	return false;
+}
+
 static enum ss_err
 batch_run(const struct spawn_batch *asked, uint32_t alarm_ms,
 	struct ss_error *err)
@@ -710,7 +721,7 @@ batch_run(const struct spawn_batch *asked, uint32_t alarm_ms,
 		.asked = asked,
 		.live = live,
 		.start_us = clock_us(),
-		.alarm_ms = alarm_ms,
+		.alarm_ms = has_callback(asked) ? alarm_ms : 0,
 		.reap = { .own_namespace =
 				  asked->commands[0].own_pid_namespace },
 	};

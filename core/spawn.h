@@ -96,6 +96,12 @@ struct spawn_batch {
  */
 int spawn_prepare(void);
 /*
+ * The dispositions of this process are its own affair and stay, from its first
+ * run on, as they are: children reset the few that differ from the default
+ * instead of all 64.  Not for a host's process; a fork is not settled.
+ */
+void spawn_settle(void);
+/*
  * Runs one child to its end; when it returns no descendant is left.  Children
  * that we had before are spared (reap.h), signals and timer are given back as
  * they were; while it waits, handlers run and the run goes on.

@@ -82,12 +82,13 @@ child_limits(const struct spawn_limits *l)
  * leave ignored; all zero is SIG_DFL in the kernel's struct everywhere.
  */
 static void
-child_signals(void)
+child_signals(const struct signal_list *reset)
 {
 	static const uint64_t normal[8];
 
-	for (int n = 1; n < NSIG; n++)
-		syscall(SYS_rt_sigaction, n, normal, NULL, (size_t)(NSIG / 8));
+	for (size_t i = 0; i < reset->count; i++)
+		syscall(SYS_rt_sigaction, (int)reset->number[i], normal, NULL,
+			(size_t)(NSIG / 8));
 }
 
 static int
@@ -127,7 +128,7 @@ spawn_child_main(void *arg)
 	if ((e = child_limits(&s->limits)) != 0)
 		return child_failed(run, "limits", e);
 	umask(077);
-	child_signals();
+	child_signals(run->batch->reset);
 	if (s->enter.child_enter != NULL &&
 		(e = s->enter.child_enter(s->enter.ctx)) != 0)
 		return child_failed(run, "sandbox", e);

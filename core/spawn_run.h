@@ -38,9 +38,16 @@ struct run {
 	struct rusage usage;
 };
 
+/* Signals whose disposition a child sets back. */
+struct signal_list {
+	size_t count;
+	unsigned char number[64];
+};
+
 /* What all children have in common: signals, one timer, the end. */
 struct batch {
 	const struct spawn_batch *asked;
+	const struct signal_list *reset;
 	struct run *live; /* those that run now */
 	size_t live_count;
 	size_t next; /* the first that was not started */
@@ -64,13 +71,18 @@ int spawn_child_main(void *run);
 /* ---- signals and the timer (spawn_signals.c) ---- */
 
 /*
+ * What a child of this process has to reset: every signal, or those that were
+ * not as normal when a settled process first asked.
+ */
+const struct signal_list *spawn_signals_to_reset(pid_t self);
+/*
  * Nothing is delivered but inside ppoll.  SIGCHLD waits until the end, so that
  * a host's handler cannot reap a child; where the host ignores it the kernel
  * would, so it does not for now.  SIGPIPE is an EPIPE here.
  */
 void spawn_signals_hold(struct batch *b);
 void spawn_signals_release(struct batch *b);
-/* A SIGALRM ends the ppoll, or a callback that blocks; the clock decides. */
+/* A SIGALRM ends a callback that blocks; the clock decides. */
 void spawn_alarm_arm(struct batch *b);
 /* A timer of the host's goes on, shorter by what the batch took. */
 void spawn_alarm_disarm(struct batch *b);

@@ -5,9 +5,60 @@
  */
 #include "spawn_run.h"
 
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "clock.h"
+
+#define SIGNALS_LAST 64 /* of the kernel: libc's NSIG is one more */
+
+static pid_t settled; /* the process whose dispositions stay */
+static struct signal_list to_reset;
+
+void
+spawn_settle(void)
+{
+	settled = getpid();
+	to_reset.count = 0;
+}
+
+/*
+ * The bare call: libc's refuses to tell about its own two signals.  The
+ * handler comes first in the kernel's struct everywhere; SIG_DFL is 0.
+ */
+static bool
+is_normal(int number)
+{
+	uintptr_t now[8];
+
+	return syscall(SYS_rt_sigaction, number, NULL, now,
+		       (size_t)(SIGNALS_LAST / 8)) == 0 &&
+		now[0] == 0;
+}
+
+static bool
+lists(const struct signal_list *l, int number)
+{
+	for (size_t i = 0; i < l->count; i++)
+		if (l->number[i] == number)
+			return true;
+	return false;
+}
+
+/* SIGALRM is changed by us, later; SIGKILL and SIGSTOP by nobody. */
+const struct signal_list *
+spawn_signals_to_reset(pid_t self)
+{
+	if (settled == self && to_reset.count > 0)
+		return &to_reset;
+	to_reset.count = 0;
+	for (int n = 1; n <= SIGNALS_LAST; n++)
+		if (n != SIGKILL && n != SIGSTOP &&
+			(settled != self || n == SIGALRM || !is_normal(n)))
+			to_reset.number[to_reset.count++] = (unsigned char)n;
+	return &to_reset;
+}
 
 /* It only has to end a call that blocks. */
 static void
@@ -27,7 +78,8 @@ spawn_signals_hold(struct batch *b)
 	b->wait_mask = b->old_mask;
 	sigaddset(&b->wait_mask, SIGPIPE);
 	sigaddset(&b->wait_mask, SIGCHLD);
-	sigaction(SIGCHLD, NULL, &b->old_child);
+	if (lists(b->reset, SIGCHLD))
+		sigaction(SIGCHLD, NULL, &b->old_child);
 	if (b->old_child.sa_handler == SIG_IGN ||
 		b->old_child.sa_flags & SA_NOCLDWAIT)
 		sigaction(SIGCHLD, &normal, NULL);

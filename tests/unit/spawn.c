@@ -235,6 +235,32 @@ test_signals(void)
 	signal(SIGUSR2, SIG_DFL);
 }
 
+/* In a fork: this process stays a host. */
+static void
+test_settled(void)
+{
+	int status = -1;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		signal(SIGPIPE, SIG_IGN);
+		signal(SIGUSR2, ignored);
+		spawn_settle();
+		for (int i = 0; i < 2; i++) {
+			run_shell("cat /proc/self/status | grep -E "
+				  "'^Sig(Blk|Ign|Cgt)' | awk '{ print $2 }' | "
+				  "sort -u");
+			if (strcmp(text(&r.out), "0000000000000000\n") != 0)
+				_exit(1);
+		}
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	is_int(status, 0, "nor in the children of a settled process");
+}
+
 static void
 test_sigchld(void)
 {
@@ -840,6 +866,7 @@ main(void)
 	test_descriptors();
 	test_closed_stdio();
 	test_signals();
+	test_settled();
 	test_sigchld();
 	test_limits();
 	test_lower_hard_limit();
