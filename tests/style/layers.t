@@ -24,12 +24,12 @@ my @FLOORS = (
 		markdown assets html digest toolcall rpc
 		base64 ecma)] },
 	{ name => 'hands', sees => [qw(ground env path spec wants)],
-	  rooms => [qw(root scratch reap spawn landlock program view walls
+	  rooms => [qw(root scratch reap spawn watch landlock program view walls
 		policy ruleset sandbox birth enter clean launcher probe)] },
 	{ name => 'workshop', sees => [qw(ground reading hands)],
 	  rooms => [qw(tool)] },
 	{ name => 'desk', sees => [qw(ground reading hands workshop)],
-	  rooms => [qw(config rights resolver executor oneshot page site
+	  rooms => [qw(config rights resolver executor oneshot explain page site
 		exchange guard content listing virtual browser call local check doctor component catalog
 		mcp fsworker handle)] },
 );
