@@ -126,7 +126,18 @@ struct errand {
 	const char *message;
 	size_t len;
 	int fd;
+	int other; /* our own copy of the parent's end */
 };
+
+/* Nobody else may hold the ends by which others learn of a hang-up. */
+static void
+close_others(const struct errand *e)
+{
+	close(e->other);
+	for (size_t i = 0; i < JOBS_MAX; i++)
+		if (e->server->jobs[i].pid > 0 && e->server->jobs[i].fd >= 0)
+			close(e->server->jobs[i].fd);
+}
 
 /* Confined.  The other end hangs up when the client cancels, or leaves. */
 static int
@@ -136,6 +147,7 @@ work(void *ctx)
 	enum ss_err code;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	close_others(e);
 	if (dup2(e->server->null, STDIN_FILENO) < 0 ||
 		dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		return 1;
@@ -167,6 +179,7 @@ begin_job(struct server *s, const char *message, size_t len, const char *id)
 		return;
 	}
 	e.fd = ends[1];
+	e.other = ends[0];
 	*job = (struct job){ .fd = ends[0] };
 	snprintf(job->id, sizeof(job->id), "%s", id);
 	if (ss_site_fork(s->site, work, &e, &job->pid, &err) != SS_OK) {

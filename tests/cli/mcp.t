@@ -1,0 +1,243 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: MIT
+# `statespace mcp`: lines in, lines out, while tools run beside.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use IO::Handle;
+use IPC::Open3 qw(open3);
+use JSON::PP ();
+
+use Test::More;
+use Time::HiRes qw(sleep time);
+use Statespace::Server;
+use Statespace::TestSite;
+
+my $JSON = JSON::PP->new->utf8->canonical;
+my $META = 'io.modelcontextprotocol/';
+my $site = Statespace::TestSite->new(files => { 'README.md' => <<'END' });
+---
+tools:
+  - [echo, {word}, ;]
+  - { name: eat, command: [cat, ;], stdin: true }
+  - { name: slow, command: [sleep, '21', ;] }
+  - { name: nap, command: [sleep, '0.4', ;] }
+  - { name: big, command: [head, -c, '900000', /dev/zero, ;] }
+  - { name: crash, command: [sh, -c, 'kill -9 $$', ;] }
+  - { name: careful, command: [echo, done, ;], confirm: true }
+---
+# Site
+```component
+echo ran
+```
+END
+
+# ---------------------------------------------------------------- a client --
+
+my ($in, $out, $pid);
+
+
+sub start
+{
+	delete @ENV{ grep { /^STATESPACE_(?!SANDBOX_MODE$)/ } keys %ENV };
+	open my $err, ">>", $site->scratch . "/log" or die "log: $!";
+	$pid = open3($in, $out, '>&' . fileno $err,
+		Statespace::Server::binary(), 'mcp', @_, $site->dir);
+	$in->autoflush(1);
+	return;
+}
+
+my $read = '';
+
+# The next line as a value; undef: none came in time, or the end.
+sub line
+{
+	my ($seconds) = @_;
+	my $until = time + ($seconds // 10);
+
+	while (index($read, "\n") < 0) {
+		my $r = '';
+		vec($r, fileno $out, 1) = 1;
+		my $left = $until - time;
+		return undef if $left <= 0 || !select $r, undef, undef, $left;
+		sysread($out, $read, 65536, length $read) or return undef;
+	}
+	my $line = substr $read, 0, index($read, "\n") + 1, '';
+	my $value = eval { $JSON->decode($line) };
+	diag("not JSON: $line") unless $value;
+	return $value;
+}
+
+sub put
+{
+	my (%message) = @_;
+
+	print {$in} $JSON->encode({ jsonrpc => '2.0', %message }), "\n";
+	return;
+}
+
+sub ask
+{
+	my ($id, $method, $params) = @_;
+
+	put(id => $id, method => $method, $params ? (params => $params) : ());
+	return;
+}
+
+sub call
+{
+	my ($id, $name, $arguments) = @_;
+
+	ask($id, 'tools/call', { name => $name, arguments => $arguments || {} });
+	return;
+}
+
+# Closes the input; status, or undef when it stays.
+sub finish
+{
+	my ($seconds) = @_;
+	my $until = time + ($seconds // 10);
+
+	close $in;
+	while (time < $until) {
+		if (waitpid($pid, 1) > 0) {
+			return $? >> 8 || $? & 127;
+		}
+		sleep 0.02;
+	}
+	kill 'KILL', $pid;
+	waitpid $pid, 0;
+	return undef;
+}
+
+sub log_text
+{
+	open my $file, '<', $site->scratch . '/log' or return '';
+	local $/;
+	return scalar <$file>;
+}
+
+# ------------------------------------------------------------------- tests --
+
+sub test_talk
+{
+	start();
+	ask(1, 'initialize', { protocolVersion => '2025-11-25' });
+	is(line()->{result}{protocolVersion}, '2025-11-25', 'initialize');
+	put(method => 'notifications/initialized');
+	ask(2, 'tools/list');
+	is(scalar @{ line()->{result}{tools} }, 7, 'tools are listed');
+	call('three', 'echo', { word => 'é' });
+	my $r = line();
+	is($r->{id}, 'three', 'the id is the one of the request');
+	is($r->{result}{structuredContent}{stdout}, "é\n", 'a tool runs');
+	call(4, 'eat');
+	is(line()->{result}{structuredContent}{stdout}, '',
+		'no tool ever sees the protocol');
+	call(5, 'eat', { stdin => "mine\n" });
+	is(line()->{result}{structuredContent}{stdout}, "mine\n",
+		'its own input it does');
+	call(6, 'crash');
+	is(line()->{result}{structuredContent}{returncode}, 137,
+		'a tool that dies is told');
+	call(7, 'big');
+	is(length line()->{result}{structuredContent}{stdout}, 900000,
+		'a long answer is one line');
+	ask(8, 'resources/read', { uri => 'page:///README.md' });
+	like(line()->{result}{contents}[0]{text}, qr/^ran$/m, 'components run');
+	print {$in} "nonsense\n\r\n\n[]\n";
+	is(line()->{error}{code}, -32700, 'a line that is no JSON');
+	is(line()->{error}{code}, -32600, 'a batch');
+	ask(9, 'server/discover', { _meta => {
+		"${META}protocolVersion" => '2026-07-28',
+		"${META}clientCapabilities" => {} } });
+	is_deeply(line()->{result}{supportedVersions}, ['2026-07-28'],
+		'the second era is spoken too');
+	ask(10, 'ping');
+	is_deeply(line()->{result}, {}, 'and the first one goes on');
+	is(finish(), 0, 'the end of the input ends the server');
+	return;
+}
+
+sub test_beside
+{
+	start();
+	call($_, 'nap') for 1 .. 12;
+	my $began = time;
+	my %seen = map { (line() // {})->{id} // 'none' => 1 } 1 .. 12;
+	is(scalar(keys %seen), 12, 'every one of many calls is answered');
+	cmp_ok(time - $began, '<', 12 * 0.4, 'beside each other');
+	call('a', 'slow');
+	sleep 0.05 until Statespace::Server::process_lives('sleep 21')
+	    || time > $began + 10;
+	ask('b', 'ping');
+	is(line()->{id}, 'b', 'another request is answered meanwhile');
+	put(method => 'notifications/cancelled', params => { requestId => 'x' });
+	put(method => 'notifications/cancelled', params => { requestId => 'a' });
+	ok(!Statespace::Server::process_lives('sleep 21', 5),
+		'a cancelled tool ends');
+	is(line(0.3), undef, 'and is not answered');
+	call('c', 'echo', { word => 'x' });
+	is(line()->{id}, 'c', 'the server goes on');
+	ask('p', 'tools/call', { name => 'nap',
+		_meta => { progressToken => 'tok' } });
+	is(line()->{params}{progressToken}, 'tok', 'progress is told');
+	is(line()->{id}, 'p', 'and then the result');
+	call('last', 'nap');
+	close $in;
+	is(line()->{id}, 'last', 'what was asked is answered after the end');
+	is(finish(), 0, 'and then it leaves');
+	return;
+}
+
+sub test_leaving
+{
+	start();
+	call(1, 'slow');
+	my $until = time + 5;
+	sleep 0.05 until Statespace::Server::process_lives('sleep 21')
+	    || time > $until;
+	kill 'TERM', $pid;
+	waitpid $pid, 0;
+	ok(!Statespace::Server::process_lives('sleep 21', 5),
+		'a killed server leaves no tool behind');
+	start('--timeout', '0.5');
+	call(2, 'slow');
+	like(line()->{result}{content}[0]{text}, qr/stopped after 0\.5 s/,
+		'time runs out for tools');
+	print {$in} '{"x":"', 'y' x 1200000, "\"}\n";
+	is(line()->{error}{code}, -32600, 'a line beyond the limit is refused');
+	ask(3, 'ping');
+	is(line()->{id}, 3, 'and the next one is read');
+	is(finish(), 0, 'all is well at the end');
+	return;
+}
+
+sub test_confirm
+{
+	my %meta = (_meta => { "${META}protocolVersion" => '2026-07-28',
+		"${META}clientCapabilities" => { elicitation => {} } });
+
+	start();
+	ask(1, 'tools/call', { name => 'careful', %meta });
+	my $state = line()->{result}{requestState};
+	ok($state, 'a person is asked');
+	ask(2, 'tools/call', { name => 'careful', %meta,
+		requestState => $state, inputResponses => { confirm => {
+			action => 'accept', content => { ok => JSON::PP::true }
+		} } });
+	is(line()->{result}{structuredContent}{stdout}, "done\n",
+		'another process knows the signature');
+	is(finish(), 0, 'the end');
+	return;
+}
+
+test_talk();
+test_beside();
+test_leaving();
+test_confirm();
+unlike(log_text(), qr/Sanitizer|runtime error/, 'no sanitizer has spoken');
+is(system("'" . Statespace::Server::binary() . "' mcp a b 2>/dev/null") >> 8, 2,
+	'two directories are wrong usage');
+done_testing;
