@@ -81,7 +81,7 @@ sub child
 	if (!$pid) {
 		@children = ();
 		alarm 120;
-		eval { $code->() };
+		eval { $code->(); 1 } or warn "a service ended: $@";
 		require POSIX;
 		POSIX::_exit(0);
 	}
@@ -198,8 +198,10 @@ sub dns_answer
 my $udp = IO::Socket::INET->new(Proto => 'udp', LocalAddr => '127.0.0.1',
 	LocalPort => 53) or BAIL_OUT("no resolver: $@");
 child(sub {
-	while (defined(my $peer = $udp->recv(my $query, 1500))) {
-		$udp->send(dns_answer($query), 0, $peer);
+	while (1) {
+		my $peer = $udp->recv(my $query, 1500);
+		warn "recv: $!" unless defined $peer;
+		$udp->send(dns_answer($query), 0, $peer) if $peer;
 	}
 });
 child(\&service);

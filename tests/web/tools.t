@@ -203,9 +203,13 @@ refused('/', ['read', 'a', 'b'], 400, 'bad_request', 'wrong usage is 400');
 refused('/', ['fs', 'grep', '('], 400, 'bad_request',
 	'a pattern that is none is 400');
 
-refused('/', ['write', 'out/new.txt', 'x'], 403, 'capability_refused',
-	'a page that asks for nothing writes nothing');
-ok(!-e $site->dir . '/out/new.txt', '... indeed');
+SKIP: {
+	skip 'nothing confines tools in this mode', 2
+	    if ($ENV{STATESPACE_SANDBOX_MODE} // '') eq 'off';
+	refused('/', ['write', 'out/new.txt', 'x'], 403, 'capability_refused',
+		'a page that asks for nothing writes nothing');
+	ok(!-e $site->dir . '/out/new.txt', '... indeed');
+}
 says('/w', ['write', 'out/new.txt', "two\nlines\n"], "10 bytes written\n",
 	'a page that asks writes where the operator grants');
 is(slurp($site->dir . '/out/new.txt'), "two\nlines\n", '... what it was given');
