@@ -320,21 +320,25 @@ wants_all_programs(const struct resolving *r)
 	return false;
 }
 
-static const char *
+/* No program is no error here: the caller knows the tool's name. */
+static enum ss_err
 resolve_program(struct resolving *r)
 {
 	const struct policy_ask *ask = r->ask;
+	const char *libexec = sandbox_self()->libexec;
 	char path[PATH_MAX];
 
-	if (ask->helper != NULL && sandbox_self()->libexec[0] == '\0')
-		return NULL;
+	if (ask->helper != NULL && libexec[0] == '\0')
+		return SS_OK;
 	if (ask->helper != NULL)
-		return arena_printf(r->arena, "%s/%s", sandbox_self()->libexec,
-			ask->helper);
-	if (!program_find(ask->component ? "sh" : ask->program, ask->page_dir,
-		    path, sizeof(path)))
-		return NULL;
-	return arena_copy(r->arena, path, strlen(path));
+		r->out->program =
+			arena_printf(r->arena, "%s/%s", libexec, ask->helper);
+	else if (program_find(ask->component ? "sh" : ask->program,
+			 ask->page_dir, path, sizeof(path)))
+		r->out->program = arena_copy(r->arena, path, strlen(path));
+	else
+		return SS_OK;
+	return r->out->program != NULL ? SS_OK : error_memory(r->err);
 }
 
 static enum ss_err
@@ -426,8 +430,9 @@ policy_resolve(struct arena *arena, const struct policy_ask *ask,
 	if (code != SS_OK)
 		return code;
 	resolve_limits(&r);
-	out->program = resolve_program(&r);
-	code = resolve_exec(&r);
+	code = resolve_program(&r);
+	if (code == SS_OK)
+		code = resolve_exec(&r);
 	if (code == SS_OK)
 		code = resolve_paths(&r, r.wishes.read, true, &out->read);
 	if (code == SS_OK)
