@@ -7,6 +7,7 @@
 
 #include <errno.h>
 
+#include "census.h"
 #include "clock.h"
 #include "landlock.h"
 
@@ -138,6 +139,8 @@ through(struct spawn *s, struct entry *entry)
 {
 	s->enter = (struct spawn_enter){ child_enter, entry };
 	s->own_pid_namespace = sandbox_self()->own_pid_namespace;
+	if (!s->own_pid_namespace && s->limits.processes > 0)
+		s->limits.processes += census_tasks();
 }
 
 enum ss_err

@@ -18,6 +18,9 @@
 #include "clock.h"
 #include "fdio.h"
 
+/* What is left after that is for a later birth: a worker leaves promptly. */
+#define CLOSE_BUDGET_MS 500
+
 #define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 /* getdents64(2) has had no wrapper in older libcs. */
@@ -199,7 +202,7 @@ void
 scratch_close(struct scratch *s)
 {
 	if (s->made && s->owner == getpid()) {
-		scratch_empty(s, 5000);
+		scratch_empty(s, CLOSE_BUDGET_MS);
 		rmdir(s->path);
 	}
 	fd_close(&s->fd);
