@@ -246,6 +246,12 @@ prove:
 	@$(TEST_ENV) prove --directives -j$(TEST_JOBS) $(PROVE) $(TESTS)
 .PHONY: test prove
 
+# The one-minute soak is one of the tests.
+soak: ## ten minutes of load, reloads and killed workers
+	@$(AGAIN) all
+	@$(TEST_ENV) SOAK_SECONDS=600 prove -v tests/fault/soak.t
+.PHONY: soak
+
 check-asan: ## the tests under the address and undefined-behaviour sanitizers
 	@$(MAKE) --no-print-directory test BUILD=$(BUILD)/asan \
 		CFLAGS='-O1 -g' SANITIZE=address,undefined

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,6 +34,8 @@
 #define QUEUE_WAIT_US (5 * SECOND) /* then a waiting client is told 503 */
 #define SAMPLE_US (SECOND / 10)
 #define SHRINK_US SECOND /* one worker fewer at a time, not in a hurry */
+
+#define FILES_LEAST 64
 
 #define SLOT_COUNT (SIZING_MAX * 2) /* room for a reload */
 
@@ -59,7 +62,7 @@ struct pool {
 	uint64_t backoff_us, not_before_us, retire_at_us, shrink_at_us;
 	bool stopping;
 	uint64_t looked_at_us;
-	bool saturated; /* all busy, and no more are allowed */
+	bool saturated; /* all busy, and no more are allowed or can be born */
 	unsigned backlog;
 	uint64_t sampled_us, watchdog_us, watchdog_at_us;
 	struct queue queue;
@@ -416,14 +419,16 @@ resize(struct pool *p, uint64_t now)
 {
 	struct headcount h;
 	struct slot *longest;
+	bool full;
 	int change;
 
 	count(p, now, &h, &longest);
 	atomic_store(&p->bell->idle, (int32_t)h.idle);
 	h.waiting = h.idle == 0 && queue_waits(p);
-	if (h.idle == 0 && h.total >= p->sizing.max && !p->saturated)
+	full = h.idle == 0 && h.total >= p->sizing.max;
+	if (full && !p->saturated)
 		p->figures->max_reached++;
-	p->saturated = h.idle == 0 && h.total >= p->sizing.max;
+	p->saturated = full || (h.idle == 0 && now < p->not_before_us);
 	if (h.total - h.idle > p->figures->most_busy)
 		p->figures->most_busy = h.total - h.idle;
 	change = sizing_change(&p->sizing, &h);
@@ -697,6 +702,26 @@ bear_first(struct pool *p)
 		;
 }
 
+/* With fewer descriptors workers would listen and never be able to accept. */
+static bool
+enough_files(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) < 0)
+		return false;
+	if (files.rlim_cur < FILES_LEAST && files.rlim_cur < files.rlim_max) {
+		files.rlim_cur = files.rlim_max < FILES_LEAST ? files.rlim_max
+							      : FILES_LEAST;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+	if (files.rlim_cur >= FILES_LEAST)
+		return true;
+	say("only %lu open files are allowed, and %d are needed (ulimit -n)",
+		(unsigned long)files.rlim_cur, FILES_LEAST);
+	return false;
+}
+
 static bool
 open_pool(struct pool *p)
 {
@@ -748,7 +773,9 @@ pool_run(struct served *served, const struct options *options,
 		.listener = listener,
 		.status = status };
 	pool_signals(&p->open);
-	if (open_pool(p)) {
+	if (!enough_files()) {
+		result = 1;
+	} else if (open_pool(p)) {
 		read_settings(p);
 		p->figures->started_us = worker_clock_us();
 		tell_sandbox(p);

@@ -33,8 +33,10 @@ sub start
 		site => $site, dir => $site->dir, seen => {}, owner => $$,
 		log_file => $site->scratch . '/log', socket => $socket,
 		config_file => $file,
-		command => [Statespace::Server::binary(), 'fcgi', '-c', $file,
-			@words, @{ $with{options} || [] }, $site->dir],
+		# under: a program that starts another one, with its words
+		command => [@{ $with{under} || [] },
+			Statespace::Server::binary(), 'fcgi', '-c', $file, @words,
+			@{ $with{options} || [] }, $site->dir],
 	}, $class;
 	$self->spawn($with{environment} || {});
 	$self->await unless $with{no_wait};
