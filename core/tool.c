@@ -253,15 +253,15 @@ static enum ss_err
 check_patterns(const struct tool_words *w, struct ss_error *err)
 {
 	const char *lists[WILD_LISTS];
-	const char *wildcard = w->op == OP_GLOB ? w->operands[0] : w->include;
+	const char *first = w->operand_count > 0 ? w->operands[0] : "";
+	const char *wildcard = w->op == OP_GLOB ? first : w->include;
 	struct pattern *p = NULL;
 	struct arena arena;
 	enum ss_err code = SS_OK;
 	size_t count;
 
 	if (w->op == OP_GREP && !w->fixed) {
-		code = pattern_new(
-			w->operands[0], strlen(w->operands[0]), &p, err);
+		code = pattern_new(first, strlen(first), &p, err);
 		pattern_free(p);
 		if (code == SS_BAD_FRONTMATTER) {
 			code = SS_BAD_REQUEST;

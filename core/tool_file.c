@@ -2,12 +2,14 @@
 /* Beneath one directory: opening, and the tools that look: read, stat, ls. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "fdio.h"
+#include "root.h"
 #include "tool_files.h"
 #include "tool_walk.h"
 
@@ -68,6 +70,42 @@ tool_failed(int number, const char *path, const char *what, struct ss_error *e)
 	}
 }
 
+/*
+ * Where there is no openat2, the walk of the site's root; it follows the last
+ * link too, so that a name which may be one is opened in its directory.
+ */
+static int
+open_walking(int dir, const char *path, int flags)
+{
+	const struct root root = { .fd = dir, .walk = true };
+	const char *slash = strrchr(path, '/');
+	const char *name = slash != NULL ? slash + 1 : path;
+	size_t len = slash != NULL ? (size_t)(slash - path) : 0;
+	bool by_name = (flags & O_NOFOLLOW) && name[0] != '\0';
+	char folder[PATH_MAX];
+	int fd = -1, below;
+
+	if (len >= sizeof(folder)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memcpy(folder, path, len);
+	folder[len] = '\0';
+	switch (root_open_at(&root, by_name ? folder : path,
+		by_name ? O_PATH | O_DIRECTORY : flags & ~O_NOFOLLOW, &fd,
+		NULL)) {
+	case SS_OK: break;
+	case SS_PATH_REFUSED: errno = EXDEV; return -1;
+	case SS_NOT_FOUND: errno = ENOENT; return -1;
+	default: errno = EIO; return -1;
+	}
+	if (!by_name)
+		return fd;
+	below = openat(fd, name, flags | O_CLOEXEC);
+	fd_close(&fd);
+	return below;
+}
+
 /* -1 and errno. */
 int
 tool_open_beneath(int dir, const char *path, int flags)
@@ -89,7 +127,7 @@ tool_open_beneath(int dir, const char *path, int flags)
 		if (fd >= 0 || errno != EAGAIN)
 			break;
 	}
-	return fd;
+	return fd < 0 && errno == ENOSYS ? open_walking(dir, path, flags) : fd;
 }
 
 enum ss_err

@@ -12,6 +12,7 @@
 #include "tool_walk.h"
 #include "tool_wildcard.h"
 
+#define BEHIND_BYTES 64
 #define LOOK_BYTES 8192  /* for a NUL */
 #define LINE_BYTES 65536 /* a longer one may be too much for a pattern */
 
@@ -173,6 +174,7 @@ search_file(struct search *s, const char *path)
 	bool only_one = s->only_one;
 	struct stat st;
 	int fd, number;
+	char *behind;
 	enum ss_err code;
 
 	if (!only_one && !is_included(s, path))
@@ -183,6 +185,10 @@ search_file(struct search *s, const char *path)
 	buf_clear(&s->file);
 	number = fd_read_all(fd, &s->file);
 	fd_close(&fd);
+	/* A compiled pattern reads whole vectors, a little behind the end. */
+	behind = buf_reserve(&s->file, BEHIND_BYTES);
+	if (behind != NULL)
+		memset(behind, 0, BEHIND_BYTES);
 	if (s->file.failed)
 		return error_memory(s->err);
 	if (number != 0)
