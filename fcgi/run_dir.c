@@ -15,9 +15,9 @@
 #include "say.h"
 
 static const char *const files[] = { "pool.sock", "pool.sock.status",
-	"nginx.conf" };
+	"nginx.conf", "lighttpd.conf" };
 
-/* The path goes into nginx's configuration: plain letters only. */
+/* The path goes into the front's configuration: plain letters only. */
 static bool
 is_plain(const char *path)
 {

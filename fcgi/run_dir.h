@@ -4,9 +4,9 @@
  * we can read, its files, and its removal.
  *
  *	RUN/            ours; as root others may pass through, not list
- *	RUN/pool.sock   what nginx connects to
+ *	RUN/pool.sock   what the front connects to
  *	RUN/pool.sock.status    the same for health and figures
- *	RUN/nginx.conf
+ *	RUN/nginx.conf or lighttpd.conf
  *	RUN/tmp/        the account's: pid file, temporary files
  */
 #ifndef FCGI_RUN_DIR_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * statespace serve: a directory on a port of this machine, with a private
- * nginx in front of a pool, for as long as this process lives.
+ * nginx (or lighttpd) in front of a pool, for as long as this process lives.
  *
  *	serve --- pool's master --- workers
  *	      \-- nginx         --- its workers
@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "front.h"
 #include "listen.h"
 #include "options.h"
 #include "pool.h"
@@ -41,7 +42,7 @@
 
 static const char usage[] =
 	"usage: statespace serve [-h HOST] [-p PORT] [-c FILE] [--timeout SECS]\n"
-	"                        [-e K=V]... [--env-file F] [--front nginx]\n"
+	"                        [-e K=V]... [--env-file F] [--front FRONT]\n"
 	"                        [--workers N] [--allow-no-readme] [DIR]\n";
 
 enum {
@@ -65,9 +66,10 @@ struct serve {
 	struct account account;
 	struct run_dir run;
 	struct listener web;    /* what clients connect to */
-	struct listener socket; /* what nginx connects to */
+	struct listener socket; /* what the front connects to */
 	struct listener status; /* the same for health and figures */
 	char address[128];
+	struct front server; /* the one in front */
 	pid_t pool, front;
 	sigset_t open; /* the mask while waiting */
 };
@@ -145,7 +147,7 @@ open_site(struct serve *s, struct ss_error *err)
 		: err->code;
 }
 
-/* ---------------------------------------------------- nginx's own files -- */
+/* ------------------------------------------------- the front's own files -- */
 
 /*
  * The directory with the templates: where it was installed, or beside the
@@ -201,19 +203,33 @@ is_quotable(const char *path)
 
 /* Who else would send the files would not be there. */
 static enum ss_err
-check_handover(const char *handover, const char *root, struct ss_error *err)
+check_handover(const struct serve *s, const char *root, struct ss_error *err)
 {
+	const char *handover = ss_site_option(s->served->site, "http.handover");
+
 	if (strcmp(handover, "none") == 0)
 		return SS_OK;
-	if (strcmp(handover, "nginx") != 0)
+	if (strcmp(handover, s->server.name) != 0)
 		return say_refusal(err, SS_CONFIG,
-			"http.handover is \"%s\", and serve starts nginx",
-			handover);
+			"http.handover is \"%s\", and serve starts %s",
+			handover, s->server.name);
 	if (!is_quotable(root))
 		return say_refusal(err, SS_CONFIG,
-			"http.handover: nginx cannot be told the path %s",
-			root);
+			"http.handover: %s cannot be told the path %s",
+			s->server.name, root);
 	return SS_OK;
+}
+
+/* The address in two parts, as lighttpd wants it. */
+static void
+split_address(const char *address, char host[static 128], const char **port)
+{
+	char *colon;
+
+	snprintf(host, 128, "%s", address);
+	colon = strrchr(host, ':');
+	*port = address + (colon - host) + 1;
+	*colon = '\0';
 }
 
 static enum ss_err
@@ -222,22 +238,30 @@ write_configuration(struct serve *s, struct ss_error *err)
 	const struct ss_site *site = s->served->site;
 	const char *root = ss_site_option(site, "root");
 	const char *handover = ss_site_option(site, "http.handover");
-	char *text = read_template("serve.conf.in", err);
+	char *text = read_template(s->server.template, err);
 	char *params =
 		text != NULL ? read_template("statespace_params", err) : NULL;
 	char *errors =
 		params != NULL ? read_template("statespace_errors", err) : NULL;
 	double seconds = ss_site_option_number(site, "limits.timeout") +
 		ss_site_option_number(site, "components.total");
-	char body[32], wait[32];
+	double body_max = ss_site_option_number(site, "limits.max_body_bytes") +
+		BODY_MARGIN;
+	bool handed = strcmp(handover, "none") != 0;
+	char body[32], kib[32], wait[32], host[128], sendfile[PATH_MAX + 128];
+	const char *port;
 	enum ss_err code = SS_CONFIG;
 
-	snprintf(body, sizeof(body), "%.0f",
-		ss_site_option_number(site, "limits.max_body_bytes") +
-			BODY_MARGIN);
+	snprintf(body, sizeof(body), "%.0f", body_max);
+	snprintf(kib, sizeof(kib), "%.0f", body_max / 1024);
 	snprintf(wait, sizeof(wait), "%.0f", seconds + READ_MARGIN_S);
 	if (errors != NULL)
-		code = check_handover(handover, root, err);
+		code = check_handover(s, root, err);
+	split_address(s->address, host, &port);
+	snprintf(sendfile, sizeof(sendfile),
+		"\"x-sendfile\" => \"enable\", "
+		"\"x-sendfile-docroot\" => ( \"%s\" ),",
+		is_quotable(root) ? root : "/nonexistent");
 	if (code == SS_OK) {
 		const struct filling fillings[] = {
 			{ "RUN", s->run.path },
@@ -249,13 +273,14 @@ write_configuration(struct serve *s, struct ss_error *err)
 			{ "PARAMS", params },
 			{ "ERRORS", errors },
 			{ "SITE", is_quotable(root) ? root : "/nonexistent" },
-			{ "IGNORED",
-				strcmp(handover, "none") == 0
-					? "X-Accel-Redirect"
-					: "" },
+			{ "IGNORED", handed ? "" : "X-Accel-Redirect" },
+			{ "SENDFILE", handed ? sendfile : "" },
+			{ "HOST", host },
+			{ "PORT", port },
+			{ "BODY_KIB", kib },
 		};
 
-		code = run_dir_write(&s->run, "nginx.conf", text, fillings,
+		code = run_dir_write(&s->run, s->server.file, text, fillings,
 			sizeof(fillings) / sizeof(fillings[0]), err);
 	}
 	free(errors);
@@ -264,71 +289,14 @@ write_configuration(struct serve *s, struct ss_error *err)
 	return code;
 }
 
-static bool
-find_nginx(char path[static PATH_MAX])
-{
-	static const char more[] = ":/usr/sbin:/usr/local/sbin:/sbin";
-	const char *env = getenv("PATH");
-	char all[8192], *rest = all, *dir;
-
-	snprintf(
-		all, sizeof(all), "%s%s", env != NULL ? env : "/usr/bin", more);
-	while ((dir = strsep(&rest, ":")) != NULL) {
-		snprintf(path, PATH_MAX, "%s/nginx", dir);
-		if (dir[0] == '/' && access(path, X_OK) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* -------------------------------------------------------- the two halves -- */
-
-/*
- * nginx takes the listening socket from the variable NGINX, as in its own
- * upgrade of the binary.  A session of its own: a terminal's Ctrl-C and
- * resizing (WINCH stops a master from accepting) are not for it.
- */
-static void
-become_nginx(struct serve *s, const char *nginx)
-{
-	char prefix[128], file[128];
-	char inherit[] = "NGINX=3;", path[] = "PATH=/usr/bin:/bin";
-	char *const envp[] = { inherit, path, NULL };
-	/* The log before the configured one only tells of the socket. */
-	const char *const argv[] = { nginx, "-e", "/dev/null", "-p", prefix,
-		"-c", file, NULL };
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	run_dir_file(&s->run, "", prefix);
-	run_dir_file(&s->run, "nginx.conf", file);
-	setsid();
-	signal(SIGPIPE, SIG_DFL);
-	if (null < 0 || dup2(null, STDIN_FILENO) < 0 ||
-		dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
-		_exit(EXIT_FAULT);
-	if (s->web.fd == 3 ? fcntl(3, F_SETFD, 0) < 0 : dup2(s->web.fd, 3) < 0)
-		_exit(EXIT_FAULT);
-	/* Last, since a change of account takes it back. */
-	if (!account_become(&s->account) ||
-		prctl(PR_SET_PDEATHSIG, SIGTERM) < 0)
-		_exit(EXIT_FAULT);
-	sigprocmask(SIG_SETMASK, &s->open, NULL);
-	execve(nginx, (char *const *)(uintptr_t)argv, envp);
-	_exit(EXIT_NO_PROGRAM);
-}
 
 static enum ss_err
 start_front(struct serve *s, struct ss_error *err)
 {
-	char nginx[PATH_MAX];
-
-	if (!find_nginx(nginx))
-		return say_refusal(err, SS_CONFIG,
-			"nginx is not installed (Debian: apt install "
-			"nginx-light)");
 	s->front = fork();
 	if (s->front == 0)
-		become_nginx(s, nginx);
+		front_become(&s->server, &s->run, s->web.fd, &s->open);
 	return s->front > 0
 		? SS_OK
 		: say_refusal(err, SS_INTERNAL, "fork: %s", strerror(errno));
@@ -373,7 +341,7 @@ both_live(struct serve *s, bool telling)
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-		const char *who = pid == s->front ? "nginx" : "the pool";
+		const char *who = pid == s->front ? s->server.name : "the pool";
 
 		if (pid == s->front) {
 			/* Its workers, should it not have seen to them. */
@@ -394,7 +362,7 @@ both_live(struct serve *s, bool telling)
 	return s->front != 0 && s->pool != 0;
 }
 
-/* A request that nginx answers by itself: any answer will do. */
+/* A request that the front answers by itself: any answer will do. */
 static int
 send_probe(const struct serve *s)
 {
@@ -427,7 +395,7 @@ wait_until_up(struct serve *s)
 	if (answer.fd >= 0)
 		close(answer.fd);
 	if (!up && !asked_stop && s->front != 0 && s->pool != 0)
-		say("nginx does not answer; stopping");
+		say("%s does not answer; stopping", s->server.name);
 	return up;
 }
 
@@ -457,13 +425,13 @@ wait_for_end(struct serve *s, long seconds)
 }
 
 /*
- * nginx first: it stops accepting and ends what it has; the pool goes when
+ * The front first: it stops accepting and ends what it has; the pool goes when
  * nobody can ask it any more.
  */
 static void
 stop(struct serve *s)
 {
-	tell(s->front, SIGQUIT);
+	tell(s->front, s->server.stop);
 	if (wait_for_end(s, STOP_S))
 		return;
 	tell(s->front, SIGTERM);
@@ -514,6 +482,9 @@ prepare(struct serve *s, struct ss_error *err)
 	char path[128];
 	enum ss_err code;
 
+	code = front_find(&s->server, ss_site_option(site, "serve.front"), err);
+	if (code != SS_OK)
+		return code;
 	code = listen_tcp(&s->web, ss_site_option(site, "serve.host"),
 		(unsigned)ss_site_option_number(site, "serve.port"), BACKLOG,
 		s->address, err);
