@@ -77,7 +77,7 @@ open_listeners(const struct ss_site *site, struct listener *l,
 	char second[LISTEN_PATH_MAX + sizeof(POOL_STATUS_SUFFIX)];
 	enum ss_err code;
 
-	if (listen_inherit(l))
+	if (listen_inherit(l, status))
 		return SS_OK;
 	if (*path == '\0')
 		return say_refusal(err, SS_CONFIG,

@@ -185,18 +185,18 @@ listen_tcp(struct listener *l, const char *host, unsigned port, int backlog,
 	return code;
 }
 
-/* sd_listen_fds(3): the sockets of this process begin at descriptor 3. */
+/* sd_listen_fds(3): how many sockets of this process begin at descriptor 3. */
 static int
-systemd_fd(void)
+systemd_fds(void)
 {
 	const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS");
-	bool ours = pid != NULL && fds != NULL && atol(pid) == (long)getpid() &&
-		atoi(fds) > 0;
+	bool ours = pid != NULL && fds != NULL && atol(pid) == (long)getpid();
+	int count = ours ? atoi(fds) : 0;
 
 	unsetenv("LISTEN_PID");
 	unsetenv("LISTEN_FDS");
 	unsetenv("LISTEN_FDNAMES");
-	return ours ? SYSTEMD_FIRST_FD : -1;
+	return count;
 }
 
 static bool
@@ -209,32 +209,37 @@ listens(int fd)
 		yes != 0;
 }
 
-/*
- * Descriptor 0 is moved away and becomes the null device: what a tool
- * inherits must never be the socket (CVE-2015-9253).
- */
-bool
-listen_inherit(struct listener *l)
+/* A copy out of the way of the standard descriptors; fd itself is closed. */
+static bool
+take_over(struct listener *l, int fd)
 {
-	int fd = systemd_fd();
-	int null;
-
-	*l = LISTENER_INIT;
-	if (fd < 0 && listens(STDIN_FILENO))
-		fd = STDIN_FILENO;
-	if (fd < 0 || !listens(fd))
+	if (!listens(fd))
 		return false;
 	l->fd = fcntl(fd, F_DUPFD_CLOEXEC, SYSTEMD_FIRST_FD);
 	if (l->fd < 0)
 		return false;
-	null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	if (fd == STDIN_FILENO && null >= 0)
-		dup2(null, STDIN_FILENO);
-	else
-		close(fd);
-	if (null >= 0)
-		close(null);
+	close(fd);
 	return fcntl(l->fd, F_SETFL, fcntl(l->fd, F_GETFL) | O_NONBLOCK) == 0;
+}
+
+/*
+ * Descriptor 0 becomes the null device: what a tool inherits must never be the
+ * socket (CVE-2015-9253).
+ */
+bool
+listen_inherit(struct listener *l, struct listener *status)
+{
+	int count = systemd_fds();
+
+	*l = *status = LISTENER_INIT;
+	if (count > 1)
+		take_over(status, SYSTEMD_FIRST_FD + 1);
+	if (count > 0)
+		return take_over(l, SYSTEMD_FIRST_FD);
+	if (!take_over(l, STDIN_FILENO))
+		return false;
+	/* The lowest free one is 0. */
+	return open("/dev/null", O_RDONLY) == STDIN_FILENO;
 }
 
 void

@@ -48,9 +48,10 @@ enum ss_err listen_tcp(struct listener *l, const char *host, unsigned port,
 
 /*
  * Takes over the socket that systemd passed (LISTEN_FDS, whose variables are
- * then removed) or that stands on descriptor 0.  False: there is none.
+ * then removed) or that stands on descriptor 0; a second one of systemd's is
+ * for the status.  False: there is none.
  */
-bool listen_inherit(struct listener *l);
+bool listen_inherit(struct listener *l, struct listener *status);
 
 /* Closes it and removes the path if the file there is still ours. */
 void listen_close(struct listener *l);

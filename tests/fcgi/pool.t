@@ -4,7 +4,7 @@
 # and nothing is left when it ends, however it ends.
 use strict;
 use warnings;
-use Fcntl qw(F_SETFD);
+use Fcntl qw(F_DUPFD F_SETFD);
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use IO::Socket::UNIX;
@@ -254,6 +254,77 @@ for my $how (qw(stdin systemd)) {
 	waitpid $pid, 0;
 	is($?, 0, "$how: ends cleanly");
 	ok(-S $path, "$how: the socket's path is not ours to remove");
+}
+
+# As statespace.socket passes them: the second one is for health and figures.
+{
+	my $site = Statespace::TestSite->new(
+		files => { 'README.md' => "# Hello\n" });
+	my @paths = map { $site->scratch . "/$_" } qw(given given.status);
+	my @listeners = map { IO::Socket::UNIX->new(Type => SOCK_STREAM,
+		Local => $_, Listen => 5) or die "listen: $!" } @paths;
+	my $pid = fork() // die "fork: $!";
+	if ($pid == 0) {
+		# Out of the way first, then to where they belong.
+		my @high = map { fcntl $_, F_DUPFD, 50 } @listeners;
+		POSIX::dup2($high[$_], 3 + $_) for 0, 1;
+		POSIX::close($_) for @high;
+		open STDERR, '>', $site->scratch . '/log';
+		delete $ENV{$_} for grep { /^STATESPACE_/ } keys %ENV;
+		@ENV{qw(STATESPACE_ROOT STATESPACE_POOL_WORKERS LISTEN_PID
+			LISTEN_FDS)} = ($site->dir, 1, $$, 2);
+		$^F = 10;
+		for (3, 4) {
+			open my $same, '>&=', $_;
+			fcntl $same, F_SETFD, 0;
+			push @high, $same;
+		}
+		exec { $program } 'statespace' or POSIX::_exit(127);
+	}
+	is(talk($paths[0], request(variables()))->{status}, 200,
+		'of two sockets from systemd the first one is served');
+	is(talk($paths[1], request(variables(SCRIPT_NAME => '/healthz')))
+		->{status}, 200, 'the second one tells health');
+	is(talk($paths[1], request(variables()))->{status}, 404,
+		'and nothing else');
+	kill 'TERM', $pid;
+	waitpid $pid, 0;
+	is($?, 0, 'and it ends cleanly');
+}
+
+# Who may connect: the socket's directory, owner, group and mode decide.
+SKIP: {
+	skip 'only root can try other accounts', 4 if $> != 0;
+	my $may = sub {
+		my ($path, $uid, $gid) = @_;
+		my $pid = fork() // die "fork: $!";
+		if ($pid == 0) {
+			$) = "$gid $gid";
+			POSIX::setgid($gid);
+			POSIX::setuid($uid);
+			POSIX::_exit(IO::Socket::UNIX->new(
+				Type => SOCK_STREAM, Peer => $path) ? 0 : $!);
+		}
+		waitpid $pid, 0;
+		return $? >> 8;
+	};
+	my $refused = POSIX::EACCES();
+	my $group = getgrgid(65534) // 'nogroup';
+	my $pool = Statespace::Pool->start(config =>
+		"[pool]\nmode = \"static\"\nworkers = 1\n");
+	is($may->($pool->socket, 4321, 4321), $refused,
+		'another account cannot connect');
+	is($may->($pool->socket . '.status', 4321, 4321), $refused,
+		'to neither socket');
+	$pool->stop;
+	$pool = Statespace::Pool->start(config => "[pool]\nmode = \"static\"\n"
+		. "workers = 1\nsocket_group = \"$group\"\n");
+	is($may->($pool->socket, 4321, 65534), 0, 'one of its group can');
+	chmod 0700, $pool->site->scratch;
+	is($may->($pool->socket, 4321, 65534), $refused,
+		'but not through a directory that is closed to it');
+	chmod 0755, $pool->site->scratch;
+	$pool->stop_ok;
 }
 
 done_testing;
