@@ -20,6 +20,7 @@
 #include "proto.h"
 #include "site.h"
 #include "spawn.h"
+#include "tool.h"
 
 #define DEPTH_MAX 64
 #define PROBLEMS_MAX 1000
@@ -60,22 +61,27 @@ add_problem(void *ctx, unsigned line, unsigned column, enum ss_level level,
 		.hint = advice };
 }
 
-/* Programs with a slash are looked for beside the page, others in PATH. */
+/* With a slash beside the page, others in PATH, but for our own. */
+static bool
+is_there(const char *program, int dir_fd)
+{
+	char found[PATH_MAX];
+
+	if (strchr(program, '/') != NULL)
+		return faccessat(dir_fd, program, X_OK, 0) == 0;
+	return tool_find(program) != NULL ||
+		spawn_find(program, found, sizeof(found));
+}
+
 static void
 check_programs(struct check *c, const struct frontmatter *front, int dir_fd)
 {
-	char found[PATH_MAX], message[512];
+	char message[512];
 
 	for (size_t i = 0; i < front->spec_count; i++) {
 		const struct part *p = &front->specs[i].parts[0];
-		bool there;
 
-		if (p->kind != PART_TEXT)
-			continue;
-		there = strchr(p->text.data, '/') != NULL
-			? faccessat(dir_fd, p->text.data, X_OK, 0) == 0
-			: spawn_find(p->text.data, found, sizeof(found));
-		if (there)
+		if (p->kind != PART_TEXT || is_there(p->text.data, dir_fd))
 			continue;
 		snprintf(message, sizeof(message),
 			"the program %s is not installed", p->text.data);
