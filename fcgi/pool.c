@@ -62,6 +62,8 @@ struct pool {
 	uint64_t backoff_us, not_before_us, retire_at_us, shrink_at_us;
 	bool stopping;
 	uint64_t looked_at_us;
+	bool grown;     /* to as many workers as there may be */
+	bool rung;      /* by one of them, and nothing else since */
 	bool saturated; /* all busy, and no more are allowed or can be born */
 	unsigned backlog;
 	uint64_t sampled_us, watchdog_us, watchdog_at_us;
@@ -425,7 +427,8 @@ resize(struct pool *p, uint64_t now)
 	count(p, now, &h, &longest);
 	atomic_store(&p->bell->idle, (int32_t)h.idle);
 	h.waiting = h.idle == 0 && queue_waits(p);
-	full = h.idle == 0 && h.total >= p->sizing.max;
+	p->grown = h.total >= p->sizing.max;
+	full = h.idle == 0 && p->grown;
 	if (full && !p->saturated)
 		p->figures->max_reached++;
 	p->saturated = full || (h.idle == 0 && now < p->not_before_us);
@@ -632,7 +635,9 @@ anyone_busy(struct pool *p)
 
 /*
  * Until a signal, a worker's call, or the next look around.  With no worker
- * idle a waiting connection is a reason, too: on demand, the first one.
+ * idle a waiting connection is a reason, too: on demand, the first one.  A
+ * pool that cannot grow has no use for a call at each request: after one it
+ * looks at the clock.
  */
 static void
 wait_for_something(struct pool *p, uint64_t now)
@@ -641,14 +646,16 @@ wait_for_something(struct pool *p, uint64_t now)
 		p->sizing.mode == SIZING_ONDEMAND && now >= p->not_before_us;
 	struct pollfd fds[2] = { { .fd = p->wake, .events = POLLIN },
 		{ .fd = empty ? p->listener->fd : -1, .events = POLLIN } };
-	uint64_t us = anyone_busy(p) || now < p->not_before_us ? BUSY_TICK_US
-							       : TICK_US;
+	bool deaf = p->grown && p->rung;
+	bool soon = deaf || anyone_busy(p) || now < p->not_before_us;
+	uint64_t us = soon ? BUSY_TICK_US : TICK_US;
 	struct timespec timeout = { .tv_sec = (time_t)(us / SECOND),
 		.tv_nsec = (long)(us % SECOND) * 1000 };
 	eventfd_t rung;
 
-	atomic_store(&p->bell->armed, 1);
-	if (ppoll(fds, 2, &timeout, &p->open) > 0 && fds[0].revents != 0)
+	atomic_store(&p->bell->armed, !deaf);
+	p->rung = ppoll(fds, 2, &timeout, &p->open) > 0 && fds[0].revents != 0;
+	if (p->rung)
 		eventfd_read(p->wake, &rung);
 }
 
