@@ -303,11 +303,22 @@ BENCH := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
 bench: deps-bench ## ratios against bare workers, nginx and fcgiwrap
 	@$(AGAIN) all $(BENCH)
 	@$(TEST_ENV) tests/bench/run
-$(BUILD)/bench/%: tests/bench/%.c tests/bench/child.h $(BUILD)/flags
+$(BUILD)/bench/%: tests/bench/%.c tests/bench/child.h $(BUILD)/core.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LINK) $(LDFLAGS) -o $@ $< \
-		$(LIBS_FCGI)
-.PHONY: bench
+		$(BUILD)/core.a $(LIBS_CORE) $(LIBS_FCGI)
+
+# Counts stay where times do not: instructions and system calls of a request.
+COUNTS = tests/bench/counts
+counts: deps-counts ## write tests/bench/COUNTS.md anew
+	@$(AGAIN) all $(BENCH)
+	@$(TEST_ENV) $(COUNTS)
+check-counts: deps-counts ## fails on 10 % more instructions, or one more call
+	@$(AGAIN) all $(BENCH)
+	@$(TEST_ENV) $(COUNTS) --check
+deps-counts:
+	$(call install_packages,$(PACKAGES) $(PACKAGES_TEST) strace valgrind)
+.PHONY: bench counts check-counts deps-counts
 
 # ----------------------------------------------------------------- reading --
 SOURCES = $(wildcard core/*.c fcgi/*.c)
