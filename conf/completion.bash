@@ -29,13 +29,14 @@ _statespace()
 		return ;;
 	esac
 	case $command in
-	'') words='serve fcgi exec mcp check doctor --help --version' ;;
+	'') words='serve fcgi exec mcp fsworker check doctor --help --version' ;;
 	serve) words='--host --port --config --timeout --env --env-file --front
 		--workers --allow-no-readme --help' ;;
 	fcgi) words='--config --env --env-file --timeout --socket --workers
 		--help' ;;
 	exec) words='--config --env --env-file --timeout --directory --help' ;;
 	mcp) words='--config --env --env-file --timeout --help' ;;
+	fsworker) words='--config --env --env-file --socket --root --help' ;;
 	check) words='--config --env --env-file --json --directory --help' ;;
 	doctor) words='--config --json --help' ;;
 	esac
