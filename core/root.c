@@ -66,14 +66,21 @@ open_beneath(int at, const char *path, int flags)
 	return (int)syscall(SYS_openat2, at, path, &how, sizeof(how));
 }
 
+static const char *
+path_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
 /* The directory that holds path, or a copy of the root for a bare name. */
 static int
-open_parent(const struct root *r, const char *path, const char **name)
+open_parent(const struct root *r, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char parent[PATH_CAP];
 
-	*name = slash != NULL ? slash + 1 : path;
 	if (slash == NULL)
 		return fcntl(r->fd, F_DUPFD_CLOEXEC, 3);
 	if (!copy(parent, sizeof(parent), path, (size_t)(slash - path))) {
@@ -92,10 +99,12 @@ find_fast(const struct root *r, const char *path, int flags, struct found *f)
 	if (!copy(f->real, sizeof(f->real), path, strlen(path)))
 		return ENAMETOOLONG;
 	if (f->want_dir) {
-		f->dir = open_parent(r, path, &path);
+		if (f->dir < 0)
+			f->dir = open_parent(r, path);
 		if (f->dir < 0)
 			return errno;
 		at = f->dir;
+		path = path_name(path);
 	}
 	f->fd = open_beneath(at, path, flags);
 	return f->fd < 0 ? errno : 0;
@@ -340,7 +349,7 @@ find(const struct root *r, const char *path, int flags, struct found *f)
 {
 	int e = ELOOP;
 
-	f->fd = f->dir = -1;
+	f->fd = -1;
 	f->linked = false;
 	flags |= O_CLOEXEC; /* openat2 takes little else with O_PATH */
 	if (!(flags & O_PATH))
@@ -436,7 +445,10 @@ open_file(const struct root *r, const char *path, struct found *f,
 	return S_ISREG(st->st_mode) ? 0 : ENXIO;
 }
 
-/* The same for path with `more` behind it, written to name. */
+/*
+ * The same for path with `more` behind it, written to name.  Beside path, the
+ * directory that was opened for it serves again.
+ */
 static int
 open_longer(const struct root *r, const char *path, const char *more,
 	char name[static PATH_CAP], struct found *f, struct stat *st)
@@ -447,7 +459,9 @@ open_longer(const struct root *r, const char *path, const char *more,
 		return ENAMETOOLONG;
 	memcpy(name, path, len);
 	memcpy(name + len, more, add + 1);
-	found_close(f);
+	fd_close(&f->fd);
+	if (more[0] != '.')
+		fd_close(&f->dir);
 	return open_file(r, name, f, st);
 }
 
