@@ -39,7 +39,7 @@ for my $name ($header =~ /\b(ss_\w+)\s*\((?!\*)/g) {
 	ok($manual =~ /^\.Fn $name\b/m, "libstatespace(3) has $name");
 }
 
-for my $command (qw(serve fcgi exec check fsworker doctor)) {
+for my $command (qw(serve fcgi exec mcp check fsworker doctor)) {
 	my $page = $command eq 'exec' ? 'statespace-exec' : 'statespace';
 SKIP: {
 		skip 'statespace is not built', 1 unless -x "$build/statespace";
