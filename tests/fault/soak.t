@@ -95,14 +95,17 @@ my $after = holds();
 note join ', ', map { "$_ $before->{$_} -> $after->{$_}" } sort keys %$before;
 is($after->{descriptors}, $before->{descriptors},
 	'the master holds as many descriptors as before');
-cmp_ok($after->{memory}, '<=', $before->{memory} * 1.1 + 512,
-	'and no more memory');
 cmp_ok($after->{worker_descriptors}, '<=', $before->{worker_descriptors},
 	'no worker holds more descriptors');
-cmp_ok($after->{worker_memory}, '<=', $before->{worker_memory} * 1.2 + 1024,
-	'nor much more memory');
-ok(!Statespace::Server::process_lives($_, 3), "no tool is left ($_)")
-    for 'sleep 7.75', 'sleep 6.5';
+SKIP: {
+	skip 'a sanitizer keeps what was freed', 2 if $ENV{SANITIZE};
+	cmp_ok($after->{memory}, '<=', $before->{memory} * 1.1 + 512,
+		'and no more memory');
+	cmp_ok($after->{worker_memory}, '<=', $before->{worker_memory} * 1.2 + 1024,
+		'nor much more memory');
+}
+ok(!Statespace::Server::process_lives("sleep $_", 3), 'no tool is left')
+    for @Statespace::Load::NAPS;
 is(talk($pool->socket, request(variables()))->{status}, 200, 'it serves');
 $pool->stop_ok(allow => qr/ended by signal|at birth|exec_failed/);
 

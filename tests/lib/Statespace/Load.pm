@@ -24,6 +24,8 @@ our %FILES = (
 	    . "  - [head, -c, {}, /dev/zero]\n---\n# Hello\n",
 	'big.txt' => join('', map { "line $_\n" } 1 .. 20_000),
 );
+# Command lines that no other test's processes have.
+our @NAPS = ("7.$$", "6.$$");
 our $CONFIG = "[limits]\ntimeout = 1.0\nmax_output_bytes = 300000\n";
 
 sub get { return request(variables(SCRIPT_NAME => $_[0])) }
@@ -37,7 +39,7 @@ my @CASES = (
 		sub { $_[0] =~ /"stdout": "word\Q$_[1]\E\\n"/ }],
 	[8, sub { call('/', ['rm', '-rf', '/']) }, 403,
 		sub { $_[0] =~ /"not_allowed"/ }],
-	[1, sub { call('/', ['sleep', '7.75']) }, 408,
+	[1, sub { call('/', ['sleep', $NAPS[0]]) }, 408,
 		sub { $_[0] =~ /"timeout"/ }],
 	[4, sub { call('/', ['head', '-c', '200000', '/dev/zero']) }, 200,
 		sub { length $_[0] > 200_000 }],
@@ -92,7 +94,7 @@ sub ask
 
 	if (!$make) {
 		my $gone = eval { connect_to($socket) } or return ('lost', $@);
-		syswrite $gone, call('/', ['sleep', '6.5']);
+		syswrite $gone, call('/', ['sleep', $NAPS[1]]);
 		sleep 0.03;
 		return 'left';
 	}
