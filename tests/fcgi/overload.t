@@ -47,6 +47,11 @@ is($ready->{status}, 200, 'the pool is ready');
 is(decode_json($ready->{body})->{pool}{max}, 2, 'and tells its limit');
 talk($pool->socket, request(variables())) for 1 .. 3;
 talk($pool->socket, request(variables(SCRIPT_NAME => '/none')));
+# They are counted when their connection has been closed.
+$pool->until_true(sub {
+	my $counts = figures()->{requests};
+	return $counts->{ok} == 3 && $counts->{not_found};
+}, 3);
 my $now = figures();
 is($now->{requests}{ok}, 3, 'requests are counted by outcome');
 is($now->{requests}{not_found}, 1, 'refusals by their reason');
