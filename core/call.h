@@ -15,7 +15,7 @@ struct call {
 	const struct ss_document *doc;
 	const struct proto_request *request;
 	const char *request_id;
-	bool named;    /* by the tool's index: no other may match */
+	bool named; /* by the tool's index: no other may match */
 	size_t tool;
 	int stdin_fd;  /* relayed to a tool that declares it; -1 */
 	int client_fd; /* a hang-up ends the run; -1 */

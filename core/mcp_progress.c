@@ -102,6 +102,8 @@ run_watched(struct mcp *m, struct call *job, const struct rpc_value *token)
 	job->tick_ms = HEARTBEAT_MS;
 	tell(&p);
 	code = call_run(m->site, job, &stage, &m->result, &m->err);
+	job->output = NULL;
+	job->output_ctx = NULL;
 	if (code == SS_OK &&
 		(!keep(m, &p.out[0], &m->result.out) ||
 			!keep(m, &p.out[1], &m->result.err)))

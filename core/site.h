@@ -35,8 +35,8 @@ struct ss_site {
 	struct ss_hook hooks[SITE_HOOKS_MAX];
 	size_t hook_count;
 	struct page_cache pages;
-	struct catalog *catalog; /* for MCP; NULL: not made yet */
-	uint8_t mcp_key[32];     /* signs what MCP's clients hold for us */
+	struct catalog *catalog;   /* for MCP; NULL: not made yet */
+	uint8_t mcp_key[32];       /* signs what MCP's clients hold for us */
 	struct arena arena;        /* of the request or call in hand */
 	struct exchange *exchange; /* made once, one request at a time */
 	struct local_call *local;  /* the same for ss_site_call */

@@ -598,8 +598,7 @@ run_start(struct run *run)
 	if (ms > 0)
 		run->deadline_us = run->start_us + (uint64_t)ms * 1000;
 	if (run->s->tick_ms != 0 && run->s->output != NULL)
-		run->tick_us =
-			run->start_us + (uint64_t)run->s->tick_ms * 1000;
+		run->tick_us = run->start_us + (uint64_t)run->s->tick_ms * 1000;
 	run->pid = clone(
 		spawn_child_main, top, flags | CLONE_PIDFD, run, &run->pidfd);
 	if (run->pid < 0 && errno == EINVAL)

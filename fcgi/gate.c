@@ -311,8 +311,7 @@ answer(struct gate *g, enum ss_err *outcome)
 	r->ss.stream = stream;
 	r->ss.stream_ctx = g;
 	*outcome = g->answer(g->answer_ctx, g->site, r, &res);
-	sent = *outcome != SS_GONE &&
-		(res.streamed || reply_send(&res, &sink));
+	sent = *outcome != SS_GONE && (res.streamed || reply_send(&res, &sink));
 	ss_response_release(&res);
 	return sent;
 }
