@@ -163,6 +163,41 @@ name_prompts(struct catalog *c, const struct frontmatter *front,
 	return SS_OK;
 }
 
+/* Lower case, digits and single dashes, as the extension wants it. */
+static bool
+is_skill_name(const char *s)
+{
+	size_t n = strlen(s);
+
+	return n > 0 && n <= 64 && s[0] != '-' && s[n - 1] != '-' &&
+		strstr(s, "--") == NULL &&
+		strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == n;
+}
+
+static enum ss_err
+read_skill(struct catalog *c, const struct frontmatter *front,
+	struct catalog_page *out, struct ss_error *err)
+{
+	struct ss_text path = text_of(out->path);
+	const struct node *name =
+		front->root != NULL ? node_member(front->root, "name") : NULL;
+	size_t dir = path_dir_len(out->path), start = dir;
+
+	if (!text_ends(path, "/SKILL.md") || front->description == NULL ||
+		name == NULL || name->kind != NODE_STRING ||
+		!is_skill_name(name->text))
+		return SS_OK;
+	while (start > 0 && out->path[start - 1] != '/')
+		start--;
+	if (dir - start != name->len ||
+		memcmp(out->path + start, name->text, name->len) != 0)
+		return SS_OK;
+	out->is_skill = true;
+	out->skill_description = arena_copy(
+		&c->arena, front->description, strlen(front->description));
+	return out->skill_description != NULL ? SS_OK : error_memory(err);
+}
+
 static enum ss_err
 read_page(struct ss_site *site, struct catalog *c,
 	const struct ss_document *doc, struct catalog_page *out,
@@ -179,7 +214,9 @@ read_page(struct ss_site *site, struct catalog *c,
 	if (page->error.code != SS_OK || site_is_writable(site, doc))
 		return SS_OK;
 	code = name_tools(c, &page->front, out, err);
-	return code == SS_OK ? name_prompts(c, &page->front, out, err) : code;
+	if (code == SS_OK)
+		code = name_prompts(c, &page->front, out, err);
+	return code == SS_OK ? read_skill(c, &page->front, out, err) : code;
 }
 
 static bool
@@ -206,8 +243,12 @@ keep_page(struct catalog *c, const struct catalog_page *old,
 	out->tools = arena_array(a, old->tool_count + 1, sizeof(*out->tools));
 	out->prompts =
 		arena_array(a, old->prompt_count + 1, sizeof(*out->prompts));
+	if (old->is_skill)
+		out->skill_description = arena_copy(a, old->skill_description,
+			strlen(old->skill_description));
 	if (out->title == NULL || out->description == NULL ||
-		out->tools == NULL || out->prompts == NULL)
+		out->tools == NULL || out->prompts == NULL ||
+		(old->is_skill && out->skill_description == NULL))
 		return error_memory(err);
 	for (size_t i = 0; i < old->tool_count; i++)
 		out->tools[i] = old->tools[i];

@@ -29,6 +29,8 @@ struct catalog_page {
 	size_t tool_count;
 	const char **prompts; /* their names */
 	size_t prompt_count;
+	bool is_skill; /* a SKILL.md that names its directory */
+	const char *skill_description;
 };
 
 struct catalog {

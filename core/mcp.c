@@ -21,8 +21,7 @@ mcp_comma(struct mcp *m)
 {
 	const struct buf *b = m->out;
 
-	if (b->len > 0 && b->data[b->len - 1] != '{' &&
-		b->data[b->len - 1] != '[')
+	if (b->len > 0 && strchr("{[:", b->data[b->len - 1]) == NULL)
 		buf_char(m->out, ',');
 }
 
@@ -144,7 +143,8 @@ capabilities(struct mcp *m)
 	mcp_key(m, "capabilities");
 	buf_text(m->out,
 		"{\"tools\":{},\"resources\":{},\"prompts\":{},"
-		"\"completions\":{}");
+		"\"completions\":{},\"extensions\":{\"" MCP_NAMESPACE
+		"skills\":{}}");
 	if (m->era == MCP_LEGACY)
 		buf_text(m->out, ",\"logging\":{}");
 	buf_char(m->out, '}');
@@ -220,6 +220,9 @@ static const struct method {
 		false },
 	{ "prompts/get", mcp_prompts_get, MCP_LEGACY | MCP_MODERN, "name",
 		false },
+	{ "skills/list", mcp_skills_list, MCP_LEGACY | MCP_MODERN, NULL,
+		false },
+	{ "skills/get", mcp_skills_get, MCP_LEGACY | MCP_MODERN, NULL, false },
 	{ "completion/complete", mcp_complete, MCP_LEGACY | MCP_MODERN, NULL,
 		false },
 };

@@ -54,6 +54,8 @@ enum rpc_code mcp_resources_read(struct mcp *m);
 enum rpc_code mcp_prompts_list(struct mcp *m);
 enum rpc_code mcp_prompts_get(struct mcp *m);
 enum rpc_code mcp_complete(struct mcp *m);
+enum rpc_code mcp_skills_list(struct mcp *m);
+enum rpc_code mcp_skills_get(struct mcp *m);
 
 /* `,"name":`, without the comma behind an opening bracket. */
 void mcp_key(struct mcp *m, const char *name);
@@ -93,6 +95,9 @@ enum ss_err mcp_run(struct mcp *m, struct call *job);
 void mcp_uri(struct mcp *m, const char *path);
 /* The clean path that uri names, in the arena; NULL: none of ours. */
 const char *mcp_uri_path(struct mcp *m, const char *uri);
+/* The path, escaped, without quotes and base; and back to a clean path. */
+void mcp_uri_path_add(struct mcp *m, const char *path);
+const char *mcp_uri_decode(struct mcp *m, const char *escaped);
 /*
  * What GET would answer for a clean path, in out, released by the caller;
  * resolved is where it was found.
@@ -101,6 +106,9 @@ const char *mcp_uri_path(struct mcp *m, const char *uri);
  */
 enum ss_err mcp_read_path(struct mcp *m, const char *path,
 	char resolved[static 4097], struct buf *out);
+/* mcp_skills.c: a file of a skill, quoted; the path of one, NULL: of none. */
+void mcp_skill_uri(struct mcp *m, const char *path);
+const char *mcp_skill_file(struct mcp *m, const char *uri);
 /* Members mimeType and text or blob. */
 void mcp_contents(struct mcp *m, const char *path, struct ss_text bytes);
 

@@ -27,15 +27,21 @@ is_unreserved(char c)
 }
 
 void
-mcp_uri(struct mcp *m, const char *path)
+mcp_uri_path_add(struct mcp *m, const char *path)
 {
-	buf_char(m->out, '"');
-	buf_text(m->out, m->site->config.mcp.uri);
 	for (const char *c = path; *c != '\0'; c++)
 		if (is_unreserved(*c))
 			buf_char(m->out, *c);
 		else
 			buf_printf(m->out, "%%%02X", (unsigned char)*c);
+}
+
+void
+mcp_uri(struct mcp *m, const char *path)
+{
+	buf_char(m->out, '"');
+	buf_text(m->out, m->site->config.mcp.uri);
+	mcp_uri_path_add(m, path);
 	buf_char(m->out, '"');
 }
 
@@ -53,12 +59,17 @@ const char *
 mcp_uri_path(struct mcp *m, const char *uri)
 {
 	const char *base = m->site->config.mcp.uri;
-	size_t n = strlen(base), len = 0;
-	char *plain, *path;
+	size_t n = strlen(base);
 
-	if (strncmp(uri, base, n) != 0)
-		return NULL;
-	uri += n;
+	return strncmp(uri, base, n) == 0 ? mcp_uri_decode(m, uri + n) : NULL;
+}
+
+const char *
+mcp_uri_decode(struct mcp *m, const char *uri)
+{
+	char *plain, *path;
+	size_t len = 0;
+
 	plain = arena_alloc(&m->site->arena, strlen(uri) + 1);
 	path = arena_alloc(&m->site->arena, PATH_BYTES_MAX + 1);
 	if (plain == NULL || path == NULL)
@@ -86,6 +97,18 @@ mcp_uri_path(struct mcp *m, const char *uri)
 
 /* ------------------------------------------------------------------ list -- */
 
+/* A skill is called as its directory is. */
+static void
+skill_name(struct mcp *m, const char *path)
+{
+	size_t end = path_dir_len(path), start = end;
+
+	while (start > 0 && path[start - 1] != '/')
+		start--;
+	mcp_key(m, "name");
+	proto_string(m->out, path + start, end - start);
+}
+
 static void
 write_resource(struct mcp *m, const struct catalog_page *p)
 {
@@ -96,11 +119,17 @@ write_resource(struct mcp *m, const struct catalog_page *p)
 	mcp_comma(m);
 	buf_char(m->out, '{');
 	mcp_key(m, "uri");
-	mcp_uri(m, p->path);
-	mcp_text(m, "name", p->path);
-	mcp_text(m, "title", p->title);
-	mcp_text(m, "description",
-		p->description[0] != '\0' ? p->description : p->title);
+	if (p->is_skill) {
+		mcp_skill_uri(m, p->path);
+		skill_name(m, p->path);
+		mcp_text(m, "description", p->skill_description);
+	} else {
+		mcp_uri(m, p->path);
+		mcp_text(m, "name", p->path);
+		mcp_text(m, "title", p->title);
+		mcp_text(m, "description",
+			p->description[0] != '\0' ? p->description : p->title);
+	}
 	mcp_text(m, "mimeType", "text/markdown");
 	mcp_key(m, "size");
 	buf_printf(m->out, "%llu", (unsigned long long)p->length);
@@ -179,7 +208,8 @@ not_found(struct mcp *m, const char *uri)
 
 /* The document as GET answers it. */
 static enum ss_err
-read_document(struct mcp *m, const struct ss_document *doc, struct buf *out)
+read_document(
+	struct mcp *m, const struct ss_document *doc, bool raw, struct buf *out)
 {
 	struct component_job job = { .site = m->site,
 		.doc = doc,
@@ -187,7 +217,7 @@ read_document(struct mcp *m, const struct ss_document *doc, struct buf *out)
 		.client_fd = m->client_fd };
 	enum ss_err code = SS_OK;
 
-	if (path_is_page(doc->path))
+	if (path_is_page(doc->path) && !raw)
 		code = page_get(m->site, doc, &job.page, &m->err);
 	if (code != SS_OK)
 		return code;
@@ -233,12 +263,8 @@ mcp_contents(struct mcp *m, const char *path, struct ss_text bytes)
 	buf_char(m->out, '"');
 }
 
-/*
- * Opens what a clean path names, if it may be told, and reads it.
- * Errors  SS_NOT_FOUND and those of the road.
- */
-enum ss_err
-mcp_read_path(struct mcp *m, const char *path, char resolved[static 4097],
+static enum ss_err
+read_path(struct mcp *m, const char *path, bool raw, char resolved[static 4097],
 	struct buf *out)
 {
 	const struct ss_resolver *resolver = &m->site->resolver;
@@ -251,12 +277,19 @@ mcp_read_path(struct mcp *m, const char *path, char resolved[static 4097],
 	if (code != SS_OK)
 		return code;
 	if (listing_has(m->site, doc.path))
-		code = read_document(m, &doc, out);
+		code = read_document(m, &doc, raw, out);
 	else
 		code = error_set(&m->err, SS_NOT_FOUND, "no such file");
 	snprintf(resolved, 4097, "%s", doc.path);
 	resolver->close(resolver->ctx, &doc);
 	return code;
+}
+
+enum ss_err
+mcp_read_path(struct mcp *m, const char *path, char resolved[static 4097],
+	struct buf *out)
+{
+	return read_path(m, path, false, resolved, out);
 }
 
 enum rpc_code
@@ -267,13 +300,17 @@ mcp_resources_read(struct mcp *m)
 	char resolved[4097];
 	const char *path;
 	enum ss_err code;
+	bool raw; /* a skill's digests are of its files as they are */
 
 	if (uri == NULL)
 		return RPC_BAD_PARAMS;
-	path = mcp_uri_path(m, uri);
+	path = mcp_skill_file(m, uri);
+	raw = path != NULL;
+	if (path == NULL)
+		path = mcp_uri_path(m, uri);
 	if (path == NULL)
 		return not_found(m, uri);
-	code = mcp_read_path(m, path, resolved, &bytes);
+	code = read_path(m, path, raw, resolved, &bytes);
 	if (code == SS_OK) {
 		mcp_key(m, "contents");
 		buf_text(m->out, "[{\"uri\":");

@@ -82,6 +82,17 @@ my $url = 'http://localhost:' . $server->port . '/mcp';
 
 conformance($_, $url, 'behind nginx') for '2026-07-28', '2025-11-25';
 
+# An extension: no revision requires it.
+for my $scenario (qw(enumeration manifest)) {
+	my ($out, $status) = run($node,
+		"$modules/\@modelcontextprotocol/conformance/dist/index.js",
+		'server', '--url', $url, '--spec-version', '2026-07-28',
+		'--force', '--scenario', "sep-2640-skills-$scenario");
+	ok($status == 0 && $out =~ /, 0 failed, 0 warnings/,
+		"skills: $scenario");
+	diag($out) if $status;
+}
+
 mkdir "$scratch/sdk" or die "mkdir: $!";
 copy("$TOP/tests/web/mcp-clients.mjs", "$scratch/sdk") or die "copy: $!";
 symlink $modules, "$scratch/sdk/node_modules";

@@ -4,6 +4,7 @@
 # resources, prompts, questions to a person, progress, and hostile messages.
 use strict;
 use warnings;
+use Digest::SHA qw(sha256_hex);
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use JSON::PP ();
@@ -44,6 +45,11 @@ END
 		'docs/a.md' => "---\ntools: [[grep, {}, {}], [grep, -c, {}, {}]]\n"
 		    . "---\n# Page A\n\nAbout A.\n",
 		'docs/live.md' => "# Live\n```component\necho ran\n```\n",
+		'docs/tea/SKILL.md' => "---\nname: tea\ndescription: Tea.\n---\n"
+		    . "```component\necho ran\n```\n",
+		'docs/tea/more/x.bin' => "\xff",
+		'docs/tea/.hidden' => 'x',
+		'docs/other/SKILL.md' => "---\nname: tea\ndescription: x\n---\n",
 		'data.bin' => "\x00\xff",
 		'broken.md' => "---\ntools: 7\n---\n# Broken\n",
 		'private/secret.md' => "---\ntools: [[ls]]\n---\n# Secret\n",
@@ -211,8 +217,9 @@ sub test_resources
 		return legacy('resources/read', { uri => $uri });
 	};
 
-	is_deeply([sort keys %by], [map { "page:///$_" } qw(README.md broken.md
-		docs/a.md docs/live.md)], 'listed pages are resources');
+	is_deeply([sort keys %by], [(map { "page:///$_" } qw(README.md broken.md
+		docs/a.md docs/live.md docs/other/SKILL.md)),
+		'skill://docs/tea/SKILL.md'], 'listed pages are resources');
 	is_deeply([@{ $by{'page:///docs/a.md'} }{qw(name title description)}],
 		['docs/a.md', 'Page A', 'About A.'],
 		'with the title and the words of the page');
@@ -234,8 +241,44 @@ sub test_resources
 	is_deeply(result(legacy('completion/complete', {
 		ref => { type => 'ref/resource', uri => 'page:///{+path}' },
 		argument => { name => 'path', value => 'docs/' } }))->{completion},
-		{ values => ['docs/a.md', 'docs/live.md'], total => 2,
+		{ values => ['docs/a.md', 'docs/live.md', 'docs/other/SKILL.md',
+			'docs/tea/SKILL.md'], total => 4,
 			hasMore => JSON::PP::false }, 'paths are completed');
+	return;
+}
+
+sub test_skills
+{
+	my ($skill, @more) = @{ result(legacy('skills/list'))->{skills} };
+	my $read = sub {
+		return result(legacy('resources/read', { uri => $_[0] }))
+		    ->{contents}[0];
+	};
+
+	is_deeply([$skill->{uri}, scalar @more],
+		['skill://docs/tea/SKILL.md', 0],
+		'a directory that its SKILL.md names is a skill');
+	is_deeply($skill->{frontmatter}, { name => 'tea',
+		description => 'Tea.' }, 'with its frontmatter');
+	is_deeply([map { $_->{uri} } @{ $skill->{resources} }],
+		['skill://docs/tea/SKILL.md', 'skill://docs/tea/more/x.bin'],
+		'and all its files that are not hidden');
+	is($skill->{resources}[1]{digest}, 'sha256:'
+		. sha256_hex("\xff"), 'each with its digest');
+	my $text = $read->($skill->{uri})->{text};
+	is('sha256:' . sha256_hex($text), $skill->{resources}[0]{digest},
+		'which is of the bytes that are read: no component runs');
+	is($read->('skill://docs/tea/more/x.bin')->{blob}, '/w==', 'a blob too');
+	is_deeply(result(legacy('skills/get', { uri => $skill->{uri} }))
+		->{skill}, $skill, 'one skill by its address');
+	for my $uri ('skill://docs/other/SKILL.md', 'skill://docs/tea/none',
+		'skill://docs/tea/../../private/secret.md', 'skill://README.md',
+		'skill://docs/tea/.hidden', 'skill://private/secret.md') {
+		is(error(legacy('resources/read', { uri => $uri }))->{code},
+			-32002, "not of a skill: $uri");
+	}
+	is(error(legacy('skills/get', { uri => 'skill://x/SKILL.md' }))->{code},
+		-32602, 'an unknown skill');
 	return;
 }
 
@@ -477,6 +520,7 @@ test_tools();
 test_calls();
 test_changes();
 test_resources();
+test_skills();
 test_prompts();
 test_eras();
 test_headers();
