@@ -516,8 +516,34 @@ sub test_hostile
 	return;
 }
 
+# Two hundred clients at once: each gets its own answer.
+sub test_crowd
+{
+	my @sockets = map {
+		my $body = $JSON->encode({ jsonrpc => '2.0', id => $_,
+			method => 'tools/call', params => { name => 'echo',
+			arguments => { word => "w$_" } } });
+		my $socket = $server->connect;
+		print {$socket} "POST /mcp HTTP/1.1\r\nHost: localhost\r\n"
+		    . "Connection: close\r\nContent-Type: application/json\r\n"
+		    . 'Content-Length: ' . length($body) . "\r\n\r\n$body";
+		$socket->flush;
+		$socket;
+	} 1 .. 200;
+	my $right = 0;
+
+	for my $n (1 .. 200) {
+		local $/;
+		my $answer = readline($sockets[$n - 1]) // '';
+		$right++ if $answer =~ /"id":$n,.*"stdout":"w$n\\n"/;
+	}
+	is($right, 200, 'two hundred calls at once are each answered');
+	return;
+}
+
 test_tools();
 test_calls();
+test_crowd();
 test_changes();
 test_resources();
 test_skills();
