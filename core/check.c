@@ -17,6 +17,7 @@
 #include "lint.h"
 #include "page.h"
 #include "path.h"
+#include "json.h"
 #include "proto.h"
 #include "site.h"
 #include "spawn.h"
@@ -250,7 +251,7 @@ print_text(struct buf *b, const char *key, const char *value)
 {
 	buf_printf(b, ", \"%s\": ", key);
 	if (value != NULL)
-		proto_string(b, value, strlen(value));
+		json_string(b, value, strlen(value));
 	else
 		buf_text(b, "null");
 }
@@ -263,7 +264,7 @@ ss_report_json(const struct ss_report *report)
 
 	buf_clear(b);
 	buf_text(b, "{\"page\": ");
-	proto_string(b, report->page, strlen(report->page));
+	json_string(b, report->page, strlen(report->page));
 	buf_printf(b, ", \"format\": \"%s\", \"tools\": %zu, \"problems\": [",
 		report->format, report->tools);
 	for (size_t i = 0; i < report->problem_count; i++) {

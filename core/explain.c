@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "fdio.h"
+#include "json.h"
 #include "proto.h"
 #include "view.h"
 
@@ -428,7 +429,7 @@ put_word(struct buf *out, const char *word, bool toml)
 {
 	if (!toml && is_plain(word))
 		return buf_text(out, word);
-	return proto_string(out, word, strlen(word));
+	return json_string(out, word, strlen(word));
 }
 
 /* Those there are, and one more. */

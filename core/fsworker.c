@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "fdio.h"
+#include "json.h"
 #include "proto.h"
 #include "proto_frame.h"
 #include "site.h"
@@ -68,7 +69,7 @@ put_path(struct worker *w, const char *found)
 		n--;
 	whole = arena_printf(&w->arena, "%.*s%s%s", (int)n, root,
 		root[0] != '\0' ? "/" : "", found);
-	return whole != NULL && proto_string(&w->out, whole, strlen(whole));
+	return whole != NULL && json_string(&w->out, whole, strlen(whole));
 }
 
 /* ------------------------------------------------------------- operations -- */
@@ -175,7 +176,7 @@ put_line(void *ctx, const struct tool_line *line)
 		return false;
 	buf_printf(&w->out,
 		",\"line\":%llu,\"text\":", (unsigned long long)line->number);
-	proto_string(&w->out, line->text.data, line->text.len);
+	json_string(&w->out, line->text.data, line->text.len);
 	return buf_char(&w->out, '}');
 }
 
@@ -228,7 +229,7 @@ do_get_env(struct worker *w)
 
 		buf_text(&w->out, i > 0 ? "," : "");
 		if (value != NULL)
-			proto_string(&w->out, value, strlen(value));
+			json_string(&w->out, value, strlen(value));
 		else
 			buf_text(&w->out, "null");
 	}

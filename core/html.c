@@ -10,6 +10,7 @@
 #include "escape.h"
 #include "markdown.h"
 #include "path.h"
+#include "json.h"
 #include "proto.h"
 
 #define TITLE_BYTES_MAX 200
@@ -320,7 +321,7 @@ add_command(struct buf *out, const struct spec *spec, bool names)
 
 		buf_text(out, i > 0 ? ", " : "");
 		if (p->kind == PART_TEXT) {
-			proto_string(out, p->text.data, p->text.len);
+			json_string(out, p->text.data, p->text.len);
 		} else if (!names) {
 			buf_text(out, "null");
 		} else {
@@ -328,7 +329,7 @@ add_command(struct buf *out, const struct spec *spec, bool names)
 			buf_char(&name, '{');
 			add_name(&name, p, i);
 			buf_char(&name, '}');
-			proto_string(out, buf_view(&name).data, name.len);
+			json_string(out, buf_view(&name).data, name.len);
 		}
 	}
 	buf_char(out, ']');

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "json.h"
 #include "buf.h"
 #include "call.h"
 #include "error.h"
@@ -31,7 +32,7 @@ add_words(struct buf *json, const struct ss_call *call)
 	for (size_t i = 0; i < call->word_count; i++) {
 		if (i > 0)
 			buf_char(json, ',');
-		proto_string(json, call->words[i], strlen(call->words[i]));
+		json_string(json, call->words[i], strlen(call->words[i]));
 	}
 	return buf_char(json, ']');
 }
@@ -45,9 +46,9 @@ add_env(struct buf *json, const struct ss_call *call)
 
 		if (i > 0)
 			buf_char(json, ',');
-		proto_string(json, p->name, strlen(p->name));
+		json_string(json, p->name, strlen(p->name));
 		buf_char(json, ':');
-		proto_string(json, p->value, strlen(p->value));
+		json_string(json, p->value, strlen(p->value));
 	}
 	return buf_text(json, "}}");
 }
@@ -169,16 +170,16 @@ print_dry_run(struct buf *b, const struct ss_result *result,
 		buf_text(b, "null");
 	for (size_t i = 0; result->argv != NULL && i < result->argc; i++) {
 		buf_text(b, i == 0 ? "[" : ", ");
-		proto_string(b, result->argv[i], strlen(result->argv[i]));
+		json_string(b, result->argv[i], strlen(result->argv[i]));
 	}
 	buf_text(b,
 		result->argv != NULL ? "], \"refused\": " : ", \"refused\": ");
 	if (err != NULL && err->code != SS_OK) {
 		buf_printf(b, "{\"code\": \"%s\", \"message\": ",
 			ss_err_code(err->code));
-		proto_string(b, err->message, strlen(err->message));
+		json_string(b, err->message, strlen(err->message));
 		buf_text(b, ", \"hint\": ");
-		proto_string(b, err->hint, strlen(err->hint));
+		json_string(b, err->hint, strlen(err->hint));
 		buf_text(b, "}}");
 	} else {
 		buf_text(b, "null}");

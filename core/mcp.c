@@ -3,6 +3,7 @@
  * One message: which era it belongs to, which method it names, and the
  * envelope of its answer.  How it came is mcp_http's and mcp_line's.
  */
+#include "json.h"
 #include "base64.h"
 #include "mcp_parts.h"
 #include "mcp_message.h"
@@ -36,7 +37,7 @@ mcp_key(struct mcp *m, const char *name)
 void
 mcp_string(struct mcp *m, const char *text)
 {
-	proto_string(m->out, text, strlen(text));
+	json_string(m->out, text, strlen(text));
 }
 
 void
@@ -302,7 +303,7 @@ mcp_no_version(struct mcp *m, const char *asked)
 {
 	buf_text(&m->error_data,
 		"{\"supported\":[\"" MCP_MODERN_VERSION "\"],\"requested\":");
-	proto_string(&m->error_data, asked, strlen(asked));
+	json_string(&m->error_data, asked, strlen(asked));
 	buf_char(&m->error_data, '}');
 	return mcp_refuse(m, RPC_NO_VERSION,
 		"this version of the protocol is not spoken here");

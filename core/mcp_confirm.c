@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "json.h"
 #include "mcp_confirm.h"
 
 #include <inttypes.h>
@@ -122,7 +123,7 @@ question(struct mcp *m, const struct ss_document *doc, const struct spec *spec,
 			"Run a command of /%s that is too long to be shown?",
 			doc->path);
 	}
-	proto_string(m->out, text.data, text.len);
+	json_string(m->out, text.data, text.len);
 	buf_release(&text);
 }
 

@@ -4,6 +4,7 @@
  * start, when it writes, and often enough in silence that neither clients
  * (60 s by default) nor what lies between lose patience.
  */
+#include "json.h"
 #include "clock.h"
 #include "mcp_parts.h"
 
@@ -57,7 +58,7 @@ tell(struct progress *p)
 	buf_printf(&text, ",\"progress\":%.3f", (double)p->value / 1000);
 	if (line.len > 0) {
 		buf_text(&text, ",\"message\":");
-		proto_string(&text, line.data, line.len);
+		json_string(&text, line.data, line.len);
 	}
 	buf_text(&text, "}}");
 	if (buf_ok(&text))

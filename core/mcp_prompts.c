@@ -10,6 +10,7 @@
  *
  * and without text and messages the page's own text.
  */
+#include "json.h"
 #include "base64.h"
 #include "listing.h"
 #include "mcp_parts.h"
@@ -270,7 +271,7 @@ text_message(struct mcp *m, const char *role, struct ss_text text,
 		return code;
 	begin_message(m, role);
 	buf_text(m->out, "{\"type\":\"text\",\"text\":");
-	proto_string(m->out, text.data, text.len);
+	json_string(m->out, text.data, text.len);
 	buf_text(m->out, "}}");
 	return RPC_OK;
 }

@@ -3,6 +3,7 @@
  * Pages as resources: their list, one template for every file, what they
  * hold.  A page is read as GET answers it, its components run.
  */
+#include "json.h"
 #include "base64.h"
 #include "component.h"
 #include "listing.h"
@@ -106,7 +107,7 @@ skill_name(struct mcp *m, const char *path)
 	while (start > 0 && path[start - 1] != '/')
 		start--;
 	mcp_key(m, "name");
-	proto_string(m->out, path + start, end - start);
+	json_string(m->out, path + start, end - start);
 }
 
 static void
@@ -179,7 +180,7 @@ mcp_resources_templates(struct mcp *m)
 {
 	mcp_key(m, "resourceTemplates");
 	buf_text(m->out, "[{\"uriTemplate\":");
-	proto_string(m->out, m->site->config.mcp.uri,
+	json_string(m->out, m->site->config.mcp.uri,
 		strlen(m->site->config.mcp.uri));
 	m->out->len--; /* into the string: its closing quote */
 	buf_text(m->out, "{+path}\"");
@@ -199,7 +200,7 @@ static enum rpc_code
 not_found(struct mcp *m, const char *uri)
 {
 	buf_text(&m->error_data, "{\"uri\":");
-	proto_string(&m->error_data, uri, strlen(uri));
+	json_string(&m->error_data, uri, strlen(uri));
 	buf_char(&m->error_data, '}');
 	return mcp_refuse(m,
 		m->era == MCP_MODERN ? RPC_BAD_PARAMS : RPC_NOT_FOUND,
@@ -250,11 +251,11 @@ mcp_contents(struct mcp *m, const char *path, struct ss_text bytes)
 	struct ss_text type = type_of(path);
 
 	mcp_key(m, "mimeType");
-	proto_string(m->out, type.data, type.len);
+	json_string(m->out, type.data, type.len);
 	if (utf8_valid(bytes.data, bytes.len) &&
 		memchr(bytes.data, '\0', bytes.len) == NULL) {
 		mcp_key(m, "text");
-		proto_string(m->out, bytes.data, bytes.len);
+		json_string(m->out, bytes.data, bytes.len);
 		return;
 	}
 	mcp_key(m, "blob");

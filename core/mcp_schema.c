@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a tool takes and gives, as JSON Schema, and what it may do. */
+#include "json.h"
 #include "ecma.h"
 #include "env.h"
 #include "mcp_parts.h"
@@ -29,7 +30,7 @@ describe_part(struct mcp *m, const struct part *p, bool checked)
 			p->text.data);
 	if (text.len > 0) {
 		mcp_key(m, "description");
-		proto_string(m->out, text.data, text.len);
+		json_string(m->out, text.data, text.len);
 	}
 	buf_release(&text);
 }
@@ -44,7 +45,7 @@ placeholder(struct mcp *m, const struct part *p, const char *name)
 	begin_property(m, name, "string");
 	if (checked) {
 		mcp_key(m, "pattern");
-		proto_string(m->out, pattern.data, pattern.len);
+		json_string(m->out, pattern.data, pattern.len);
 	}
 	describe_part(m, p, checked);
 	buf_char(m->out, '}');

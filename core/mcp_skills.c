@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "json.h"
 #include "digest.h"
 #include "fdio.h"
 #include "listing.h"
@@ -50,7 +51,7 @@ scalar(struct mcp *m, const struct node *n)
 	else if (word)
 		buf_text(m->out, n->text);
 	else
-		proto_string(m->out, n->text, n->len);
+		json_string(m->out, n->text, n->len);
 }
 
 /* Bounded, as the readers bound the depth of what they build. */
@@ -67,7 +68,7 @@ write_node(struct mcp *m, const struct node *n, unsigned depth)
 	for (const struct node *i = n->first; i != NULL; i = i->next) {
 		mcp_comma(m);
 		if (map) {
-			proto_string(m->out, i->key->text, i->key->len);
+			json_string(m->out, i->key->text, i->key->len);
 			buf_char(m->out, ':');
 		}
 		write_node(m, i, depth + 1);

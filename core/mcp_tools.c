@@ -3,6 +3,7 @@
  * tools/list and tools/call: pages' tools under their names, or, on a site
  * with more of them than [mcp] max_tools, one tool `run` for all.
  */
+#include "json.h"
 #include "base64.h"
 #include "call.h"
 #include "listing.h"
@@ -84,7 +85,7 @@ describe(struct mcp *m, const struct catalog_page *listed,
 	spec_print(spec, &text);
 	buf_printf(&text, " in the directory of /%s", listed->path);
 	mcp_key(m, "description");
-	proto_string(m->out, text.data != NULL ? text.data : "", text.len);
+	json_string(m->out, text.data != NULL ? text.data : "", text.len);
 	buf_release(&text);
 }
 
@@ -306,7 +307,7 @@ text_block(struct mcp *m, struct ss_text text)
 {
 	mcp_comma(m);
 	buf_text(m->out, "{\"type\":\"text\",\"text\":");
-	proto_string(m->out, text.data, text.len);
+	json_string(m->out, text.data, text.len);
 	buf_char(m->out, '}');
 }
 
@@ -315,9 +316,9 @@ structured(struct mcp *m, struct ss_text out, struct ss_text err, int code)
 {
 	mcp_key(m, "structuredContent");
 	buf_text(m->out, "{\"stdout\":");
-	proto_string(m->out, out.data, out.len);
+	json_string(m->out, out.data, out.len);
 	buf_text(m->out, ",\"stderr\":");
-	proto_string(m->out, err.data, err.len);
+	json_string(m->out, err.data, err.len);
 	buf_printf(m->out, ",\"returncode\":%d}", code);
 }
 
@@ -405,7 +406,7 @@ binary_block(struct mcp *m, struct ss_text type, const char *path)
 		base64_member(m, "blob", m->result.out);
 	}
 	mcp_key(m, "mimeType");
-	proto_string(m->out, type.data, type.len);
+	json_string(m->out, type.data, type.len);
 	buf_text(m->out, image || sound ? "}" : "}}");
 }
 

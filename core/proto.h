@@ -11,7 +11,6 @@
 #include "buf.h"
 #include "error.h"
 
-#define PROTO_DEPTH_MAX 64
 #define PROTO_WORDS_MAX 65536
 #define PROTO_COMMAND_MAX 1048576 /* bytes of the filled command */
 #define PROTO_WORD_MAX 131071     /* MAX_ARG_STRLEN less the NUL */
@@ -30,13 +29,6 @@ struct proto_request {
 	struct ss_text stdin_text;
 };
 
-/*
- * Is text one JSON value as RFC 8259 says, with our bounds: UTF-8, no control
- * bytes, no NUL even escaped, no lone surrogate, no duplicate member, depth at
- * most PROTO_DEPTH_MAX, nothing after it?  SS_BAD_REQUEST says what and at
- * which byte.
- */
-enum ss_err proto_is_json(const char *text, size_t len, struct ss_error *err);
 /* Errors: SS_BAD_REQUEST, SS_COMMAND_TOO_LARGE, SS_INTERNAL. All in arena. */
 enum ss_err proto_parse(struct arena *arena, const char *text, size_t len,
 	struct proto_request *out, struct ss_error *err);
@@ -44,8 +36,6 @@ enum ss_err proto_parse(struct arena *arena, const char *text, size_t len,
 enum ss_err proto_fill(struct arena *arena, struct ss_text *words, size_t count,
 	const struct ss_pair *args, size_t args_count, struct ss_error *err);
 
-/* A JSON string with quotes; what is not UTF-8 becomes U+FFFD. */
-bool proto_string(struct buf *out, const char *data, size_t len);
 /*
  * {"stdout": ..., "stderr": ..., "returncode": ..., "sandbox": {...}}
  * sandbox and limit may be NULL.

@@ -3,6 +3,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "json.h"
 #include "proto.h"
 
 size_t
@@ -211,7 +212,7 @@ frame_parse(struct arena *arena, const char *text, size_t len,
 {
 	struct reading r = { .arena = arena, .err = err };
 	struct ss_error own = { .code = SS_OK };
-	enum ss_err code = proto_is_json(text, len, &own);
+	enum ss_err code = json_check(text, len, &own);
 	cJSON *root;
 
 	*out = (struct frame_request){ .kind = FRAME_PING };
@@ -250,7 +251,7 @@ frame_error(struct buf *out, const char *code, const char *message)
 {
 	buf_printf(
 		out, "{\"kind\":\"error\",\"code\":\"%s\",\"message\":", code);
-	proto_string(out, message, strlen(message));
+	json_string(out, message, strlen(message));
 	return buf_char(out, '}');
 }
 

@@ -3,6 +3,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "json.h"
 #include "proto.h"
 
 /* Whole numbers that a double holds exactly. */
@@ -122,7 +123,7 @@ rpc_write(struct buf *out, const struct rpc_value *v)
 	if (is_integer(item))
 		return buf_printf(out, "%lld", (long long)item->valuedouble);
 	if (cJSON_IsString(item))
-		return proto_string(
+		return json_string(
 			out, item->valuestring, strlen(item->valuestring));
 	text = cJSON_PrintUnformatted(item);
 	if (text == NULL) {
@@ -187,7 +188,7 @@ read_message(struct rpc *out, const cJSON *root, struct ss_error *err)
 enum rpc_code
 rpc_parse(const char *text, size_t len, struct rpc *out, struct ss_error *err)
 {
-	enum ss_err code = proto_is_json(text, len, err);
+	enum ss_err code = json_check(text, len, err);
 	cJSON *root;
 
 	*out = (struct rpc){ .kind = RPC_REQUEST };

@@ -10,6 +10,7 @@
 #include "markdown.h"
 #include "media.h"
 #include "page.h"
+#include "json.h"
 #include "proto.h"
 
 #define TEXT_BYTES_MAX ((size_t)512 << 10) /* of a list */
@@ -203,7 +204,7 @@ add_template(struct buf *out, const struct spec *spec)
 
 		buf_text(out, i > 0 ? ", " : "");
 		if (p->kind == PART_TEXT)
-			proto_string(out, p->text.data, p->text.len);
+			json_string(out, p->text.data, p->text.len);
 		else
 			buf_printf(out, "\"{%s}\"", p->name ? p->name : "");
 	}

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "json.h"
 #include "proto.h"
 #include "proto_frame.h"
 
@@ -47,7 +48,7 @@ check_bytes(const uint8_t *data, size_t size)
 	struct ss_text bytes = { (const char *)data, size };
 
 	if (frame_bytes(&b, bytes))
-		MUST(proto_is_json(b.data, b.len, NULL) == SS_OK);
+		MUST(json_check(b.data, b.len, NULL) == SS_OK);
 	buf_release(&b);
 }
 
@@ -66,7 +67,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_request(&request);
 	} else {
 		MUST(frame_error(&answer, frame_code(err.code), err.message));
-		MUST(proto_is_json(answer.data, answer.len, NULL) == SS_OK);
+		MUST(json_check(answer.data, answer.len, NULL) == SS_OK);
 	}
 	check_bytes(data, size);
 	frame_head(size, head);

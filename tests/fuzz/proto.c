@@ -5,6 +5,7 @@
  * bounds; cJSON builds what the scanner takes; an answer parses back to what
  * was written.
  */
+#include "json.h"
 #include "proto.h"
 
 #include <cjson/cJSON.h>
@@ -126,7 +127,7 @@ plain_container(const char *p, const char *end, int depth)
 	bool named = *p == '{';
 	char closer = named ? '}' : ']';
 
-	if (depth == PROTO_DEPTH_MAX)
+	if (depth == JSON_DEPTH_MAX)
 		return NULL;
 	p = plain_space(p + 1, end);
 	if (p < end && *p == closer)
@@ -181,7 +182,7 @@ static void
 check_agreement(const char *text, size_t len)
 {
 	struct ss_error err = { 0 };
-	bool taken = proto_is_json(text, len, &err) == SS_OK;
+	bool taken = json_check(text, len, &err) == SS_OK;
 	const char *end = text + len, *p = plain_value(text, end, 0);
 	bool plain = p != NULL && plain_space(p, end) == end;
 	cJSON *tree;
@@ -220,7 +221,7 @@ check_answer(struct ss_text out, struct ss_text err)
 	if (memchr(out.data, 0, out.len) || memchr(err.data, 0, err.len))
 		return;
 	REQUIRE(proto_result(&b, out, err, 3, "strict", NULL));
-	REQUIRE(proto_is_json(b.data, b.len, NULL) == SS_OK);
+	REQUIRE(json_check(b.data, b.len, NULL) == SS_OK);
 	root = cJSON_ParseWithLength(b.data, b.len);
 	REQUIRE(root != NULL);
 	check_text(root, "stdout", out);

@@ -20,7 +20,7 @@ my @FLOORS = (
 	# Bytes in, values out, no system calls: hence no clock, no fdio.
 	{ name => 'reading', pure => 1, sees => [qw(base error buf arena log)],
 	  rooms => [qw(node yaml toml value pattern spec wants frontmatter
-		toolset lint proto path wildcard media fence addr env escape
+		toolset lint proto path wildcard media fence addr env json escape
 		markdown assets html digest toolcall rpc
 		base64 ecma)] },
 	{ name => 'hands', sees => [qw(ground env path spec wants)],

@@ -7,6 +7,7 @@
  * JSON_SUITE names the directory test_parsing; a checkout may have it beside
  * it in ../shared/vectors.
  */
+#include "json.h"
 #include "proto.h"
 #include "tap.h"
 
@@ -86,7 +87,7 @@ judge(const char *file, const struct buf *text)
 	bool wanted =
 		file[0] == 'y' ? why == NULL : file[0] == 'i' && is_taken(file);
 	struct ss_error err = { 0 };
-	bool fine = proto_is_json(text->data ? text->data : "", text->len,
+	bool fine = json_check(text->data ? text->data : "", text->len,
 			    &err) == SS_OK;
 
 	ok(fine == wanted, "%s %s", wanted ? "takes" : "refuses", file);

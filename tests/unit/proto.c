@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The bodies on the wire: what a request may say, what an answer looks like. */
+#include "json.h"
 #include "proto.h"
 #include "tap.h"
 
@@ -22,7 +23,7 @@ static void
 is_json(const char *text)
 {
 	error_clear(&error);
-	is_int(proto_is_json(text, strlen(text), &error), SS_OK, "takes %s",
+	is_int(json_check(text, strlen(text), &error), SS_OK, "takes %s",
 		text);
 }
 
@@ -30,7 +31,7 @@ static void
 no_json(const char *text, size_t len, const char *message)
 {
 	error_clear(&error);
-	is_int(proto_is_json(text, len, &error), SS_BAD_REQUEST, "refuses %s",
+	is_int(json_check(text, len, &error), SS_BAD_REQUEST, "refuses %s",
 		message);
 	ok(strstr(error.message, message) != NULL, "and says \"%s\"", message);
 	if (strstr(error.message, message) == NULL)
@@ -43,7 +44,7 @@ static void
 test_json(void)
 {
 	is_json("{}");
-	is_int(proto_is_json(" \t\r\n[ ]\n", 8, &error), SS_OK,
+	is_int(json_check(" \t\r\n[ ]\n", 8, &error), SS_OK,
 		"takes blanks around everything");
 	is_json("null");
 	is_json("[1, -0, 0.5, 1e9, 1E+9, -1.25e-3, true, false, null, \"\"]");
@@ -106,7 +107,7 @@ nested(char open, char close, size_t count)
 
 	memset(text, open, count);
 	memset(text + count, close, count);
-	return proto_is_json(text, 2 * count, &error);
+	return json_check(text, 2 * count, &error);
 }
 
 static void
@@ -121,7 +122,7 @@ test_bounds(void)
 	is_int(nested('[', ']', 64), SS_OK, "takes 64 levels");
 	is_int(nested('[', ']', 65), SS_BAD_REQUEST, "refuses 65");
 	memset(text, '[', 1 << 20);
-	is_int(proto_is_json(text, 1 << 20, &error), SS_BAD_REQUEST,
+	is_int(json_check(text, 1 << 20, &error), SS_BAD_REQUEST,
 		"refuses a million levels without falling over");
 
 	buf_char(&b, '{');
@@ -129,12 +130,12 @@ test_bounds(void)
 		buf_printf(&b, "%s\"k%d\":0", i ? "," : "", i * 7919 % 100000);
 	buf_char(&b, '}');
 	begun = clock();
-	is_int(proto_is_json(b.data, b.len, &error), SS_OK,
+	is_int(json_check(b.data, b.len, &error), SS_OK,
 		"takes 100000 members");
 	ok(clock() - begun < 5 * CLOCKS_PER_SEC, "in less than 5 s");
 	b.len--;
 	buf_text(&b, ",\"k4711\":1}");
-	is_int(proto_is_json(b.data, b.len, &error), SS_BAD_REQUEST,
+	is_int(json_check(b.data, b.len, &error), SS_BAD_REQUEST,
 		"finds the one of 100001 that is there twice");
 	buf_release(&b);
 	free(text);
@@ -359,7 +360,7 @@ string_is(const char *data, size_t len, const char *wanted)
 {
 	struct buf b = BUF_INIT(4096);
 
-	ok(proto_string(&b, data, len), "writes a string");
+	ok(json_string(&b, data, len), "writes a string");
 	is_str(b.data, wanted, "as %s", wanted);
 	buf_release(&b);
 }
@@ -413,7 +414,7 @@ test_no_byte_hides(void)
 
 			text[at] = (char)c;
 			buf_clear(&b);
-			proto_string(&b, text, 17);
+			json_string(&b, text, 17);
 			wrong += plain != (b.len == 19);
 			for (size_t i = 0; i < b.len; i++)
 				wrong += (unsigned char)b.data[i] < 0x20;
