@@ -247,9 +247,9 @@ struct ss_request {
 	bool status_allowed;     /* the front lets this one see status */
 	const char *body;
 	size_t body_len;
-	bool body_too_large;  /* the gate stopped reading */
-	int client_fd;        /* watched for hang-up; -1: none */
-	uint64_t received_us; /* CLOCK_MONOTONIC when accepted; 0: now */
+	bool body_too_large;     /* the gate stopped reading */
+	int client_fd;           /* watched for hang-up; -1: none */
+	uint64_t received_us;    /* CLOCK_MONOTONIC when accepted; 0: now */
 	const char *mcp_version; /* MCP-Protocol-Version */
 	const char *mcp_method;  /* Mcp-Method */
 	const char *mcp_name;    /* Mcp-Name */
@@ -385,6 +385,17 @@ ss_result_json(struct ss_result *result, const struct ss_error *err);
 void ss_result_release(struct ss_result *result);
 
 /*
+ * The file worker: answers frames (a length of four bytes, big-endian, and
+ * JSON) from in on out, until in ends or a frame says so.  Call it in what
+ * ss_site_fork started; paths are beneath the root, writing is what
+ * grant.write allows.  Blocks.
+ *
+ * Returns  0 at a clean end; EPROTO for a frame that is cut or too long;
+ *          ENOTSUP in a process that is not confined; else errno.
+ */
+int ss_site_fsworker(struct ss_site *site, int in, int out, bool *shut_down);
+
+/*
  * One message of the Model Context Protocol without HTTP, a JSON object of
  * len bytes.  send gets each message of the answer, without a line break:
  * notifications while a tool runs, then the response; nothing for what needs
@@ -410,17 +421,6 @@ struct ss_mcp_glance {
 };
 
 void ss_mcp_look(const char *message, size_t len, struct ss_mcp_glance *out);
-
-/*
- * The file worker: answers frames (a length of four bytes, big-endian, and
- * JSON) from in on out, until in ends or a frame says so.  Call it in what
- * ss_site_fork started; paths are beneath the root, writing is what
- * grant.write allows.  Blocks.
- *
- * Returns  0 at a clean end; EPROTO for a frame that is cut or too long;
- *          ENOTSUP in a process that is not confined; else errno.
- */
-int ss_site_fsworker(struct ss_site *site, int in, int out, bool *shut_down);
 
 /* One finding of ss_site_check. */
 enum ss_level { SS_LEVEL_ERROR, SS_LEVEL_WARNING };
@@ -530,8 +530,8 @@ struct ss_command {
 	ss_output_fn output;       /* NULL: collect */
 	void *output_ctx;
 	uint32_t tick_ms; /* output is called so often, with stream 0 */
-	bool explain; /* fill the result's refused */
-	void *policy; /* for the built-in executor */
+	bool explain;     /* fill the result's refused */
+	void *policy;     /* for the built-in executor */
 };
 
 /*

@@ -23,8 +23,7 @@ static void
 is_json(const char *text)
 {
 	error_clear(&error);
-	is_int(json_check(text, strlen(text), &error), SS_OK, "takes %s",
-		text);
+	is_int(json_check(text, strlen(text), &error), SS_OK, "takes %s", text);
 }
 
 static void
