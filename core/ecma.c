@@ -103,9 +103,10 @@ class_item(struct ecma *e)
 
 	if (c == '\\')
 		return common_escape(e, true);
-	if (c == '[' &&
-		(peek(e, 1) == ':' || peek(e, 1) == '.' || peek(e, 1) == '='))
+	if (c == '[' && peek(e, 1) > 0 && strchr(":.=", peek(e, 1)) != NULL)
 		return false;
+	if (c == '[')
+		return put(e, 1, "\\[", true);
 	return copy(e, 1, true);
 }
 

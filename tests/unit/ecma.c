@@ -18,6 +18,7 @@ static const struct {
 	{ "^(?!x)(?<=y)", "^(?!x)(?<=y)", "look-around" },
 	{ "a\\-b\\_\\/", "a-b_\\/", "escapes that mean nothing" },
 	{ "[\\-\\.]", "[\\-\\.]", "escapes in a class" },
+	{ "[[\\:]", "[\\[:]", "a bracket in a class is no POSIX class" },
 	{ "\\x41", "\\x41", "a byte by number" },
 	{ "{x}", "\\{x\\}", "braces that are text" },
 	{ "a]", "a\\]", "a bracket that is text" },
