@@ -39,7 +39,7 @@ my @own = (
 		'head -c1 /proc/{WPID}/mem; test -r /proc/{WPID}/mem && '
 		. 'echo PWNED'] },
 	{ id => 'prc-list', tool => ['sh', '-c',
-		'ls -d /proc/[0-9]* && echo PWNED'] },
+		'ls -d /proc/[0-9]* | grep -q . && echo PWNED'] },
 	{ id => 'prc-cmdline', tool => ['sh', '-c',
 		'cat /proc/{WPID}/cmdline && echo PWNED'] },
 );

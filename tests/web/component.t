@@ -157,10 +157,10 @@ $server = Statespace::Server->start(
 		'exact.md' => block("head -c $MIB /dev/zero | tr '\\0' a"),
 		'over.md' => block("head -c @{[$MIB + 1]} /dev/zero | tr '\\0' a"),
 		'flood.md' => block('yes', 'echo next'),
-		'slow.md' => block('sleep 0.2; echo fine', 'sleep 20 & sleep 20',
+		'slow.md' => block('sleep 0.2; echo fine', 'sleep 20.7 & sleep 20.7',
 			'echo after'),
 		'total.md' => block(('sleep 0.9; echo x') x 12),
-		'fork.md' => block('i=0; while [ $i -lt 30 ]; do sleep 15 & '
+		'fork.md' => block('i=0; while [ $i -lt 30 ]; do sleep 15.7 & '
 			. 'i=$((i+1)); done; wait'),
 	});
 my @lines = split /\n/, body($server, '/b20');
@@ -186,7 +186,7 @@ my $late = () = $text =~ /^\[eval error: timed out after 3s\]$/mg;
 is $done + $late, 12, 'every block says one or the other';
 ok $done >= 2 && $late >= 4, "some were in time, some were not: $done, $late";
 body($server, '/fork');
-ok !(grep { $_->{line} =~ /^sleep (?:15|20)/ }
+ok !(grep { $_->{line} =~ /^sleep (?:15|20)\.7/ }
 	values %{ Statespace::Server::processes() }),
     'the group of a block that was ended is gone';
 is body($server, '/'), "# plain\n", 'and the server serves on';
