@@ -183,18 +183,21 @@ cmd_fsworker(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	status = EXIT_FAULT;
-	if (!open_site(&job, &err)) {
-		say_error(NULL, &err);
-	} else if (job.socket_path != NULL && !listen_at(&job)) {
+	if (!open_site(&job, &err))
+		goto refused;
+	if (job.socket_path != NULL && !listen_at(&job)) {
 		say("fsworker: %s: %s", job.socket_path, strerror(errno));
-	} else if (ss_site_fork(job.site, worker_main, &job, &pid, &err) !=
-		SS_OK) {
-		say_error(NULL, &err);
-	} else {
-		if (job.listener >= 0)
-			close(job.listener);
-		status = wait_worker(pid);
+		goto out;
 	}
+	if (ss_site_fork(job.site, worker_main, &job, &pid, &err) != SS_OK)
+		goto refused;
+	if (job.listener >= 0)
+		close(job.listener);
+	status = wait_worker(pid);
+	goto out;
+refused:
+	say_error(NULL, &err);
+out:
 	if (job.listener >= 0)
 		unlink(job.socket_path);
 	ss_site_free(job.site);
