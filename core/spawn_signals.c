@@ -16,11 +16,26 @@
 static pid_t settled; /* the process whose dispositions stay */
 static struct signal_list to_reset;
 
+/*
+ * libc's own two signals mean nothing to a single thread, but make(1) leaves
+ * them ignored: back to the default once, not in every child.
+ */
+static void
+reset_libc_signals(void)
+{
+	static const uintptr_t normal[8];
+
+	for (int n = 32; n <= 33; n++)
+		syscall(SYS_rt_sigaction, n, normal, NULL,
+			(size_t)(SIGNALS_LAST / 8));
+}
+
 void
 spawn_settle(void)
 {
 	settled = getpid();
 	to_reset.count = 0;
+	reset_libc_signals();
 }
 
 /*
