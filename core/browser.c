@@ -296,3 +296,67 @@ browser_show(struct exchange *x, const char *path, struct ss_text text)
 		answer(x, false);
 	return code;
 }
+
+/* --------------------------------------------------------------- an error -- */
+
+bool
+browser_wants_error(const struct exchange *x)
+{
+	static const char *const offers[] = { "text/plain", "application/json",
+		"text/html" };
+
+	return x->site->config.http.html && !x->json_errors &&
+		(exchange_is(x, "GET") || exchange_is(x, "HEAD")) &&
+		media_prefer(x->req->accept, offers, ARRAY_LEN(offers)) == 2;
+}
+
+/*
+ * The pages around are named only to who may read them: what was refused
+ * before the site was looked at may come from another origin, or be a hook's
+ * to refuse.
+ */
+static void
+list_around(struct exchange *x, struct html_page *page, struct html_folder *out)
+{
+	struct listing l;
+
+	if (strcmp(x->stage, "resolve") != 0 ||
+		listing_folder(x->site, "", &l, NULL) != SS_OK || l.count == 0)
+		return;
+	*out = (struct html_folder){
+		.path = "", .pages = l.paths, .count = l.count, .cut = l.cut
+	};
+	page->folders = out;
+	page->folder_count = 1;
+}
+
+/* The text's type is said already. */
+static void
+say_html(struct exchange *x)
+{
+	for (size_t i = 0; i < x->header_count; i++)
+		if (strcmp(x->headers[i].name, "Content-Type") == 0)
+			x->headers[i].value = MEDIA_HTML;
+}
+
+void
+browser_error(struct exchange *x)
+{
+	struct html_page page = { .path = "", .error = &x->err };
+	struct buf html = BUF_INIT(x->body.max);
+	struct html_folder around;
+
+	list_around(x, &page, &around);
+	page.version = assets_version();
+	if (find_ways(x, &page) && find_url(x, &page))
+		html_error(&page, x->status, &html);
+	if (html.len > 0 && buf_ok(&html)) {
+		buf_release(&x->body);
+		x->body = html;
+		html = BUF_INIT(0);
+		x->length = x->body.len;
+		say_html(x);
+		put_policy(x);
+	}
+	buf_release(&html);
+}

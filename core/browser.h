@@ -15,5 +15,9 @@ enum ss_err browser_answer(struct exchange *x);
 /* Markdown of our own, shown the same way; path as a page's. */
 enum ss_err
 browser_show(struct exchange *x, const char *path, struct ss_text text);
+/* Is the answer to this GET or HEAD, an error, to be a page? */
+bool browser_wants_error(const struct exchange *x);
+/* Makes the error's text in x->body a page; it stays text where that fails. */
+void browser_error(struct exchange *x);
 
 #endif

@@ -299,8 +299,11 @@ ss_site_handle(struct ss_site *site, const struct ss_request *req,
 			break;
 	}
 	x->err.code = code;
-	if (code != SS_OK)
+	if (code != SS_OK) {
 		exchange_error(x);
+		if (browser_wants_error(x))
+			browser_error(x);
+	}
 	if (!buf_ok(&x->body)) {
 		error_memory(&x->err);
 		exchange_error(x);

@@ -146,7 +146,9 @@ put_crumbs(struct sheet *s)
 		put(s, "</a></li>\n");
 		start = i + 1;
 	}
-	put_in(s, "<li aria-current=\"page\">", path + start, "</li>\n");
+	if (path[start] != '\0')
+		put_in(s, "<li aria-current=\"page\">", path + start,
+			"</li>\n");
 	put(s, "</ol></nav>\n");
 }
 
@@ -738,17 +740,38 @@ put_tools(struct sheet *s)
 }
 
 static void
-put_foot(struct sheet *s)
+put_same(struct sheet *s)
 {
-	put(s, "<footer>\n<p>What an agent reads: <code>");
+	put(s, "<p>What an agent reads: <code>");
 	buf_text(&s->scratch, "curl ");
 	escape_shell(&s->scratch, s->page->url, strlen(s->page->url));
 	put_scratch(s);
-	put(s, "</code></p>\n<p><a");
+	put(s, "</code></p>\n");
+}
+
+static void
+put_foot(struct sheet *s, bool page)
+{
+	put(s, "<footer>\n");
+	if (page)
+		put_same(s);
+	put(s, "<p><a");
 	put_href(s, "AGENTS.md", 9);
 	put(s, ">How agents use this site</a> · <a");
 	put_href(s, "llms.txt", 8);
 	put(s, ">List of its pages</a></p>\n</footer>\n");
+}
+
+/* What stands below or beside the main part; the sheet is done then. */
+static void
+put_rest(struct sheet *s, bool page)
+{
+	put(s, "</main>\n");
+	put_pages(s);
+	put(s, "</div>\n");
+	put_foot(s, page);
+	put(s, "</body>\n</html>\n");
+	buf_release(&s->scratch);
 }
 
 void
@@ -765,10 +788,66 @@ html_page(const struct html_page *page, struct buf *out)
 		put_problem(&s);
 	put_page_text(&s);
 	put_tools(&s);
-	put(&s, "</main>\n");
-	put_pages(&s);
-	put(&s, "</div>\n");
-	put_foot(&s);
-	put(&s, "</body>\n</html>\n");
-	buf_release(&s.scratch);
+	put_rest(&s, true);
+}
+
+/* ------------------------------------------------------------------ errors */
+
+/* As a person says it; the code beside it is the one that agents see. */
+static const char *
+words_of(int status)
+{
+	static const struct {
+		int status;
+		const char *words;
+	} known[] = {
+		{ 400, "Not understood" },
+		{ 403, "Refused" },
+		{ 404, "Not found" },
+		{ 405, "Not done here" },
+		{ 421, "Not this server" },
+		{ 503, "Busy" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (known[i].status == status)
+			return known[i].words;
+	return "Something went wrong";
+}
+
+static void
+put_trouble(struct sheet *s, int status)
+{
+	const struct ss_error *err = s->page->error;
+
+	put_in(s, "<article class=\"trouble\">\n<h1>", words_of(status),
+		"</h1>\n");
+	put_in(s, "<p>", err->message, "</p>\n");
+	if (err->hint[0] != '\0')
+		put_in(s, "<p>", err->hint, "</p>\n");
+	put_in(s, "<p class=\"asked\"><code>", s->page->url,
+		"</code></p>\n<p class=\"note\">");
+	buf_printf(s->out, "Status %d, ", status);
+	put_in(s, "<code>", ss_err_code(err->code), "</code></p>\n");
+	put(s, "<p><a");
+	put_href(s, "", 0);
+	put(s, ">Back to the front page</a></p>\n</article>\n");
+}
+
+void
+html_error(const struct html_page *page, int status, struct buf *out)
+{
+	struct frontmatter front = { .title = words_of(status) };
+	struct html_page frame = *page;
+	struct sheet s = {
+		.page = &frame, .out = out, .scratch = BUF_INIT((size_t)1 << 20)
+	};
+
+	frame.front = &front;
+	frame.path = "";
+	put_head(&s);
+	put_top(&s);
+	put(&s, "<div class=\"sheet\">\n<main id=\"_text\">\n");
+	put_trouble(&s, status);
+	put_rest(&s, false);
 }

@@ -44,6 +44,12 @@ struct html_page {
 
 /* Appends the whole document; failures stick in out. */
 void html_page(const struct html_page *page, struct buf *out);
+/*
+ * The same frame around page->error, answered with status: what happened, to
+ * what was asked for (page->url), what to do, the way back.  Of page, path,
+ * text, front and base are not looked at.
+ */
+void html_error(const struct html_page *page, int status, struct buf *out);
 /* Appends the page's title, as plain text. */
 void html_title(const struct html_page *page, struct buf *out);
 

@@ -86,6 +86,55 @@ is($head->{body}, '', 'HEAD has no body');
 is($head->{headers}{$_}, $page->{headers}{$_}, "HEAD has the $_ of GET")
     for qw(etag content-length content-type content-security-policy);
 
+# ------------------------------------------------------------ the errors --
+
+my $lost = html('/docs/<i>nothing');
+is($lost->{status}, 404, 'a browser that asks for what is not there: 404');
+is($lost->{headers}{'content-type'}, 'text/html; charset=utf-8',
+	'said as a page');
+is($lost->{headers}{'content-security-policy'}, $POLICY, 'with its policy');
+is($lost->{headers}{'x-content-type-options'}, 'nosniff', 'and its guard');
+is($lost->{headers}{'cache-control'}, 'no-store', 'never kept');
+like($lost->{body}, qr{<h1>Not found</h1>\n<p>no such page or file</p>},
+	'what happened');
+like($lost->{body}, qr{<code>http://[\d.:]+/docs/%3Ci%3Enothing</code>},
+	'to what was asked for, escaped');
+like($lost->{body}, qr{Status 404, <code>not_found</code>}, 'its code');
+like($lost->{body}, qr{<a href="\.\./">Back to the front page</a>},
+	'the way back');
+like($lost->{body}, qr{<nav class="pages".*>bad</a>.*>docs/</a>}s,
+	'and the pages of the site');
+unlike($lost->{body}, qr{SECRET|hidden}, 'those that are listed');
+my $lost_head = html('/docs/<i>nothing', 'HEAD');
+is($lost_head->{status}, 404, 'HEAD of it');
+is($lost_head->{body}, '', 'has no body');
+is($lost_head->{headers}{$_}, $lost->{headers}{$_}, "and the $_ of GET")
+    for qw(content-length content-type content-security-policy cache-control);
+for (['*/*', 'text/plain', "no such page or file\n"], [undef, 'text/plain',
+	"no such page or file\n"], ['text/markdown', 'text/plain', "no such page or file\n"],
+	['application/json', 'application/json', qr/"code":"?\s*"not_found"/]) {
+	my ($accept, $type, $body) = @$_;
+	my $answer = $server->request('GET', '/nothing',
+		headers => { Accept => $accept });
+	like($answer->{headers}{'content-type'}, qr{^$type},
+		($accept // 'no Accept') . ": an error is $type");
+	ref $body ? like($answer->{body}, $body, 'in its old words')
+	    : is($answer->{body}, $body, 'in its old words');
+	ok(!$answer->{headers}{'content-security-policy'}, 'without a policy');
+}
+my $refused = html('/out.md');
+is($refused->{status}, 403, 'a link that leaves the site: 403');
+like($refused->{body}, qr{<h1>Refused</h1>.*path_refused}s,
+	'said as a page');
+my $foreign = html('/docs', 'GET', Host => 'evil.example');
+is($foreign->{status}, 421, 'another host is refused');
+unlike($foreign->{body}, qr{>bad<|class="pages"},
+	'and not told which pages there are');
+is($server->request('POST', '/nothing', headers => { Accept => $HTML,
+	'Content-Type' => 'application/json' }, body => '{"command":["ls"]}')
+	->{headers}{'content-type'}, 'application/json',
+	'the error of a POST is JSON for everybody');
+
 # ------------------------------------------------------------- the links --
 
 for (['/docs', './', './docs/'], ['/docs/', '../', ''],
@@ -215,6 +264,8 @@ $server = Statespace::Server->start(
 	config => "[http]\nhtml = false\n");
 like(html('/')->{headers}{'content-type'}, qr{^text/markdown},
 	'an operator can have Markdown only');
+like(html('/nothing')->{headers}{'content-type'}, qr{^text/plain},
+	'and errors as text');
 $llms = $server->request('GET', '/llms.txt');
 is(scalar(() = $llms->{body} =~ /^- \[/mg), 1000,
 	'at most 1000 pages are listed');
