@@ -130,6 +130,8 @@ LINK := -pie -fsanitize=$(SANITIZE)
 endif
 PKG_CFLAGS = $(call once,PKG_CFLAGS,$(shell pkg-config --cflags \
 	yaml-0.1 libpcre2-8 libcjson libseccomp fcgi 2>/dev/null))
+# Runs while building: another compiler's where that builds for elsewhere.
+CC_FOR_BUILD ?= $(CC)
 
 CPPFLAGS_ALL = -D_GNU_SOURCE -Icore $(PKG_CFLAGS) $(CPPFLAGS)
 CFLAGS_ALL = -std=c11 $(WARN) $(WERROR) $(HARDEN) -ffile-prefix-map=$(CURDIR)=. \
@@ -139,7 +141,7 @@ CFLAGS_ALL = -std=c11 $(WARN) $(WERROR) $(HARDEN) -ffile-prefix-map=$(CURDIR)=. 
 archive = $(shell f=$$($(CC) -print-file-name=lib$(1).a); \
 	test -f "$$f" && echo "$$f" || echo -l$(1))
 LIBS_CORE = $(call once,LIBS_CORE,$(call archive,yaml) $(call archive,pcre2-8) \
-	$(call archive,cjson) $(call archive,seccomp) $(call archive,nettle) \
+	$(call archive,cjson) $(call archive,nettle) \
 	$(call archive,cmark-gfm-extensions) $(call archive,cmark-gfm))
 LIBS_FCGI = $(call once,LIBS_FCGI,$(call archive,fcgi))
 
@@ -165,6 +167,17 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 
 # It takes these files in as they are.
 $(BUILD)/core/assets.o: $(wildcard core/assets/*)
+
+# The system call filters, made by libseccomp here and not in each process.
+$(BUILD)/core/filter.o: CPPFLAGS_ALL += -I$(BUILD)/filters
+$(BUILD)/core/filter.o: $(BUILD)/filters/filters.h
+$(BUILD)/filters/filters.h: $(BUILD)/filters/make
+	$(call say,MAKE,$@)
+	$(Q)$< >$@
+$(BUILD)/filters/make: core/filters/make.c core/filter.h $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC_FOR_BUILD) -D_GNU_SOURCE -std=c11 $(WARN) $(WERROR) -Icore \
+		$(PKG_CFLAGS) -o $@ $< $(call archive,seccomp)
 
 # For the tests: every room with its inner names.
 $(BUILD)/core.a: $(CORE_OBJ)
@@ -324,14 +337,15 @@ deps-counts:
 .PHONY: bench counts check-counts deps-counts
 
 # ----------------------------------------------------------------- reading --
-SOURCES = $(wildcard core/*.c fcgi/*.c)
-ALL_C = $(wildcard core/*.[ch] fcgi/*.[ch] tests/*.h tests/*/*.[ch] \
+SOURCES = $(wildcard core/*.c core/*/*.c fcgi/*.c)
+ALL_C = $(wildcard core/*.[ch] core/*/*.[ch] fcgi/*.[ch] tests/*.h tests/*/*.[ch] \
 	examples/*/*.[ch])
 MAN = $(wildcard core/*.3 fcgi/*.1 fcgi/*.8 conf/*.5 conf/*.7)
 
-tidy: ## clang-tidy, with the checks of .clang-tidy
+tidy: $(BUILD)/filters/filters.h ## clang-tidy, with the checks of .clang-tidy
 	@printf '%s\n' $(SOURCES) | xargs -P $(TEST_JOBS) -n 1 sh -c \
-		'clang-tidy --quiet "$$@" -- -std=c11 $(CPPFLAGS_ALL) 2>/dev/null' tidy
+		'clang-tidy --quiet "$$@" -- -std=c11 $(CPPFLAGS_ALL) \
+		-I$(BUILD)/filters 2>/dev/null' tidy
 
 cppcheck: ## cppcheck, every warning an error
 	@cppcheck --quiet -j $(TEST_JOBS) --std=c11 --error-exitcode=1 \
@@ -365,7 +379,7 @@ includedir=$(INCLUDEDIR)
 Name: libstatespace
 Description: Serves Markdown pages and runs the tools that they allow
 Version: $(VERSION)
-Requires: yaml-0.1 libpcre2-8 libcjson libseccomp libcmark-gfm nettle
+Requires: yaml-0.1 libpcre2-8 libcjson libcmark-gfm nettle
 Cflags: -I$${includedir}
 Libs: -L$${libdir} -lstatespace -lcmark-gfm-extensions
 endef

@@ -15,7 +15,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -24,13 +23,13 @@
 #include <unistd.h>
 
 #include "fdio.h"
+#include "filter.h"
 #include "landlock.h"
 
 #define OWN_NAMESPACES                                                         \
 	(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |            \
 		CLONE_NEWUTS)
 
-static const struct sandbox_filter *filters; /* of the process born */
 static struct sandbox self = { .site = "", .scratch = "", .libexec = "" };
 
 const struct sandbox *
@@ -79,6 +78,13 @@ no_account(struct ss_error *err, const char *name)
 	return SS_CONFIG;
 }
 
+static void
+account_name(struct sandbox_plan *plan, const struct passwd *found)
+{
+	snprintf(plan->account, sizeof(plan->account), "%s",
+		found != NULL ? found->pw_name : "tool");
+}
+
 /* Started by a user: tools run as that user, and as nobody else. */
 static enum ss_err
 account_own(struct sandbox_plan *plan, struct ss_error *err)
@@ -87,6 +93,7 @@ account_own(struct sandbox_plan *plan, struct ss_error *err)
 
 	plan->uid = geteuid();
 	plan->gid = getegid();
+	account_name(plan, getpwuid(plan->uid));
 	if (plan->user != NULL && plan->user[0] != '\0') {
 		named = getpwnam(plan->user);
 		if (named == NULL)
@@ -98,6 +105,25 @@ account_own(struct sandbox_plan *plan, struct ss_error *err)
 	return SS_OK;
 }
 
+/*
+ * Of the machine's own file: the accounts that a package makes are there, and
+ * asking every service of nsswitch.conf(5) costs more than a tool's start.
+ */
+static const struct passwd *
+account_of_machine(const char *name)
+{
+	FILE *file = fopen("/etc/passwd", "re");
+	const struct passwd *found = NULL;
+
+	if (file == NULL)
+		return NULL;
+	while ((found = fgetpwent(file)) != NULL)
+		if (strcmp(found->pw_name, name) == 0)
+			break;
+	fclose(file);
+	return found;
+}
+
 static const struct passwd *
 account_find(const struct sandbox_plan *plan)
 {
@@ -105,8 +131,8 @@ account_find(const struct sandbox_plan *plan)
 
 	if (plan->user != NULL && plan->user[0] != '\0')
 		return getpwnam(plan->user);
-	found = getpwnam("statespace");
-	return found != NULL ? found : getpwnam("nobody");
+	found = account_of_machine("statespace");
+	return found != NULL ? found : account_of_machine("nobody");
 }
 
 /* Started by root: never uid 0 (RLIMIT_NPROC does not bind there). */
@@ -123,6 +149,7 @@ account_chosen(struct sandbox_plan *plan, struct ss_error *err)
 				: "statespace or nobody");
 	plan->uid = found->pw_uid;
 	plan->gid = found->pw_gid;
+	account_name(plan, found);
 	if (plan->group != NULL && plan->group[0] != '\0') {
 		group = getgrnam(plan->group);
 		if (group == NULL)
@@ -138,21 +165,6 @@ account_chosen(struct sandbox_plan *plan, struct ss_error *err)
 		"set pool.user and pool.group to an account without "
 		"privileges");
 	return SS_CONFIG;
-}
-
-static enum ss_err
-account(struct sandbox_plan *plan, struct ss_error *err)
-{
-	const struct passwd *found;
-	enum ss_err code = geteuid() == 0 ? account_chosen(plan, err)
-					  : account_own(plan, err);
-
-	if (code != SS_OK)
-		return code;
-	found = getpwuid(plan->uid);
-	snprintf(plan->account, sizeof(plan->account), "%s",
-		found != NULL ? found->pw_name : "tool");
-	return SS_OK;
 }
 
 /* ---------------------------------------------------------- the plan */
@@ -196,68 +208,14 @@ check_grants(
 enum ss_err
 sandbox_prepare(struct sandbox_plan *plan, struct ss_error *err)
 {
-	enum ss_err code = account(plan, err);
+	enum ss_err code = geteuid() == 0 ? account_chosen(plan, err)
+					  : account_own(plan, err);
 
 	if (code == SS_OK && plan->grant != NULL)
 		code = check_grants(&plan->grant->read, site_of(plan), err);
 	if (code == SS_OK && plan->grant != NULL)
 		code = check_grants(&plan->grant->write, site_of(plan), err);
-	if (code != SS_OK || plan->filters != NULL)
-		return code;
-	plan->filters = calloc(1, sizeof(*plan->filters));
-	return plan->filters == NULL ? error_memory(err) : SS_OK;
-}
-
-void
-sandbox_release(struct sandbox_plan *plan)
-{
-	if (plan->filters == NULL)
-		return;
-	for (size_t i = 0; i < ARRAY_LEN(plan->filters->whole); i++)
-		filter_release(&plan->filters->whole[i]);
-	for (size_t i = 0; i < ARRAY_LEN(plan->filters->narrow); i++)
-		filter_release(&plan->filters->narrow[i]);
-	free(plan->filters);
-	plan->filters = NULL;
-}
-
-/* Made when it is first needed: a quarter of a millisecond each. */
-static const struct filter *
-filter_of(struct sandbox_plan *plan, enum sandbox_level level, unsigned keeps)
-{
-	struct filter *f;
-
-	if (level == SANDBOX_STRICT)
-		keeps |= FILTER_ALONE;
-	f = &plan->filters->whole[keeps];
-	if (f->code == NULL)
-		filter_make(keeps, f, NULL);
-	return f;
-}
-
-/* One for each part of what a launcher keeps. */
-bool
-birth_make_narrow(struct sandbox_plan *plan, unsigned keeps)
-{
-	struct filter *f;
-
-	for (unsigned part = 0; part < FILTER_KEEPS; part++) {
-		f = &plan->filters->narrow[part];
-		if ((part & ~keeps) == 0 && f->code == NULL &&
-			filter_make_narrow(part, f, NULL) != SS_OK)
-			return false;
-	}
-	return true;
-}
-
-const struct filter *
-birth_narrow(unsigned keeps)
-{
-	const struct filter *f = filters != NULL && keeps < FILTER_KEEPS
-		? &filters->narrow[keeps]
-		: NULL;
-
-	return f != NULL && f->code != NULL ? f : NULL;
+	return code;
 }
 
 /* ------------------------------------------------------ steps of a child */
@@ -266,7 +224,6 @@ struct birth {
 	const struct sandbox_plan *plan;
 	enum sandbox_level level;
 	unsigned keeps;
-	const struct filter *filter;
 	int proc; /* the outer /proc, until the walls stand; -1 */
 	struct step *step;
 };
@@ -360,7 +317,8 @@ lose_privileges(struct birth *b)
 static bool
 enter_filter(struct birth *b)
 {
-	errno = filter_child_enter(b->filter);
+	errno = filter_child_enter(
+		filter_whole(b->keeps, b->level == SANDBOX_STRICT));
 	return errno == 0 || step_fail(b->step, "install the filter");
 }
 
@@ -516,7 +474,6 @@ child(struct birth *b, int report, const struct birth_wish *wish)
 		born = false; /* nobody waits: the parent is gone */
 	fd_close(&report);
 	self.keeps = b->keeps;
-	filters = b->plan->filters;
 	launcher_attach(wish->launcher);
 	spawn_settle();
 	status = born ? wish->worker(wish->ctx) : 1;
@@ -565,7 +522,6 @@ birth_at(struct sandbox_plan *plan, const struct birth_wish *wish, pid_t *pid,
 	struct birth b = { .plan = plan,
 		.level = wish->level,
 		.keeps = wish->keeps,
-		.filter = filter_of(plan, wish->level, wish->keeps),
 		.proc = -1,
 		.step = failed };
 	int report[2];
@@ -690,7 +646,7 @@ sandbox_fork(struct sandbox_plan *plan, unsigned keeps,
 	bool born;
 
 	*pid = -1;
-	if (plan->filters == NULL)
+	if (plan->account[0] == '\0')
 		return error_internal(err, 0, "sandbox_prepare was not called");
 	if (keeps == 0 && launcher_keeps(plan) != 0)
 		wish.launcher = bear_launcher(plan);
@@ -718,7 +674,8 @@ sandbox_decide(struct sandbox_plan *plan)
 	struct step failed;
 	pid_t pid;
 
-	if (plan->filters == NULL || !birth_first(plan, &wish, &pid, &failed))
+	if (plan->account[0] == '\0' ||
+		!birth_first(plan, &wish, &pid, &failed))
 		return SANDBOX_NONE;
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;

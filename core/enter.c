@@ -9,6 +9,7 @@
 
 #include "census.h"
 #include "clock.h"
+#include "filter.h"
 #include "landlock.h"
 
 struct entry {
@@ -125,13 +126,9 @@ prepare_entry(const struct policy *p, const struct ruleset *r,
 		.ruleset = r->fd,
 		.only_own_signals = self->level == SANDBOX_LANDLOCK &&
 			self->landlock_abi < 6 };
-	if (code != SS_OK || self->level < SANDBOX_LANDLOCK ||
-		p->keeps == self->keeps)
-		return code;
-	entry->narrow = birth_narrow(p->keeps);
-	if (entry->narrow == NULL)
-		return unavailable(err, "a socket filter is missing");
-	return SS_OK;
+	if (self->level >= SANDBOX_LANDLOCK && p->keeps != self->keeps)
+		entry->narrow = filter_narrow(p->keeps);
+	return code;
 }
 
 static void

@@ -507,9 +507,7 @@ launcher_fork(struct sandbox_plan *plan, int socket, struct step *failed)
 		.launcher = -1 };
 	pid_t pid;
 
-	if (birth_make_narrow(plan, wish.keeps))
-		return birth_at(plan, &wish, &pid, failed);
-	return step_fail(failed, "make the socket filters");
+	return birth_at(plan, &wish, &pid, failed);
 }
 
 /* -------------------------------------------------------- in the worker */

@@ -65,7 +65,6 @@ struct sandbox_plan {
 	uid_t uid; /* the account that tools run as; never 0 */
 	gid_t gid;
 	bool drop; /* started as root: become it */
-	struct sandbox_filter *filters;
 };
 
 #define SANDBOX_PLAN_INIT                                                      \
@@ -73,7 +72,7 @@ struct sandbox_plan {
 		.scratch_bytes = (uint64_t)64 << 20, .scratch_files = 10000 })
 
 /*
- * Resolves the account and makes the system call filters.
+ * Resolves the account and checks the grants.
  * Errors  SS_CONFIG: no such account, uid 0, or a user that only root can
  *         become; SS_INTERNAL.
  */
@@ -84,7 +83,6 @@ enum ss_err sandbox_prepare(struct sandbox_plan *plan, struct ss_error *err);
  * sandbox_fork decides.  Never fails: SANDBOX_NONE with plan->why.
  */
 enum sandbox_level sandbox_decide(struct sandbox_plan *plan);
-void sandbox_release(struct sandbox_plan *plan);
 
 /*
  * Starts a process that is confined and then runs worker(ctx); its return

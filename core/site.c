@@ -51,7 +51,6 @@ ss_site_free(struct ss_site *site)
 	page_cache_release(&site->pages);
 	catalog_free(site->catalog);
 	executor_release(&site->exec_state);
-	sandbox_release(&site->plan);
 	root_close(&site->root);
 	arena_release(&site->arena);
 	config_release(&site->config);
@@ -292,6 +291,9 @@ ss_site_open(struct ss_site *site, struct ss_error *err)
 		code = make_key(site, err);
 	if (code != SS_OK)
 		return code;
+	site->mcp_spent = mcp_spent_open();
+	if (site->mcp_spent == NULL)
+		return error_internal(err, errno, "mmap");
 	site->opened = true;
 	return SS_OK;
 }

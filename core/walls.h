@@ -1,53 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the files of the sandbox share among themselves and with nobody else:
- * the system call filter, the birth of a confined process, its scratch.
+ * the birth of a confined process, its scratch, its launcher.
  */
 #ifndef SS_WALLS_H
 #define SS_WALLS_H
 
-#include <linux/filter.h>
-
 #include "sandbox.h"
 #include "view.h"
 
-/* ---- the system call filter (sandbox.c) ---- */
-
-struct filter {
-	unsigned short count;
-	struct sock_filter *code; /* NULL: not made */
-};
-
-/*
- * The filter of a process that keeps this.  FILTER_ALONE: pid 1 of its own
- * namespace, which needs no pidfd to signal and gives its tools none.
- */
-#define FILTER_ALONE (1u << 3)
-enum ss_err
-filter_make(unsigned keeps, struct filter *out, struct ss_error *err);
-/*
- * For one command of a launcher, on top of the launcher's own: the socket
- * families that this policy does not keep.
- */
-enum ss_err
-filter_make_narrow(unsigned keeps, struct filter *out, struct ss_error *err);
-void filter_release(struct filter *f);
-/* Needs no_new_privs.  0 or errno.  Async-signal-safe. */
-int filter_child_enter(const struct filter *f);
-/*
- * Refuses signals to other processes than this one, for Landlock before
- * ABI 6.  0 or errno.  Async-signal-safe.
- */
-int filter_child_signals(void);
-
 /* ---- birth (birth.c) ---- */
-
-#define FILTER_KEEPS 8 /* combinations of KEEP_... */
-
-struct sandbox_filter {
-	struct filter whole[2 * FILTER_KEEPS]; /* with FILTER_ALONE */
-	struct filter narrow[FILTER_KEEPS];    /* made for launchers only */
-};
 
 /* A process to be born, at one level and no other. */
 struct birth_wish {
@@ -67,10 +29,6 @@ struct birth_wish {
  */
 bool birth_at(struct sandbox_plan *plan, const struct birth_wish *wish,
 	pid_t *pid, struct step *failed);
-/* Makes the filters that birth_narrow hands out in what is born later. */
-bool birth_make_narrow(struct sandbox_plan *plan, unsigned keeps);
-/* filter_make_narrow's for a process that was born; NULL: none. */
-const struct filter *birth_narrow(unsigned keeps);
 
 /* ---- the scratch of this process (clean.c) ---- */
 

@@ -299,7 +299,6 @@ main(void)
 		phase = COMMAND;
 		try_all(&plan, i == 0 ? "strict command" : "landlock command");
 	}
-	sandbox_release(&plan);
 	tear_down();
 	return done();
 }

@@ -246,7 +246,6 @@ go(void)
 		sandbox_fork(&plan, 0, worker, NULL, &pid, &err) == SS_OK)
 		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 			;
-	sandbox_release(&plan);
 	while (trial.launcher && waitpid(-1, NULL, 0) > 0)
 		;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -777,7 +776,6 @@ check_probes(void)
 		"every layer that does not work has a remedy");
 	is_int(sandbox_decide(&plan), SANDBOX_STRICT, "this machine is strict");
 	ok(plan.uid != 0 && plan.gid != 0, "tools never run as root");
-	sandbox_release(&plan);
 }
 
 /* Without namespaces the machine cannot show what this file asks. */
@@ -793,7 +791,6 @@ machine_is_able(void)
 		sandbox_decide(&plan) == SANDBOX_STRICT;
 	if (!able)
 		printf("# %s\n", plan.why);
-	sandbox_release(&plan);
 	return able;
 }
 

@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The system call filter: the only file that knows libseccomp.  It is made in
- * the parent, as plain BPF, so that a birth only installs it.
+ * Prints the system call filters as C, for core/filter.c: the only file that
+ * knows libseccomp.  It is a program that runs when the library is built: BPF
+ * is the same every time, and making it would cost each birth a millisecond.
  *
  * A list of refusals and not of permissions: lists of permissions broke with
  * every new libc (newfstatat, statx, clone3), and what is left is governed by
  * lost capabilities, the view and Landlock.  Refused calls that are new to
  * programs say ENOSYS, so that they fall back; old ones EPERM.
  */
-#include "walls.h"
-
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <sched.h>
 #include <seccomp.h>
-#include <signal.h>
-#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include "fdio.h"
+#include "base.h"
+#include "filter.h"
 
 #define LOW32 0xffffffffULL /* arguments of type int: the rest is noise */
 
@@ -236,8 +235,8 @@ static bool
 family_kept(int family, unsigned keeps)
 {
 	if (family == AF_INET || family == AF_INET6)
-		return keeps & KEEP_NETWORK;
-	return family == AF_UNIX && (keeps & KEEP_UNIX);
+		return keeps & FILTER_NETWORK;
+	return family == AF_UNIX && (keeps & FILTER_UNIX);
 }
 
 /* One rule a family: libseccomp takes no two conditions on one argument. */
@@ -247,7 +246,7 @@ refuse_sockets(scmp_filter_ctx ctx, unsigned keeps)
 	const uint32_t action = SCMP_ACT_ERRNO(EAFNOSUPPORT);
 	int e = 0;
 
-	if (!(keeps & (KEEP_NETWORK | KEEP_UNIX)))
+	if (!(keeps & (FILTER_NETWORK | FILTER_UNIX)))
 		return seccomp_rule_add(ctx, action, SCMP_SYS(socket), 0);
 	for (int family = 0; family < 64 && e == 0; family++)
 		if (!family_kept(family, keeps))
@@ -274,38 +273,18 @@ refuse_all(scmp_filter_ctx ctx, unsigned keeps)
 }
 
 /*
- * libseccomp 2.5 hands a program out only through a descriptor; a file in
- * memory has no size limit, as a pipe has.
- */
-static int export(scmp_filter_ctx ctx, struct filter *out)
-{
-	int fd = (int)syscall(SYS_memfd_create, "filter", 1 /* CLOEXEC */);
-	off_t size;
-	int e;
-
-	if (fd < 0)
-		return -errno;
-	e = seccomp_export_bpf(ctx, fd);
-	size = e == 0 ? lseek(fd, 0, SEEK_END) : 0;
-	if (size > 0 && (out->code = malloc((size_t)size)) != NULL &&
-		pread(fd, out->code, (size_t)size, 0) == size)
-		out->count =
-			(unsigned short)((size_t)size / sizeof(*out->code));
-	else
-		e = e != 0 ? e : -ENOMEM;
-	fd_close(&fd);
-	return e;
-}
-
-/*
  * A foreign architecture's entry (int 0x80) and x32 numbers end the process;
- * both are libseccomp's first checks.
+ * both are libseccomp's first checks.  The kernel that matters is not the one
+ * that builds: level 3 knows how to end a process (Linux 4.14).
  */
 static scmp_filter_ctx
 begin(void)
 {
-	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ALLOW);
+	scmp_filter_ctx ctx;
 
+	if (seccomp_api_get() < 3)
+		seccomp_api_set(3);
+	ctx = seccomp_init(SCMP_ACT_ALLOW);
 	if (ctx != NULL &&
 		(seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH,
 			 SCMP_ACT_KILL_PROCESS) < 0 ||
@@ -317,92 +296,65 @@ begin(void)
 	return ctx;
 }
 
-/* all: everything; else the socket families alone. */
-static enum ss_err
-make(unsigned keeps, bool all, struct filter *out, struct ss_error *err)
+/* libseccomp 2.5 hands a program out only through a descriptor. */
+static int
+print_code(scmp_filter_ctx ctx)
+{
+	FILE *file = tmpfile();
+	struct sock_filter one;
+	int e = file == NULL ? -errno : seccomp_export_bpf(ctx, fileno(file));
+
+	if (e == 0)
+		rewind(file);
+	while (e == 0 && fread(&one, sizeof(one), 1, file) == 1)
+		printf("\t{ 0x%02x, %u, %u, 0x%08x },\n", one.code, one.jt,
+			one.jf, one.k);
+	if (file != NULL)
+		fclose(file);
+	return e;
+}
+
+/* whole: everything; else the socket families alone. */
+static int
+print_filter(const char *name, unsigned which, bool whole)
 {
 	scmp_filter_ctx ctx = begin();
 	int e = -ENOMEM;
 
-	*out = (struct filter){ 0, NULL };
+	printf("static const struct sock_filter %s_%u[] = {\n", name, which);
 	if (ctx != NULL)
-		e = all ? refuse_all(ctx, keeps) : refuse_sockets(ctx, keeps);
+		e = whole ? refuse_all(ctx, which) : refuse_sockets(ctx, which);
 	if (e == 0)
-		e = export(ctx, out);
+		e = print_code(ctx);
 	seccomp_release(ctx);
-	if (e == 0)
-		return SS_OK;
-	filter_release(out);
-	return error_internal(err, -e, "make the system call filter");
+	printf("};\n\n");
+	if (e != 0)
+		fprintf(stderr, "make_filters: %s %u: %s\n", name, which,
+			strerror(-e));
+	return e;
 }
 
-enum ss_err
-filter_make(unsigned keeps, struct filter *out, struct ss_error *err)
+static void
+print_table(const char *name, unsigned count)
 {
-	return make(keeps, true, out, err);
-}
-
-enum ss_err
-filter_make_narrow(unsigned keeps, struct filter *out, struct ss_error *err)
-{
-	return make(keeps, false, out, err);
-}
-
-void
-filter_release(struct filter *f)
-{
-	free(f->code);
-	*f = (struct filter){ 0, NULL };
-}
-
-static int
-install(unsigned short count, struct sock_filter *code)
-{
-	struct sock_fprog program = { count, code };
-
-	if (prctl(PR_SET_SECCOMP, 2 /* FILTER */, &program) < 0)
-		return errno;
-	return 0;
+	printf("static const struct filter %s[] = {\n", name);
+	for (unsigned i = 0; i < count; i++)
+		printf("\t{ sizeof(%s_%u) / sizeof(%s_%u[0]), %s_%u },\n", name,
+			i, name, i, name, i);
+	printf("};\n\n");
 }
 
 int
-filter_child_enter(const struct filter *f)
+main(void)
 {
-	return f->code == NULL ? EINVAL : install(f->count, f->code);
-}
-
-#define LOAD(field)                                                            \
-	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
-#define LOAD_ARG0                                                              \
-	BPF_STMT(BPF_LD | BPF_W | BPF_ABS,                                     \
-		offsetof(struct seccomp_data, args[0]) +                       \
-			(__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0))
-#define EQUAL(value, yes, no)                                                  \
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, yes, no)
-#define ANSWER(value) BPF_STMT(BPF_RET | BPF_K, value)
-
-/*
- * Written out, because its own process id is only known here, in a child that
- * may not allocate.  kill and tgkill have the process in the same argument.
- */
-int
-filter_child_signals(void)
-{
-	struct sock_filter code[] = {
-		LOAD(nr),
-		EQUAL(SYS_kill, 6, 0),
-		EQUAL(SYS_tgkill, 5, 0),
-		EQUAL(SYS_tkill, 8, 0),
-		EQUAL(SYS_rt_sigqueueinfo, 7, 0),
-		EQUAL(SYS_rt_tgsigqueueinfo, 6, 0),
-		EQUAL(424 /* pidfd_send_signal */, 5, 0),
-		ANSWER(SECCOMP_RET_ALLOW),
-		LOAD_ARG0,
-		EQUAL(0, 1, 0), /* its own group: a session of its own */
-		EQUAL((uint32_t)getpid(), 0, 1),
-		ANSWER(SECCOMP_RET_ALLOW),
-		ANSWER(SECCOMP_RET_ERRNO | EPERM),
-	};
-
-	return install((unsigned short)ARRAY_LEN(code), code);
+	printf("/* Made by core/filters/make.c. */\n\n");
+	for (unsigned i = 0; i < FILTER_WHOLE; i++)
+		if (print_filter("whole", i, true) != 0)
+			return 1;
+	for (unsigned i = 0; i < FILTER_NARROW; i++)
+		if (print_filter("narrow", i, false) != 0)
+			return 1;
+	print_table("whole", FILTER_WHOLE);
+	print_table("narrow", FILTER_NARROW);
+	return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
 }
