@@ -291,9 +291,6 @@ ss_site_open(struct ss_site *site, struct ss_error *err)
 		code = make_key(site, err);
 	if (code != SS_OK)
 		return code;
-	site->mcp_spent = mcp_spent_open();
-	if (site->mcp_spent == NULL)
-		return error_internal(err, errno, "mmap");
 	site->opened = true;
 	return SS_OK;
 }
