@@ -249,3 +249,40 @@ ecma_write(struct buf *out, const char *source, size_t len)
 			return false;
 	return e.depth == 0 && buf_ok(out);
 }
+
+/* A character, or punctuation behind a backslash; 0: anything else. */
+static size_t
+plain(struct ss_text t, size_t at, char *out)
+{
+	char c = t.data[at];
+
+	if (c == '\\' && at + 1 < t.len && strchr(SYNTAX, t.data[at + 1])) {
+		*out = t.data[at + 1];
+		return 2;
+	}
+	*out = c;
+	return c == '\0' || strchr(SYNTAX, c) != NULL ? 0 : 1;
+}
+
+bool
+ecma_choices(struct buf *out, const char *source, size_t len)
+{
+	struct ss_text t = { source, len };
+	size_t start = text_starts(t, "^(?:") ? 4 : 2, n, word = 0;
+
+	if (!text_starts(t, "^(") || !text_ends(t, ")$") || len < start + 3 ||
+		!utf8_valid(source, len))
+		return false;
+	for (size_t at = start; at < len - 2; at += n) {
+		bool between = source[at] == '|';
+		char c = '\0';
+
+		n = between ? 1 : plain(t, at, &c);
+		if (n == 0 || at + n > len - 2 || (between && out->len == word))
+			return false;
+		buf_char(out, c);
+		if (between)
+			word = out->len;
+	}
+	return out->len > word && buf_char(out, '\0') && buf_ok(out);
+}

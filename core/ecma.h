@@ -14,5 +14,10 @@
  * is none that is surely the same, so a client must not check it.
  */
 bool ecma_write(struct buf *out, const char *source, size_t len);
+/*
+ * Writes the words of "^(one|two)$", each with a NUL behind it.  False, and
+ * out may hold some: the expression is no such list.
+ */
+bool ecma_choices(struct buf *out, const char *source, size_t len);
 
 #endif

@@ -84,6 +84,8 @@ void mcp_next_cursor(struct mcp *m, const char *kind, const char *last);
 /* mcp_schema.c: what a tool takes and gives. */
 void mcp_input_schema(
 	struct mcp *m, const struct page *page, const struct spec *spec);
+/* The members, behind its type, of a form's field for a placeholder. */
+void mcp_field(struct mcp *m, const struct part *p);
 void mcp_output_schema(struct mcp *m);
 void mcp_annotations(
 	struct mcp *m, const struct page *page, const struct spec *spec);

@@ -52,6 +52,28 @@ placeholder(struct mcp *m, const struct part *p, const char *name)
 	buf_release(&pattern);
 }
 
+/* Forms know no pattern, but lists to choose from. */
+void
+mcp_field(struct mcp *m, const struct part *p)
+{
+	struct buf words = BUF_INIT(PATTERN_MAX);
+	bool chosen = p->kind == PART_REGEX &&
+		ecma_choices(&words, p->text.data, p->text.len);
+
+	if (chosen) {
+		mcp_key(m, "enum");
+		buf_char(m->out, '[');
+		for (const char *at = words.data, *end = at + words.len;
+			at < end; at += strlen(at) + 1) {
+			mcp_comma(m);
+			mcp_string(m, at);
+		}
+		buf_char(m->out, ']');
+	}
+	describe_part(m, p, chosen);
+	buf_release(&words);
+}
+
 static bool
 is_servers(const struct config *c, const char *name)
 {
@@ -97,6 +119,16 @@ environment(struct mcp *m, const struct page *page, const struct spec *spec)
 		buf_text(m->out, "},\"additionalProperties\":false}");
 }
 
+/* Clients of 2026-07-28 may leave out what a person can be asked for. */
+static bool
+is_asked(const struct mcp *m, const struct spec *spec, const char *name)
+{
+	for (size_t i = 0; m->era == MCP_MODERN && i < spec->ask_count; i++)
+		if (has(&spec->asks[i].arguments, name))
+			return true;
+	return false;
+}
+
 static void
 required(struct mcp *m, const struct spec *spec)
 {
@@ -105,7 +137,8 @@ required(struct mcp *m, const struct spec *spec)
 	mcp_key(m, "required");
 	buf_char(m->out, '[');
 	for (size_t i = 0; i < spec->part_count; i++)
-		if (toolcall_property(spec, i, name)) {
+		if (toolcall_property(spec, i, name) &&
+			!is_asked(m, spec, name)) {
 			mcp_comma(m);
 			mcp_string(m, name);
 		}

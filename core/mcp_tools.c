@@ -7,8 +7,8 @@
 #include "base64.h"
 #include "call.h"
 #include "listing.h"
+#include "mcp_ask.h"
 #include "mcp_confirm.h"
-#include "mcp_parts.h"
 #include "path.h"
 
 #define CURSOR "tool:"
@@ -283,14 +283,16 @@ read_argument(
 	return good;
 }
 
+/* With room for more. */
 static enum ss_err
-read_arguments(struct mcp *m, struct toolcall_argument **out, size_t *count)
+read_arguments(struct mcp *m, size_t more, struct toolcall_argument **out,
+	size_t *count)
 {
 	const struct rpc_value *object = rpc_member(m->rpc.params, "arguments");
 
 	*count = 0;
 	*out = arena_array(
-		&m->site->arena, rpc_count(object) + 1, sizeof(**out));
+		&m->site->arena, rpc_count(object) + more + 1, sizeof(**out));
 	if (*out == NULL)
 		return error_memory(&m->err);
 	for (const struct rpc_value *v = rpc_first(object); v != NULL;
@@ -456,8 +458,81 @@ struct calling {
 	struct ss_document *doc;
 	struct page *page;
 	const struct spec *spec;
+	struct toolcall_argument *args;
+	size_t count;
+	struct mcp_round round;
 	struct proto_request request;
 };
+
+static const struct toolcall_argument *
+argument(const struct calling *c, const char *name)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (strcmp(c->args[i].name, name) == 0)
+			return &c->args[i];
+	return NULL;
+}
+
+/* What the rounds of a call have in common, or RPC_BAD_PARAMS. */
+static enum rpc_code
+begin_round(struct mcp *m, struct calling *c)
+{
+	struct buf declared = BUF_INIT((size_t)1 << 20);
+	enum rpc_code code;
+
+	spec_print(c->spec, &declared);
+	code = mcp_round_begin(m, &c->round, c->doc->path, buf_view(&declared),
+		mcp_ask_count(c->spec->asks, c->spec->ask_count));
+	buf_release(&declared);
+	return code;
+}
+
+/* ---------------------------------------------------- arguments, asked for */
+
+static bool
+has_argument(void *ctx, const char *name)
+{
+	const struct calling *c = ctx;
+
+	return argument(c, name) != NULL ||
+		toolcall_part(c->spec, name) == NULL;
+}
+
+static bool
+take_argument(void *ctx, const char *name, const char *value)
+{
+	struct calling *c = ctx;
+
+	if (!toolcall_fits(toolcall_part(c->spec, name), text_of(value)))
+		return false;
+	c->args[c->count++] = (struct toolcall_argument){
+		.name = name, .kind = TOOLCALL_TEXT, .text = text_of(value)
+	};
+	return true;
+}
+
+static void
+describe_argument(void *ctx, struct mcp *m, const char *name)
+{
+	const struct calling *c = ctx;
+
+	mcp_field(m, toolcall_part(c->spec, name));
+}
+
+static enum mcp_answered
+ask_arguments(struct mcp *m, struct calling *c)
+{
+	const struct mcp_arguments a = { .asks = c->spec->asks,
+		.ask_count = c->spec->ask_count,
+		.has = has_argument,
+		.take = take_argument,
+		.describe = describe_argument,
+		.ctx = c };
+
+	return mcp_ask(m, &c->round, &a);
+}
+
+/* -------------------------------------------------------------- the answer */
 
 /* Copied: the run may read the page anew and free this one. */
 static bool
@@ -470,6 +545,19 @@ keep(struct mcp *m, const struct calling *c, const char **path,
 	type->data = arena_copy(&m->site->arena, t.data, t.len);
 	type->len = t.len;
 	return *path != NULL && type->data != NULL;
+}
+
+static enum rpc_code
+not_run(struct mcp *m, const struct calling *c, enum mcp_answered answered)
+{
+	switch (answered) {
+	case MCP_AGREED:
+	case MCP_ASKED: return RPC_OK;
+	case MCP_DECLINED: return refused(m, output_type(c->spec));
+	case MCP_CANNOT_ASK: return RPC_NO_CAPABILITY;
+	case MCP_SPENT: return RPC_BAD_PARAMS;
+	}
+	return RPC_INTERNAL;
 }
 
 static enum rpc_code
@@ -492,14 +580,10 @@ call(struct mcp *m, struct calling *c)
 		return RPC_INTERNAL;
 	}
 	if (c->spec->confirm)
-		answered = mcp_confirm(m, c->doc, c->spec, &c->request);
-	switch (answered) {
-	case MCP_AGREED: break;
-	case MCP_ASKED: return RPC_OK;
-	case MCP_DECLINED: return refused(m, type);
-	case MCP_CANNOT_ASK: return RPC_NO_CAPABILITY;
-	case MCP_STATE_WRONG: return RPC_BAD_PARAMS;
-	}
+		answered =
+			mcp_confirm(m, &c->round, c->doc, c->spec, &c->request);
+	if (answered != MCP_AGREED)
+		return not_run(m, c, answered);
 	code = mcp_run(m, &job);
 	m->tool = m->result.tool;
 	if (code == SS_GONE || code == SS_INTERNAL)
@@ -539,35 +623,56 @@ try_open(struct mcp *m, const char *name, struct ss_document *doc,
 	return true;
 }
 
+/* What is known may be old: looked up, checked, and made anew. */
+static enum rpc_code
+open_named(struct mcp *m, const char *name, struct ss_document *doc,
+	struct calling *c)
+{
+	struct catalog *fresh;
+
+	if (try_open(m, name, doc, c))
+		return RPC_OK;
+	error_clear(&m->err);
+	if (catalog_refresh(m->site, &fresh, &m->err) != SS_OK)
+		return RPC_INTERNAL;
+	if (try_open(m, name, doc, c))
+		return RPC_OK;
+	return mcp_refuse(
+		m, RPC_BAD_PARAMS, "there is no tool \"%.100s\"", name);
+}
+
+static enum rpc_code
+call_opened(struct mcp *m, struct calling *c)
+{
+	size_t asked = mcp_ask_count(c->spec->asks, c->spec->ask_count);
+	enum mcp_answered answered;
+	enum rpc_code code;
+
+	if (read_arguments(m, asked, &c->args, &c->count) != SS_OK)
+		return RPC_INTERNAL;
+	code = begin_round(m, c);
+	if (code != RPC_OK)
+		return code;
+	answered = ask_arguments(m, c);
+	if (answered != MCP_AGREED)
+		return not_run(m, c, answered);
+	if (toolcall_words(&m->site->arena, c->spec, c->args, c->count,
+		    &c->request, &m->err) == SS_OK)
+		return call(m, c);
+	return m->err.code == SS_INTERNAL ? RPC_INTERNAL
+					  : refused(m, output_type(c->spec));
+}
+
 static enum rpc_code
 call_named(struct mcp *m, const char *name)
 {
-	struct toolcall_argument *args;
 	struct ss_document doc;
 	struct calling c = { .doc = &doc };
-	struct catalog *fresh;
-	enum rpc_code code;
-	size_t count;
+	enum rpc_code code = open_named(m, name, &doc, &c);
 
-	/* What is known may be old: looked up, checked, and made anew. */
-	if (!try_open(m, name, &doc, &c)) {
-		error_clear(&m->err);
-		if (catalog_refresh(m->site, &fresh, &m->err) != SS_OK)
-			return RPC_INTERNAL;
-		if (!try_open(m, name, &doc, &c))
-			return mcp_refuse(m, RPC_BAD_PARAMS,
-				"there is no tool \"%.100s\"", name);
-	}
-	error_clear(&m->err);
-	if (read_arguments(m, &args, &count) != SS_OK)
-		code = RPC_INTERNAL;
-	else if (toolcall_words(&m->site->arena, c.spec, args, count,
-			 &c.request, &m->err) != SS_OK)
-		code = m->err.code == SS_INTERNAL
-			? RPC_INTERNAL
-			: refused(m, output_type(c.spec));
-	else
-		code = call(m, &c);
+	if (code != RPC_OK)
+		return code;
+	code = call_opened(m, &c);
 	close_page(m, &doc);
 	return code;
 }
@@ -583,23 +688,13 @@ bad_run(struct mcp *m, const char *what)
 	return SS_BAD_REQUEST;
 }
 
-static const struct toolcall_argument *
-argument(const struct toolcall_argument *args, size_t count, const char *name)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(args[i].name, name) == 0)
-			return &args[i];
-	return NULL;
-}
-
 static enum ss_err
-run_request(struct mcp *m, const struct toolcall_argument *args, size_t count,
-	struct proto_request *out)
+run_request(struct mcp *m, struct calling *c)
 {
-	const struct toolcall_argument *command =
-		argument(args, count, "command");
-	const struct toolcall_argument *env = argument(args, count, "env");
-	const struct toolcall_argument *in = argument(args, count, "stdin");
+	const struct toolcall_argument *command = argument(c, "command");
+	const struct toolcall_argument *env = argument(c, "env");
+	const struct toolcall_argument *in = argument(c, "stdin");
+	struct proto_request *out = &c->request;
 
 	if (command == NULL || command->kind != TOOLCALL_LIST ||
 		command->item_count == 0)
@@ -648,34 +743,39 @@ open_listed(struct mcp *m, const struct toolcall_argument *named,
 	return error_set(&m->err, SS_NOT_FOUND, "no such page");
 }
 
+/* The page is open. */
+static enum rpc_code
+run_in_page(struct mcp *m, struct calling *c)
+{
+	const struct frontmatter *front = &c->page->front;
+	enum rpc_code code;
+	size_t tool;
+
+	if (spec_choose(front->specs, front->spec_count, c->request.words,
+		    c->request.word_count, &tool, &m->err) != SS_OK)
+		return refused(m, TEXT(""));
+	c->spec = &front->specs[tool];
+	code = begin_round(m, c);
+	return code == RPC_OK ? call(m, c) : code;
+}
+
 static enum rpc_code
 call_run_tool(struct mcp *m)
 {
-	const struct toolcall_argument *page;
-	struct toolcall_argument *args;
 	struct ss_document doc;
 	struct calling c = { .doc = &doc };
 	enum ss_err code;
 	enum rpc_code done;
-	size_t count, tool;
 
-	if (read_arguments(m, &args, &count) != SS_OK)
+	if (read_arguments(m, 0, &c.args, &c.count) != SS_OK)
 		return RPC_INTERNAL;
-	page = argument(args, count, "page");
-	code = run_request(m, args, count, &c.request);
+	code = run_request(m, &c);
 	if (code == SS_OK)
-		code = open_listed(m, page, &doc, &c.page);
+		code = open_listed(m, argument(&c, "page"), &doc, &c.page);
 	if (code != SS_OK)
 		return code == SS_INTERNAL ? RPC_INTERNAL
 					   : refused(m, TEXT(""));
-	code = spec_choose(c.page->front.specs, c.page->front.spec_count,
-		c.request.words, c.request.word_count, &tool, &m->err);
-	if (code == SS_OK) {
-		c.spec = &c.page->front.specs[tool];
-		done = call(m, &c);
-	} else {
-		done = refused(m, TEXT(""));
-	}
+	done = run_in_page(m, &c);
 	close_page(m, &doc);
 	return done;
 }

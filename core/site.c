@@ -19,6 +19,7 @@
 #include "error.h"
 #include "exchange.h"
 #include "fdio.h"
+#include "mcp_round.h"
 #include "resolver.h"
 
 struct ss_site *
@@ -56,6 +57,7 @@ ss_site_free(struct ss_site *site)
 	config_release(&site->config);
 	free(site->exchange);
 	free(site->local);
+	mcp_spent_close(site->mcp_spent);
 	free(site);
 }
 
@@ -291,6 +293,9 @@ ss_site_open(struct ss_site *site, struct ss_error *err)
 		code = make_key(site, err);
 	if (code != SS_OK)
 		return code;
+	site->mcp_spent = mcp_spent_open();
+	if (site->mcp_spent == NULL)
+		return error_internal(err, errno, "mmap");
 	site->opened = true;
 	return SS_OK;
 }

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
+#include "ask.h"
 #include "wants.h"
 
 #define PART_EXPECTED                                                          \
@@ -242,7 +243,7 @@ parse_command(
 
 static const char *const tool_keys[] = { "command", "name", "title",
 	"description", "version", "stdin", "env", "max_running", "confirm",
-	"output", WANTS_KEYS };
+	"ask", "output", WANTS_KEYS };
 
 static enum ss_err
 read_texts(const struct reading *r, const struct node *map, struct spec *out)
@@ -311,6 +312,38 @@ read_settings(const struct reading *r, const struct node *map, struct spec *out)
 	return e;
 }
 
+static bool
+has_placeholder(const struct spec *s, const char *name)
+{
+	for (size_t i = 0; i < s->part_count; i++)
+		if (s->parts[i].name != NULL &&
+			strcmp(s->parts[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Behind the command: what is asked for is what it has. */
+static enum ss_err
+read_asks(const struct reading *r, const struct node *map, struct spec *out)
+{
+	const struct node *n = node_member(map, "ask");
+	enum ss_err e;
+
+	if (n == NULL)
+		return SS_OK;
+	if ((e = ask_parse(r, n, &out->asks, &out->ask_count)) != SS_OK)
+		return e;
+	for (size_t i = 0; i < out->ask_count; i++)
+		for (size_t k = 0; k < out->asks[i].arguments.count; k++)
+			if (!has_placeholder(
+				    out, out->asks[i].arguments.names[k]))
+				return value_refuse(r, n,
+					"placeholders of the command",
+					"no placeholder is called \"%.100s\"",
+					out->asks[i].arguments.names[k]);
+	return SS_OK;
+}
+
 static enum ss_err
 parse_mapping(const struct reading *r, const struct node *map, struct spec *out)
 {
@@ -330,9 +363,10 @@ parse_mapping(const struct reading *r, const struct node *map, struct spec *out)
 	if ((e = read_texts(r, map, out)) != SS_OK ||
 		(e = check_output(r, map, out)) != SS_OK ||
 		(e = read_settings(r, map, out)) != SS_OK ||
-		(e = wants_read(r, map, &out->wants)) != SS_OK)
+		(e = wants_read(r, map, &out->wants)) != SS_OK ||
+		(e = parse_command(r, command, out)) != SS_OK)
 		return e;
-	return parse_command(r, command, out);
+	return read_asks(r, map, out);
 }
 
 enum ss_err

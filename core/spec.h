@@ -43,6 +43,13 @@ struct wants {
 	unsigned line, column; /* of the mapping; 0: none */
 };
 
+/* A form for the arguments that a call left out; read by ask. */
+struct ask {
+	const char *name, *message;
+	struct name_list arguments;
+	unsigned line, column;
+};
+
 struct spec {
 	struct part *parts;
 	size_t part_count;
@@ -50,6 +57,8 @@ struct spec {
 	const char *name, *title, *description, *version, *output;
 	bool takes_stdin;
 	bool confirm;
+	const struct ask *asks;
+	size_t ask_count;
 	struct name_list env; /* narrows the page's */
 	struct wants wants;
 	uint64_t max_running; /* 0: no limit */

@@ -168,6 +168,24 @@ toolcall_property(const struct spec *spec, size_t i,
 	return true;
 }
 
+const struct part *
+toolcall_part(const struct spec *spec, const char *name)
+{
+	char own[TOOLCALL_PROPERTY_MAX + 1];
+
+	for (size_t i = 0; i < spec->part_count; i++)
+		if (toolcall_property(spec, i, own) && strcmp(own, name) == 0)
+			return &spec->parts[i];
+	return NULL;
+}
+
+bool
+toolcall_fits(const struct part *p, struct ss_text word)
+{
+	return p->kind != PART_REGEX ||
+		pattern_search(p->pattern, word.data, word.len) == PATTERN_YES;
+}
+
 /* What the tool takes, for the hint: "pattern, file, args (a list)". */
 static enum ss_err
 refuse(const struct spec *spec, struct ss_error *err)
@@ -229,8 +247,6 @@ static enum ss_err
 check_known(const struct spec *spec, const struct toolcall_argument *args,
 	size_t count, struct ss_error *err)
 {
-	char name[TOOLCALL_PROPERTY_MAX + 1];
-
 	for (size_t i = 0; i < count; i++) {
 		const char *given = args[i].name;
 		bool known = strcmp(given, TOOLCALL_ENV) == 0 ||
@@ -238,10 +254,7 @@ check_known(const struct spec *spec, const struct toolcall_argument *args,
 			(spec->takes_stdin &&
 				strcmp(given, TOOLCALL_STDIN) == 0);
 
-		for (size_t k = 0; !known && k < spec->part_count; k++)
-			known = toolcall_property(spec, k, name) &&
-				strcmp(name, given) == 0;
-		if (known)
+		if (known || toolcall_part(spec, given) != NULL)
 			continue;
 		error_set(err, SS_BAD_REQUEST, "there is no argument \"%.*s\"",
 			(int)utf8_cut(given, strlen(given), 64), given);
@@ -269,9 +282,7 @@ take_placeholder(const struct spec *spec, size_t i,
 	if (a->kind != TOOLCALL_TEXT)
 		return wrong_kind(spec, a, "a string", err);
 	*out = a->text;
-	if (p->kind != PART_REGEX ||
-		pattern_search(p->pattern, a->text.data, a->text.len) ==
-			PATTERN_YES)
+	if (toolcall_fits(p, a->text))
 		return SS_OK;
 	error_set(err, SS_BAD_REQUEST,
 		"the argument \"%s\" does not match its pattern", name);

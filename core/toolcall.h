@@ -44,6 +44,11 @@ void toolcall_hashed_name(const struct spec *spec, const char *page,
 bool toolcall_property(const struct spec *spec, size_t i,
 	char out[static TOOLCALL_PROPERTY_MAX + 1]);
 
+/* The placeholder whose argument has this name; NULL: none. */
+const struct part *toolcall_part(const struct spec *spec, const char *name);
+/* Is this a word for it? */
+bool toolcall_fits(const struct part *p, struct ss_text word);
+
 /* One argument as it was read. */
 enum toolcall_kind {
 	TOOLCALL_TEXT,
