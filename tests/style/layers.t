@@ -19,12 +19,12 @@ my @FLOORS = (
 	  rooms => [qw(base error clock buf arena log fdio)] },
 	# Bytes in, values out, no system calls: hence no clock, no fdio.
 	{ name => 'reading', pure => 1, sees => [qw(base error buf arena log)],
-	  rooms => [qw(node yaml toml value pattern spec wants frontmatter
+	  rooms => [qw(node yaml toml value pattern spec ask wants frontmatter
 		toolset lint proto path wildcard media fence addr env json escape
 		markdown assets html digest toolcall rpc
 		base64 ecma roster)] },
 	{ name => 'hands', sees => [qw(ground env path spec wants)],
-	  rooms => [qw(root scratch reap spawn watch landlock filter filters program view walls
+	  rooms => [qw(root scratch reap spawn watch landlock filter filters program loader view walls
 		policy ruleset sandbox birth enter clean census launcher probe)] },
 	{ name => 'workshop', sees => [qw(ground reading hands)],
 	  rooms => [qw(tool)] },
