@@ -61,6 +61,7 @@ struct pool {
 	sigset_t open; /* the mask while waiting */
 	uint64_t backoff_us, not_before_us, retire_at_us, shrink_at_us;
 	bool stopping;
+	bool reload_asked;
 	uint64_t looked_at_us;
 	bool grown;     /* to as many workers as there may be */
 	bool rung;      /* by one of them, and nothing else since */
@@ -551,10 +552,6 @@ reload(struct pool *p, uint64_t now)
 	struct ss_error err = { .code = SS_OK };
 	struct served *served;
 
-	if (p->retired != NULL) {
-		say("a reload is still under way");
-		return;
-	}
 	notify_systemd("RELOADING=1");
 	served = served_new(p->options, &err);
 	notify_systemd("READY=1");
@@ -616,9 +613,16 @@ obey(struct pool *p, uint64_t now)
 			asked_reload = 1;
 		}
 	}
-	if ((asked_reload || asked_logs) && !p->stopping)
-		reload(p, now);
+	if (asked_reload || asked_logs) {
+		if (p->retired != NULL && !p->reload_asked)
+			say("a reload is still under way; this one follows");
+		p->reload_asked = true;
+	}
 	asked_reload = asked_logs = 0;
+	if (p->reload_asked && p->retired == NULL && !p->stopping) {
+		p->reload_asked = false;
+		reload(p, now);
+	}
 }
 
 static bool

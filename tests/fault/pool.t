@@ -174,7 +174,7 @@ SKIP: {
 	ok($pool->until_true(sub { $pool->workers == 4 }, 12),
 		'all workers are there again');
 	is(status($pool), 200, 'and serve');
-	ok(!Statespace::Server::process_lives("sleep $_", 3), 'no tool is left')
+	ok(!Statespace::Server::process_lives("sleep $_", 30), 'no tool is left')
 	    for @Statespace::Load::NAPS;
 	$pool->stop_ok(allow => qr/ended by signal|at birth|exec_failed/);
 }

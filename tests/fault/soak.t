@@ -41,11 +41,29 @@ sub descriptors
 
 sub highest { return (sort { $b <=> $a } @_)[0] // 0 }
 
-# What the pool holds now, while nobody asks for anything.
+# All workers are there, and for a while nobody comes or goes.
+sub settle
+{
+	my ($same, $last) = (0, '');
+
+	$pool->until_true(sub {
+		my @workers = $pool->workers;
+		my $now = "@workers " . descriptors($pool->pid);
+		$same = $now eq $last ? $same + 1 : 0;
+		$last = $now;
+		sleep 0.1;
+		return @workers == 4 && $same >= 8;
+	}, 60) or diag $pool->log;
+	return;
+}
+
+# What the pool holds while nobody asks for anything: every worker has seen
+# requests of all kinds by then.
 sub holds
 {
-	$pool->until_true(sub { $pool->workers == 4 }, 12);
-	sleep 0.5;
+	settle();
+	Statespace::Load->start($pool->socket, seconds => 1)->finish;
+	settle();
 	return { memory => memory($pool->pid),
 		descriptors => descriptors($pool->pid),
 		worker_memory => highest(map { memory($_) } $pool->workers),
@@ -104,7 +122,7 @@ SKIP: {
 	cmp_ok($after->{worker_memory}, '<=', $before->{worker_memory} * 1.2 + 1024,
 		'nor much more memory');
 }
-ok(!Statespace::Server::process_lives("sleep $_", 3), 'no tool is left')
+ok(!Statespace::Server::process_lives("sleep $_", 30), 'no tool is left')
     for @Statespace::Load::NAPS;
 is(talk($pool->socket, request(variables()))->{status}, 200, 'it serves');
 $pool->stop_ok(allow => qr/ended by signal|at birth|exec_failed/);

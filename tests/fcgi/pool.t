@@ -8,6 +8,7 @@ use Fcntl qw(F_DUPFD F_SETFD);
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use IO::Socket::UNIX;
+use JSON::PP qw(decode_json);
 use POSIX ();
 use Socket qw(SOCK_STREAM);
 use Statespace::FastCGI qw(request variables call talk connect_to receive);
@@ -39,20 +40,32 @@ sub has_workers
 {
 	my ($pool, $count, $sentence) = @_;
 
-	ok($pool->until_true(sub { $pool->workers == $count }, 10), $sentence)
+	ok($pool->until_true(sub { $pool->workers == $count }), $sentence)
 	    or diag scalar($pool->workers) . " workers\n" . $pool->log;
 	return;
 }
 
-# A tool in a worker; its connection.
+# A tool that runs in a worker; its connection.
 sub start_sleep
 {
 	my ($pool, $seconds) = @_;
 	my $socket = connect_to($pool->socket);
 
 	syswrite $socket, call('/', ['sleep', $seconds]);
-	sleep 0.4;
+	$pool->until_true(sub {
+		Statespace::Server::process_lives("sleep $seconds")
+	}) or diag 'the tool was not seen';
 	return $socket;
+}
+
+# The pool's own figures.
+sub figures
+{
+	my ($pool) = @_;
+	my $answer = talk($pool->socket . '.status', request(variables(
+		SCRIPT_NAME => '/__meta/status', STATESPACE_STATUS => 1)));
+
+	return eval { decode_json($answer->{body})->{pool} } || {};
 }
 
 sub tools_run
@@ -110,7 +123,7 @@ my $tools = tools_run();
 	my $pool = Statespace::Pool->start(no_wait => 1, config =>
 		"[pool]\nmode = \"ondemand\"\nworkers = 3\nidle_timeout = 1\n");
 	$pool->until_true(sub { -S $pool->socket });
-	sleep 0.3;
+	sleep 0.3;	# nothing can be waited for where nothing happens
 	is(scalar($pool->workers), 0, 'on demand: nobody at first');
 	is(status($pool), 200, 'on demand: born for a request');
 	is(scalar($pool->workers), 1, 'on demand: one for one');
@@ -139,30 +152,36 @@ SKIP: {
 	$pool->signal('KILL');
 	waitpid $pool->{pid}, 0;
 	delete $pool->{pid};
-	ok(!Statespace::Server::process_lives('sleep 77.25', 5),
+	ok(!Statespace::Server::process_lives('sleep 77.25', 30),
 		'a killed master takes the running tools along');
-	my $all = Statespace::Server::processes();
-	is(scalar(grep { $all->{$_} } @workers), 0, 'and its workers');
+	ok($pool->until_true(sub {
+		my $all = Statespace::Server::processes();
+		return !grep { $all->{$_} } @workers;
+	}), 'and its workers');
 }
 {
 	my $pool = Statespace::Pool->start(%two);
-	my @before = $pool->workers;
+	has_workers($pool, 2, 'two workers');
+	my %old = map { $_ => 1 } $pool->workers;
 	my $held = connect_to($pool->socket);
-	sleep 0.2;
+	$pool->until_true(sub { (figures($pool)->{busy} // 0) == 1 });
 	$pool->signal('HUP');
 	ok($pool->until_true(sub { $pool->log =~ /reloaded/ }), 'HUP reloads');
 	ok($pool->until_true(sub {
-		my %now = map { $_ => 1 } $pool->workers;
-		return keys %now >= 2 && grep({ $now{$_} } @before) <= 1;
-	}, 10), 'with workers of its own');
+		my @old = grep { $old{$_} } $pool->workers;
+		return $pool->workers - @old >= 1 && @old <= 1;
+	}), 'with workers of its own');
 	is(talk($held, request(variables()))->{status}, 200,
 		'while an old one still answers what it had accepted');
-	has_workers($pool, 2, 'and then leaves');
+	ok($pool->until_true(sub {
+		my @now = $pool->workers;
+		return @now == 2 && !grep { $old{$_} } @now;
+	}), 'and then leaves') or diag $pool->log;
 
 	open my $file, '>>', $pool->config_file or die;
 	print $file "nonsense = 1\n";
 	close $file;
-	@before = $pool->workers;
+	my @before = $pool->workers;
 	$pool->signal('HUP');
 	ok($pool->until_true(sub { $pool->log =~ /not reloaded.*nonsense/ }),
 		'a bad configuration is named');
@@ -198,6 +217,25 @@ SKIP: {
 		$wrong++ if status($pool) != 200;
 	}
 	is($wrong, 0, "$sent requests through reloads: none lost");
+	$pool->stop_ok;
+}
+
+# What is asked during a reload is not forgotten: the pool ends with the
+# configuration that was there at the last HUP.
+{
+	my $pool = Statespace::Pool->start(%two);
+	has_workers($pool, 2, 'two workers');
+	my $held = connect_to($pool->socket);
+	$pool->until_true(sub { (figures($pool)->{busy} // 0) == 1 });
+	$pool->signal('HUP');
+	$pool->until_true(sub { $pool->log =~ /reloaded/ });
+	Statespace::TestSite::write_file($pool->config_file,
+		"[pool]\nmode = \"static\"\nworkers = 3\n");
+	$pool->signal('HUP');
+	ok($pool->until_true(sub { $pool->log =~ /still under way/ }),
+		'a second HUP waits for the first');
+	close $held;
+	has_workers($pool, 3, 'and is obeyed then');
 	$pool->stop_ok;
 }
 

@@ -18,7 +18,7 @@ plan skip_all => 'nginx is not installed'
     unless Statespace::Server::front('nginx');
 
 # Sanitizers and a shared machine are slow; a hang is far slower.
-my $PATIENCE = Statespace::Server::binary() =~ m{/asan/} ? 4 : 2;
+my $PATIENCE = $ENV{SANITIZE} ? 6 : 3;
 
 # Parts of the contract that later floors bring, with how to see that they
 # are there: the cases that need them are skipped by name until then.
@@ -174,7 +174,7 @@ sub wrongs_after
 
 	push @wrong, "left running: $case->{no_process}"
 	    if $case->{no_process} && Statespace::Server::process_lives(
-		    $case->{no_process}, 1);
+		    $case->{no_process}, 20);
 	if (my $after = $case->{after}) {
 		sleep(($after->{wait_ms} || 0) / 1000);
 		my $answer = $server->request($after->{method}, $after->{path});

@@ -49,7 +49,7 @@ sub config_file { $_[0]{config_file} }
 sub await
 {
 	my ($self) = @_;
-	my $until = time + 10;
+	my $until = time + 40;
 
 	while (time < $until) {
 		return if -S $self->{socket} && IO::Socket::UNIX->new(
@@ -91,11 +91,12 @@ sub name_of
 	return $name;
 }
 
-# Waits until the test is true; false when it never was.
+# Waits until the test is true; false when it never was.  The bound is far
+# beyond what a machine under load needs: only a failure takes as long.
 sub until_true
 {
 	my ($self, $test, $seconds) = @_;
-	my $until = time + ($seconds || 5);
+	my $until = time + ($seconds || 30);
 
 	while (time < $until) {
 		return 1 if $test->();
