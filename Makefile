@@ -41,7 +41,8 @@ PACKAGES := gcc libc6-dev make pkg-config libfcgi-dev libyaml-dev libcjson-dev \
 	libcmark-gfm-extensions-dev libcurl4-openssl-dev nginx sqlite3 jq openssl tzdata
 PACKAGES_TEST := perl curl procps
 PACKAGES_CI := git clang clang-tidy clang-format cppcheck mandoc prometheus
-PACKAGES_BENCH := wrk fcgiwrap
+PACKAGES_BENCH := wrk fcgiwrap lighttpd apache2-bin libapache2-mod-xsendfile \
+	php-fpm bubblewrap python3-minimal
 # Of npm, whoever brought it here.
 PACKAGES_BROWSER = chromium $(if $(shell command -v npm),,nodejs npm)
 PACKAGES_MCP = lighttpd $(if $(shell command -v npm),,nodejs npm)
@@ -314,11 +315,12 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/core.a
 		$(BUILD)/core.a $(LIBS_CORE)
 .PHONY: fuzz-smoke fuzz-run
 
-BENCH := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
+BENCHES := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
 
-bench: deps-bench ## ratios against bare workers, nginx and fcgiwrap
-	@$(AGAIN) all $(BENCH)
-	@$(TEST_ENV) tests/bench/run
+# SUITE=post runs one of them.
+bench: deps-bench ## beside all that else there is; BENCH=full: everything
+	@$(AGAIN) all $(BENCHES)
+	@$(TEST_ENV) tests/bench/run $(SUITE)
 $(BUILD)/bench/%: tests/bench/%.c tests/bench/child.h $(BUILD)/core.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LINK) $(LDFLAGS) -o $@ $< \
@@ -327,10 +329,10 @@ $(BUILD)/bench/%: tests/bench/%.c tests/bench/child.h $(BUILD)/core.a
 # Counts stay where times do not: instructions and system calls of a request.
 COUNTS = tests/bench/counts
 counts: deps-counts ## write tests/bench/COUNTS.md anew
-	@$(AGAIN) all $(BENCH)
+	@$(AGAIN) all $(BENCHES)
 	@$(TEST_ENV) $(COUNTS)
 check-counts: deps-counts ## fails on 10 % more instructions, or one more call
-	@$(AGAIN) all $(BENCH)
+	@$(AGAIN) all $(BENCHES)
 	@$(TEST_ENV) $(COUNTS) --check
 deps-counts:
 	$(call install_packages,$(PACKAGES) $(PACKAGES_TEST) strace valgrind)

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The same answer as a CGI program, for fcgiwrap: started once a request.
+ * The same answer as a CGI program: started once a request.
  */
 #include "child.h"
 
 int
 main(void)
 {
-	char body[4096], text[16384];
-	int len;
+	static char body[4096], text[CHILD_TEXT];
+	size_t len;
 
-	while (read(STDIN_FILENO, body, sizeof(body)) > 0)
-		;
-	len = child_answer(text, sizeof(text));
-	printf("Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
-		len, text);
+	setenv("PATH", "/usr/bin:/bin", 1);
+	child_drain(STDIN_FILENO, body, sizeof(body));
+	len = child_answer(body, text);
+	printf("Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n",
+		len);
+	fwrite(text, 1, len, stdout);
 	return 0;
 }

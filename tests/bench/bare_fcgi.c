@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A FastCGI worker pool as small as libfcgi allows: what an answer costs when
- * nothing is looked at.  POST runs `true`, GET answers the file.
+ * nothing is looked at.  POST runs the command of its body, GET answers the
+ * file.
  *
  *	bare_fcgi SOCKET WORKERS FILE
  */
 #include <fcgiapp.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 
@@ -16,12 +16,15 @@
 static void
 answer_post(FCGX_Request *request)
 {
-	char body[4096], text[16384];
-	int len;
+	static char body[4096], text[CHILD_TEXT];
+	int n, got = 0, len;
 
-	while (FCGX_GetStr(body, sizeof(body), request->in) > 0)
-		;
-	len = child_answer(text, sizeof(text));
+	while (got < (int)sizeof(body) - 1 &&
+		(n = FCGX_GetStr(body + got, (int)sizeof(body) - 1 - got,
+			 request->in)) > 0)
+		got += n;
+	body[got] = '\0';
+	len = (int)child_answer(body, text);
 	FCGX_FPrintF(request->out,
 		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n",
 		len);
@@ -68,6 +71,7 @@ main(int argc, char **argv)
 	if (argc != 4)
 		return 2;
 	FCGX_Init();
+	setenv("PATH", "/usr/bin:/bin", 1);
 	listening = FCGX_OpenSocket(argv[1], 511);
 	if (listening < 0 || chmod(argv[1], 0666) != 0)
 		return 1;

@@ -62,9 +62,11 @@ cpu_us(void)
 static bool
 run_bare(const struct runner *r)
 {
+	char name[256], *argv[] = { name, NULL };
 	char out[4096], err[4096];
 
-	return child_run(r->program, out, err, sizeof(out)) == 0;
+	snprintf(name, sizeof(name), "%s", r->program);
+	return child_run(argv, out, err, sizeof(out)) == 0;
 }
 
 /* As executor.c does it for a request. */
