@@ -4,8 +4,6 @@
  * envelope of its answer.  How it came is mcp_http's and mcp_line's.
  */
 #include "json.h"
-#include "base64.h"
-#include "mcp_parts.h"
 #include "mcp_message.h"
 
 #include <stdarg.h>
@@ -85,48 +83,6 @@ mcp_param(struct mcp *m, const char *name)
 		mcp_refuse(m, RPC_BAD_PARAMS,
 			"\"params\" needs \"%s\", a string", name);
 	return text;
-}
-
-/* ------------------------------------------------------------ pagination -- */
-
-enum rpc_code
-mcp_cursor(struct mcp *m, const char *kind, const char **after)
-{
-	const struct rpc_value *v = rpc_member(m->rpc.params, "cursor");
-	const char *text = rpc_text(v);
-	struct buf read = BUF_INIT(2 * PATH_BYTES_MAX);
-	size_t n = strlen(kind);
-	bool good;
-
-	*after = NULL;
-	if (v == NULL)
-		return RPC_OK;
-	good = text != NULL && base64_read(&read, text, strlen(text)) &&
-		read.len > n && memcmp(read.data, kind, n) == 0;
-	if (good)
-		*after = arena_copy(
-			&m->site->arena, read.data + n, read.len - n);
-	buf_release(&read);
-	if (!good)
-		return mcp_refuse(
-			m, RPC_BAD_PARAMS, "the cursor is none of this list");
-	if (*after != NULL)
-		return RPC_OK;
-	error_memory(&m->err);
-	return RPC_INTERNAL;
-}
-
-void
-mcp_next_cursor(struct mcp *m, const char *kind, const char *last)
-{
-	struct buf plain = BUF_INIT(2 * PATH_BYTES_MAX);
-
-	buf_printf(&plain, "%s%s", kind, last);
-	mcp_key(m, "nextCursor");
-	buf_char(m->out, '"');
-	base64_write(m->out, plain.data, plain.len);
-	buf_char(m->out, '"');
-	buf_release(&plain);
 }
 
 /* --------------------------------------------------------- small methods -- */

@@ -73,13 +73,33 @@ enum rpc_code mcp_failed(struct mcp *m);
 /* params.name as text; NULL with m->err filled. */
 const char *mcp_param(struct mcp *m, const char *name);
 
-/*
- * Pagination: the name that params.cursor says to go on behind, in the site's
- * arena; *after stays NULL without a cursor.  The kind of list is bound in.
- */
-enum rpc_code mcp_cursor(struct mcp *m, const char *kind, const char **after);
-void mcp_next_cursor(struct mcp *m, const char *kind, const char *last);
+/* mcp_list.c: one piece of a list that the client pages through. */
+struct mcp_list {
+	const char *key;   /* of the member; binds the cursor to it */
+	const char *after; /* where to go on; NULL: from the start */
+	const char *last;  /* the last that was taken */
+	size_t room;       /* for so many more */
+	bool started, more;
+};
+
 #define MCP_PAGE_SIZE 100
+
+/* Opens the list, or fills m->err; *c is fresh. */
+enum rpc_code mcp_list_begin(struct mcp *m, struct mcp_list *l, const char *key,
+	size_t room, struct catalog **c);
+/* Is the item of this name to be written now?  Asked of each, in order. */
+bool mcp_list_takes(struct mcp_list *l, const char *name);
+enum rpc_code mcp_list_end(struct mcp *m, const struct mcp_list *l);
+
+/* In quotes. */
+void mcp_base64(struct mcp *m, struct ss_text bytes);
+/*
+ * A document, and unless page is NULL what its frontmatter says, which must be
+ * right; closed by the caller if SS_OK.
+ */
+enum ss_err mcp_open(struct mcp *m, const char *path, struct ss_document *doc,
+	struct page **page);
+void mcp_close(struct mcp *m, struct ss_document *doc);
 
 /* mcp_schema.c: what a tool takes and gives. */
 void mcp_input_schema(

@@ -7,17 +7,17 @@
  *			and required
  *	text		one message of the user's; {argument} is filled in
  *	messages	several: mappings with role, and text or file
+ *	ask		forms for arguments that a call leaves out, see ask.h
  *
  * and without text and messages the page's own text.
  */
+#include "ask.h"
 #include "json.h"
-#include "base64.h"
 #include "listing.h"
-#include "mcp_parts.h"
+#include "mcp_ask.h"
 #include "media.h"
 #include "path.h"
 
-#define CURSOR "prompt:"
 #define VALUES_MAX 100
 
 /* --------------------------------------------------------------- reading -- */
@@ -80,26 +80,12 @@ static bool
 open_prompt(struct mcp *m, const char *path, const char *name,
 	struct ss_document *doc, struct page **page, const struct node **prompt)
 {
-	const struct ss_resolver *resolver = &m->site->resolver;
-
-	*doc = SS_INIT(ss_document);
-	doc->fd = doc->dir_fd = -1;
-	if (resolver->open(resolver->ctx, path, doc, NULL) != SS_OK)
+	if (mcp_open(m, path, doc, page) != SS_OK)
 		return false;
-	if (page_get(m->site, doc, page, NULL) == SS_OK &&
-		(*page)->error.code == SS_OK) {
-		*prompt = prompt_named(&(*page)->front, name);
-		if (*prompt != NULL)
-			return true;
-	}
-	resolver->close(resolver->ctx, doc);
-	return false;
-}
-
-static void
-close_prompt(struct mcp *m, struct ss_document *doc)
-{
-	m->site->resolver.close(m->site->resolver.ctx, doc);
+	*prompt = prompt_named(&(*page)->front, name);
+	if (*prompt == NULL)
+		mcp_close(m, doc);
+	return *prompt != NULL;
 }
 
 /* The first page that has it; NULL: none. */
@@ -114,6 +100,20 @@ page_of(const struct catalog *c, const char *name)
 }
 
 /* ------------------------------------------------------------------ list -- */
+
+/* Is there a form for it?  Read leniently: `statespace check` complains. */
+static bool
+is_asked(const struct mcp *m, const struct node *prompt, const char *name)
+{
+	for (const struct node *form = items_of(prompt, "ask");
+		m->era == MCP_MODERN && form != NULL; form = form->next)
+		for (const struct node *n = items_of(form, "arguments");
+			n != NULL; n = n->next)
+			if (n->kind == NODE_STRING &&
+				strcmp(n->text, name) == 0)
+				return true;
+	return false;
+}
 
 static void
 write_arguments(struct mcp *m, const struct node *prompt)
@@ -133,7 +133,10 @@ write_arguments(struct mcp *m, const struct node *prompt)
 			mcp_text(m, "description", text_at(n, "description"));
 		mcp_key(m, "required");
 		buf_text(m->out,
-			map && flag_at(n, "required") ? "true" : "false");
+			map && flag_at(n, "required") &&
+					!is_asked(m, prompt, argument_name(n))
+				? "true"
+				: "false");
 		buf_char(m->out, '}');
 	}
 	buf_char(m->out, ']');
@@ -159,68 +162,53 @@ write_prompt(struct mcp *m, const struct catalog_page *listed, const char *name)
 		description != NULL ? description : listed->description);
 	write_arguments(m, prompt);
 	buf_char(m->out, '}');
-	close_prompt(m, &doc);
+	mcp_close(m, &doc);
 }
 
 enum rpc_code
 mcp_prompts_list(struct mcp *m)
 {
-	const char *after, *last = NULL;
+	struct mcp_list l;
 	struct catalog *c;
-	size_t told = 0;
-	bool started;
-	enum rpc_code code = mcp_cursor(m, CURSOR, &after);
+	enum rpc_code code =
+		mcp_list_begin(m, &l, "prompts", MCP_PAGE_SIZE, &c);
 
 	if (code != RPC_OK)
 		return code;
-	if (catalog_refresh(m->site, &c, &m->err) != SS_OK)
-		return RPC_INTERNAL;
-	started = after == NULL;
-	mcp_key(m, "prompts");
-	buf_char(m->out, '[');
-	for (size_t i = 0; i < c->page_count && told <= MCP_PAGE_SIZE; i++)
-		for (size_t k = 0; k < c->pages[i].prompt_count; k++) {
-			const char *name = c->pages[i].prompts[k];
+	for (size_t i = 0; i < c->page_count; i++) {
+		const struct catalog_page *p = &c->pages[i];
 
-			if (page_of(c, name) != &c->pages[i])
-				continue;
-			if (!started) {
-				started = strcmp(name, after) == 0;
-				continue;
-			}
-			if (++told > MCP_PAGE_SIZE)
-				break;
-			write_prompt(m, &c->pages[i], name);
-			last = name;
-		}
-	buf_char(m->out, ']');
-	if (!started)
-		return mcp_refuse(m, RPC_BAD_PARAMS,
-			"the cursor names a prompt that is gone");
-	if (told > MCP_PAGE_SIZE)
-		mcp_next_cursor(m, CURSOR, last);
-	mcp_cacheable(m);
-	return RPC_OK;
+		for (size_t k = 0; k < p->prompt_count; k++)
+			if (page_of(c, p->prompts[k]) == p &&
+				mcp_list_takes(&l, p->prompts[k]))
+				write_prompt(m, p, p->prompts[k]);
+	}
+	error_clear(&m->err);
+	return mcp_list_end(m, &l);
 }
 
 /* ------------------------------------------------------------------- get -- */
 
-/* The arguments that the prompt has, all the required ones, all texts. */
+/* The arguments of a call; those that it leaves out have no value. */
+struct given {
+	const struct node *prompt;
+	struct ss_pair *args; /* all that the prompt has */
+	size_t count;
+};
+
 static enum rpc_code
-read_arguments(struct mcp *m, const struct node *prompt, struct ss_pair **out,
-	size_t *count)
+read_arguments(struct mcp *m, struct given *g)
 {
 	const struct rpc_value *given = rpc_member(m->rpc.params, "arguments");
-	const struct node *list = node_member(prompt, "arguments");
-	size_t most = list != NULL ? list->count : 0;
+	const struct node *list = node_member(g->prompt, "arguments");
 
-	*count = 0;
-	*out = arena_array(&m->site->arena, most + 1, sizeof(**out));
-	if (*out == NULL) {
+	g->args = arena_array(&m->site->arena,
+		(list != NULL ? list->count : 0) + 1, sizeof(*g->args));
+	if (g->args == NULL) {
 		error_memory(&m->err);
 		return RPC_INTERNAL;
 	}
-	for (const struct node *n = items_of(prompt, "arguments"); n != NULL;
+	for (const struct node *n = items_of(g->prompt, "arguments"); n != NULL;
 		n = n->next) {
 		const char *name = argument_name(n);
 		const struct rpc_value *v =
@@ -232,13 +220,97 @@ read_arguments(struct mcp *m, const struct node *prompt, struct ss_pair **out,
 			return mcp_refuse(m, RPC_BAD_PARAMS,
 				"the argument \"%.100s\" must be a string",
 				name);
-		if (v == NULL && n->kind == NODE_MAP && flag_at(n, "required"))
-			return mcp_refuse(m, RPC_BAD_PARAMS,
-				"the argument \"%.100s\" is missing", name);
-		(*out)[*count].name = name;
-		(*out)[(*count)++].value = v != NULL ? rpc_text(v) : "";
+		g->args[g->count++] =
+			(struct ss_pair){ .name = name, .value = rpc_text(v) };
 	}
 	return RPC_OK;
+}
+
+/* What is still missing is an error where it is required, else empty. */
+static enum rpc_code
+complete(struct mcp *m, struct given *g)
+{
+	const struct node *n = items_of(g->prompt, "arguments");
+
+	for (size_t i = 0; n != NULL && i < g->count; n = n->next) {
+		struct ss_pair *p = &g->args[i];
+
+		if (argument_name(n) == NULL)
+			continue;
+		if (p->value == NULL && n->kind == NODE_MAP &&
+			flag_at(n, "required"))
+			return mcp_refuse(m, RPC_BAD_PARAMS,
+				"the argument \"%.100s\" is missing", p->name);
+		if (p->value == NULL)
+			p->value = "";
+		i++;
+	}
+	return RPC_OK;
+}
+
+static struct ss_pair *
+find(const struct given *g, const char *name)
+{
+	for (size_t i = 0; i < g->count; i++)
+		if (strcmp(g->args[i].name, name) == 0)
+			return &g->args[i];
+	return NULL;
+}
+
+static bool
+has_argument(void *ctx, const char *name)
+{
+	const struct ss_pair *p = find(ctx, name);
+
+	return p == NULL || p->value != NULL;
+}
+
+static bool
+take_argument(void *ctx, const char *name, const char *value)
+{
+	find(ctx, name)->value = value;
+	return true;
+}
+
+static void
+describe_argument(void *ctx, struct mcp *m, const char *name)
+{
+	const struct given *g = ctx;
+
+	for (const struct node *n = items_of(g->prompt, "arguments"); n != NULL;
+		n = n->next)
+		if (n->kind == NODE_MAP && argument_name(n) != NULL &&
+			strcmp(argument_name(n), name) == 0 &&
+			text_at(n, "description") != NULL)
+			mcp_text(m, "description", text_at(n, "description"));
+}
+
+/* A person fills in what the call leaves out.  RPC_OK also for a question. */
+static enum rpc_code
+ask_arguments(struct mcp *m, struct given *g, const char *path,
+	enum mcp_answered *answered)
+{
+	const struct reading reading = { .arena = &m->site->arena,
+		.err = &m->err };
+	const struct node *forms = node_member(g->prompt, "ask");
+	struct mcp_arguments a = { .has = has_argument,
+		.take = take_argument,
+		.describe = describe_argument,
+		.ctx = g };
+	struct mcp_round round;
+	enum rpc_code code;
+
+	*answered = MCP_AGREED;
+	if (forms == NULL || m->era != MCP_MODERN)
+		return RPC_OK;
+	if (ask_parse(&reading, forms, &a.asks, &a.ask_count) != SS_OK)
+		return RPC_INTERNAL;
+	code = mcp_round_begin(
+		m, &round, path, TEXT(""), mcp_ask_count(a.asks, a.ask_count));
+	if (code != RPC_OK)
+		return code;
+	*answered = mcp_ask(m, &round, &a);
+	return *answered == MCP_DECLINED ? mcp_failed(m) : RPC_OK;
 }
 
 static enum rpc_code
@@ -282,9 +354,8 @@ write_file(struct mcp *m, const char *path, struct ss_text bytes)
 	const char *type = media_type(path);
 
 	if (strncmp(type, "image/", 6) == 0) {
-		buf_text(m->out, "{\"type\":\"image\",\"data\":\"");
-		base64_write(m->out, bytes.data, bytes.len);
-		buf_char(m->out, '"');
+		buf_text(m->out, "{\"type\":\"image\",\"data\":");
+		mcp_base64(m, bytes);
 		mcp_text(m, "mimeType", type);
 	} else {
 		buf_text(m->out, "{\"type\":\"resource\",\"resource\":{");
@@ -416,14 +487,19 @@ write_messages(struct mcp *m, const struct ss_document *doc,
 	const struct node *list = node_member(prompt, "messages");
 	const char *text = text_at(prompt, "text");
 	const char *description = text_at(prompt, "description");
-	struct ss_pair *args;
+	struct given g = { .prompt = prompt };
+	enum mcp_answered answered;
 	enum rpc_code code;
-	size_t count;
 
-	code = read_arguments(m, prompt, &args, &count);
+	code = read_arguments(m, &g);
+	if (code == RPC_OK)
+		code = ask_arguments(m, &g, doc->path, &answered);
+	if (code != RPC_OK || answered == MCP_ASKED)
+		return code;
+	code = complete(m, &g);
 	if (code != RPC_OK)
 		return code;
-	if (!copy_names(m, args, count)) {
+	if (!copy_names(m, g.args, g.count)) {
 		error_memory(&m->err);
 		return RPC_INTERNAL;
 	}
@@ -432,11 +508,11 @@ write_messages(struct mcp *m, const struct ss_document *doc,
 	mcp_key(m, "messages");
 	buf_char(m->out, '[');
 	if (list != NULL && list->kind == NODE_LIST)
-		code = messages(m, list, args, count);
+		code = messages(m, list, g.args, g.count);
 	else if (text != NULL)
-		code = text_message(m, NULL, text_of(text), args, count);
+		code = text_message(m, NULL, text_of(text), g.args, g.count);
 	else
-		code = body_message(m, doc, page, args, count);
+		code = body_message(m, doc, page, g.args, g.count);
 	buf_char(m->out, ']');
 	return code;
 }
@@ -462,7 +538,7 @@ mcp_prompts_get(struct mcp *m)
 		return mcp_refuse(m, RPC_BAD_PARAMS,
 			"there is no prompt \"%.100s\"", name);
 	code = write_messages(m, &doc, page, prompt);
-	close_prompt(m, &doc);
+	mcp_close(m, &doc);
 	return code;
 }
 

@@ -4,7 +4,6 @@
  * hold.  A page is read as GET answers it, its components run.
  */
 #include "json.h"
-#include "base64.h"
 #include "component.h"
 #include "listing.h"
 #include "media.h"
@@ -13,8 +12,6 @@
 
 #include <stdio.h>
 #include <time.h>
-
-#define CURSOR "resource:"
 
 /* ------------------------------------------------------------------- uri -- */
 
@@ -145,34 +142,17 @@ write_resource(struct mcp *m, const struct catalog_page *p)
 enum rpc_code
 mcp_resources_list(struct mcp *m)
 {
-	size_t first = 0, last;
-	const char *after;
+	struct mcp_list l;
 	struct catalog *c;
-	enum rpc_code code = mcp_cursor(m, CURSOR, &after);
+	enum rpc_code code =
+		mcp_list_begin(m, &l, "resources", MCP_PAGE_SIZE, &c);
 
 	if (code != RPC_OK)
 		return code;
-	if (catalog_refresh(m->site, &c, &m->err) != SS_OK)
-		return RPC_INTERNAL;
-	if (after != NULL) {
-		const struct catalog_page *p = catalog_page_find(c, after);
-
-		if (p == NULL)
-			return mcp_refuse(m, RPC_BAD_PARAMS,
-				"the cursor names a page that is gone");
-		first = (size_t)(p - c->pages) + 1;
-	}
-	last = c->page_count - first > MCP_PAGE_SIZE ? first + MCP_PAGE_SIZE
-						     : c->page_count;
-	mcp_key(m, "resources");
-	buf_char(m->out, '[');
-	for (size_t i = first; i < last; i++)
-		write_resource(m, &c->pages[i]);
-	buf_char(m->out, ']');
-	if (last < c->page_count)
-		mcp_next_cursor(m, CURSOR, c->pages[last - 1].path);
-	mcp_cacheable(m);
-	return RPC_OK;
+	for (size_t i = 0; i < c->page_count; i++)
+		if (mcp_list_takes(&l, c->pages[i].path))
+			write_resource(m, &c->pages[i]);
+	return mcp_list_end(m, &l);
 }
 
 enum rpc_code
@@ -259,22 +239,17 @@ mcp_contents(struct mcp *m, const char *path, struct ss_text bytes)
 		return;
 	}
 	mcp_key(m, "blob");
-	buf_char(m->out, '"');
-	base64_write(m->out, bytes.data, bytes.len);
-	buf_char(m->out, '"');
+	mcp_base64(m, bytes);
 }
 
 static enum ss_err
 read_path(struct mcp *m, const char *path, bool raw, char resolved[static 4097],
 	struct buf *out)
 {
-	const struct ss_resolver *resolver = &m->site->resolver;
-	struct ss_document doc = SS_INIT(ss_document);
-	enum ss_err code;
+	struct ss_document doc;
+	enum ss_err code = mcp_open(m, path, &doc, NULL);
 
-	doc.fd = doc.dir_fd = -1;
 	*out = BUF_INIT((size_t)m->site->config.limits.max_output_bytes);
-	code = resolver->open(resolver->ctx, path, &doc, &m->err);
 	if (code != SS_OK)
 		return code;
 	if (listing_has(m->site, doc.path))
@@ -282,7 +257,7 @@ read_path(struct mcp *m, const char *path, bool raw, char resolved[static 4097],
 	else
 		code = error_set(&m->err, SS_NOT_FOUND, "no such file");
 	snprintf(resolved, 4097, "%s", doc.path);
-	resolver->close(resolver->ctx, &doc);
+	mcp_close(m, &doc);
 	return code;
 }
 

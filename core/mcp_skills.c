@@ -16,7 +16,6 @@
 #include "mcp_parts.h"
 #include "path.h"
 
-#define CURSOR "skill:"
 #define SKILLS_PER_ANSWER 20
 /* The extension's own limits for one skill. */
 #define FILES_MAX 512
@@ -79,22 +78,19 @@ write_node(struct mcp *m, const struct node *n, unsigned depth)
 static bool
 write_frontmatter(struct mcp *m, const char *path)
 {
-	const struct ss_resolver *resolver = &m->site->resolver;
-	struct ss_document doc = SS_INIT(ss_document);
+	struct ss_document doc;
 	struct page *page;
-	bool written = false;
+	bool there;
 
-	doc.fd = doc.dir_fd = -1;
-	if (resolver->open(resolver->ctx, path, &doc, NULL) != SS_OK)
+	if (mcp_open(m, path, &doc, &page) != SS_OK)
 		return false;
-	if (page_get(m->site, &doc, &page, NULL) == SS_OK &&
-		page->front.root != NULL) {
+	there = page->front.root != NULL;
+	if (there) {
 		mcp_key(m, "frontmatter");
 		write_node(m, page->front.root, 0);
-		written = true;
 	}
-	resolver->close(resolver->ctx, &doc);
-	return written;
+	mcp_close(m, &doc);
+	return there;
 }
 
 /* ----------------------------------------------------------------- files -- */
@@ -222,41 +218,21 @@ write_skill(struct mcp *m, const struct catalog_page *p)
 enum rpc_code
 mcp_skills_list(struct mcp *m)
 {
-	const char *after, *last = NULL;
+	struct mcp_list l;
 	struct catalog *c;
-	size_t told = 0;
-	bool started;
-	enum rpc_code code = mcp_cursor(m, CURSOR, &after);
+	enum rpc_code code =
+		mcp_list_begin(m, &l, "skills", SKILLS_PER_ANSWER, &c);
 
 	if (code != RPC_OK)
 		return code;
-	if (catalog_refresh(m->site, &c, &m->err) != SS_OK)
-		return RPC_INTERNAL;
-	started = after == NULL;
-	mcp_key(m, "skills");
-	buf_char(m->out, '[');
 	for (size_t i = 0; i < c->page_count; i++) {
 		const struct catalog_page *p = &c->pages[i];
 
-		if (!p->is_skill)
-			continue;
-		if (!started) {
-			started = strcmp(p->path, after) == 0;
-			continue;
-		}
-		if (told++ == SKILLS_PER_ANSWER)
-			break;
-		write_skill(m, p);
-		last = p->path;
+		if (p->is_skill && mcp_list_takes(&l, p->path))
+			write_skill(m, p);
 	}
-	buf_char(m->out, ']');
-	if (!started)
-		return mcp_refuse(m, RPC_BAD_PARAMS,
-			"the cursor names a skill that is gone");
-	if (told > SKILLS_PER_ANSWER)
-		mcp_next_cursor(m, CURSOR, last);
-	mcp_cacheable(m);
-	return RPC_OK;
+	error_clear(&m->err);
+	return mcp_list_end(m, &l);
 }
 
 static const char *

@@ -4,14 +4,12 @@
  * with more of them than [mcp] max_tools, one tool `run` for all.
  */
 #include "json.h"
-#include "base64.h"
 #include "call.h"
 #include "listing.h"
 #include "mcp_ask.h"
 #include "mcp_confirm.h"
 #include "path.h"
 
-#define CURSOR "tool:"
 #define RUN_TOOL "run"
 /* A tool that writes MCP's own content blocks. */
 #define CONTENT_TYPE "application/vnd.mcp.content+json"
@@ -38,35 +36,6 @@ output_type(const struct spec *spec)
 	if (end != NULL)
 		type.len = (size_t)(end - type.data);
 	return type;
-}
-
-/* A page of the catalog, opened and parsed; closed by the caller. */
-static enum ss_err
-open_page(struct mcp *m, const char *path, struct ss_document *doc,
-	struct page **page)
-{
-	const struct ss_resolver *resolver = &m->site->resolver;
-	enum ss_err code;
-
-	*doc = SS_INIT(ss_document);
-	doc->fd = doc->dir_fd = -1;
-	code = resolver->open(resolver->ctx, path, doc, &m->err);
-	if (code != SS_OK)
-		return code;
-	code = page_get(m->site, doc, page, &m->err);
-	if (code == SS_OK && (*page)->error.code != SS_OK) {
-		m->err = (*page)->error;
-		code = m->err.code;
-	}
-	if (code != SS_OK)
-		resolver->close(resolver->ctx, doc);
-	return code;
-}
-
-static void
-close_page(struct mcp *m, struct ss_document *doc)
-{
-	m->site->resolver.close(m->site->resolver.ctx, doc);
 }
 
 /* ------------------------------------------------------------------ list -- */
@@ -143,75 +112,44 @@ write_run_tool(struct mcp *m)
 			: "true");
 }
 
-/* Goes through the tools behind `after`, as many as one answer holds. */
-static enum rpc_code
-write_tools(struct mcp *m, const struct catalog *c, const char *after)
+/* Those of a page that come now; the page is opened for the first. */
+static void
+write_tools_of(
+	struct mcp *m, struct mcp_list *l, const struct catalog_page *listed)
 {
-	const char *last = NULL;
-	size_t told = 0;
-	bool started = after == NULL;
+	struct ss_document doc;
+	struct page *page = NULL;
 
-	for (size_t i = 0; i < c->page_count; i++) {
-		const struct catalog_page *listed = &c->pages[i];
-		struct ss_document doc;
-		struct page *page = NULL;
+	for (size_t k = 0; k < listed->tool_count; k++) {
+		const struct catalog_tool *t = &listed->tools[k];
 
-		for (size_t k = 0; k < listed->tool_count; k++) {
-			const struct catalog_tool *t = &listed->tools[k];
-
-			if (t->hidden)
-				continue;
-			if (!started) {
-				started = strcmp(t->name, after) == 0;
-				continue;
-			}
-			if (told == MCP_PAGE_SIZE) {
-				buf_char(m->out, ']');
-				mcp_next_cursor(m, CURSOR, last);
-				if (page != NULL)
-					close_page(m, &doc);
-				return RPC_OK;
-			}
-			if (page == NULL &&
-				open_page(m, listed->path, &doc, &page) !=
-					SS_OK)
-				break; /* it went away meanwhile */
-			if (t->index < page->front.spec_count)
-				write_tool(m, listed, t, page);
-			last = t->name;
-			told++;
-		}
-		if (page != NULL)
-			close_page(m, &doc);
+		if (t->hidden || !mcp_list_takes(l, t->name))
+			continue;
+		if (page == NULL &&
+			mcp_open(m, listed->path, &doc, &page) != SS_OK)
+			return; /* it went away meanwhile */
+		if (t->index < page->front.spec_count)
+			write_tool(m, listed, t, page);
 	}
-	buf_char(m->out, ']');
-	return started ? RPC_OK
-		       : mcp_refuse(m, RPC_BAD_PARAMS,
-				 "the cursor names a tool that is gone");
+	if (page != NULL)
+		mcp_close(m, &doc);
 }
 
 enum rpc_code
 mcp_tools_list(struct mcp *m)
 {
-	const char *after;
+	struct mcp_list l;
 	struct catalog *c;
-	enum rpc_code code = mcp_cursor(m, CURSOR, &after);
+	enum rpc_code code = mcp_list_begin(m, &l, "tools", MCP_PAGE_SIZE, &c);
 
 	if (code != RPC_OK)
 		return code;
-	if (catalog_refresh(m->site, &c, &m->err) != SS_OK)
-		return RPC_INTERNAL;
-	mcp_key(m, "tools");
-	buf_char(m->out, '[');
-	if (is_generic(m, c)) {
+	if (is_generic(m, c))
 		write_run_tool(m);
-		buf_char(m->out, ']');
-	} else {
-		code = write_tools(m, c, after);
-	}
+	for (size_t i = 0; !is_generic(m, c) && i < c->page_count; i++)
+		write_tools_of(m, &l, &c->pages[i]);
 	error_clear(&m->err);
-	mcp_cacheable(m);
-	return code;
+	return mcp_list_end(m, &l);
 }
 
 /* ------------------------------------------------------------- arguments -- */
@@ -382,15 +320,6 @@ own_blocks(struct mcp *m, struct ss_text out)
 }
 
 static void
-base64_member(struct mcp *m, const char *key, struct ss_text bytes)
-{
-	mcp_key(m, key);
-	buf_char(m->out, '"');
-	base64_write(m->out, bytes.data, bytes.len);
-	buf_char(m->out, '"');
-}
-
-static void
 binary_block(struct mcp *m, struct ss_text type, const char *path)
 {
 	bool image = text_starts(type, "image/");
@@ -400,13 +329,14 @@ binary_block(struct mcp *m, struct ss_text type, const char *path)
 	if (image || sound) {
 		buf_printf(
 			m->out, "{\"type\":\"%s\"", image ? "image" : "audio");
-		base64_member(m, "data", m->result.out);
+		mcp_key(m, "data");
 	} else {
 		buf_text(m->out, "{\"type\":\"resource\",\"resource\":{");
 		mcp_key(m, "uri");
 		mcp_uri(m, path);
-		base64_member(m, "blob", m->result.out);
+		mcp_key(m, "blob");
 	}
+	mcp_base64(m, m->result.out);
 	mcp_key(m, "mimeType");
 	json_string(m->out, type.data, type.len);
 	buf_text(m->out, image || sound ? "}" : "}}");
@@ -460,11 +390,12 @@ struct calling {
 	const struct spec *spec;
 	struct toolcall_argument *args;
 	size_t count;
+	struct toolcall_argument *env; /* NULL: no form asks for any */
 	struct mcp_round round;
 	struct proto_request request;
 };
 
-static const struct toolcall_argument *
+static struct toolcall_argument *
 argument(const struct calling *c, const char *name)
 {
 	for (size_t i = 0; i < c->count; i++)
@@ -490,20 +421,64 @@ begin_round(struct mcp *m, struct calling *c)
 /* ---------------------------------------------------- arguments, asked for */
 
 static bool
+is_variable(const struct calling *c, const char *name)
+{
+	for (size_t i = 0; i < c->spec->env.count; i++)
+		if (strcmp(c->spec->env.names[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* The argument `env`, made with room for all that forms ask for. */
+static struct toolcall_argument *
+variables(struct mcp *m, struct calling *c, size_t room)
+{
+	struct toolcall_argument *env = argument(c, TOOLCALL_ENV);
+	struct ss_pair *pairs;
+
+	if (env == NULL) {
+		env = &c->args[c->count++];
+		*env = (struct toolcall_argument){ .name = TOOLCALL_ENV,
+			.kind = TOOLCALL_MAP };
+	}
+	pairs = arena_array(
+		&m->site->arena, env->pair_count + room + 1, sizeof(*pairs));
+	if (pairs == NULL || env->kind != TOOLCALL_MAP)
+		return NULL;
+	if (env->pair_count > 0)
+		memcpy(pairs, env->pairs, env->pair_count * sizeof(*pairs));
+	env->pairs = pairs;
+	return env;
+}
+
+/* What is no argument of the tool is said elsewhere. */
+static bool
 has_argument(void *ctx, const char *name)
 {
 	const struct calling *c = ctx;
 
-	return argument(c, name) != NULL ||
-		toolcall_part(c->spec, name) == NULL;
+	if (toolcall_part(c->spec, name) != NULL)
+		return argument(c, name) != NULL;
+	if (c->env == NULL || !is_variable(c, name))
+		return true;
+	for (size_t i = 0; i < c->env->pair_count; i++)
+		if (strcmp(c->env->pairs[i].name, name) == 0)
+			return true;
+	return false;
 }
 
 static bool
 take_argument(void *ctx, const char *name, const char *value)
 {
 	struct calling *c = ctx;
+	const struct part *part = toolcall_part(c->spec, name);
 
-	if (!toolcall_fits(toolcall_part(c->spec, name), text_of(value)))
+	if (part == NULL) {
+		c->env->pairs[c->env->pair_count++] =
+			(struct ss_pair){ .name = name, .value = value };
+		return true;
+	}
+	if (!toolcall_fits(part, text_of(value)))
 		return false;
 	c->args[c->count++] = (struct toolcall_argument){
 		.name = name, .kind = TOOLCALL_TEXT, .text = text_of(value)
@@ -515,8 +490,10 @@ static void
 describe_argument(void *ctx, struct mcp *m, const char *name)
 {
 	const struct calling *c = ctx;
+	const struct part *part = toolcall_part(c->spec, name);
 
-	mcp_field(m, toolcall_part(c->spec, name));
+	if (part != NULL)
+		mcp_field(m, part);
 }
 
 static enum mcp_answered
@@ -613,10 +590,10 @@ try_open(struct mcp *m, const char *name, struct ss_document *doc,
 	const struct catalog_tool *tool =
 		catalog_tool_find(m->site->catalog, name, &listed);
 
-	if (tool == NULL || open_page(m, listed->path, doc, &c->page) != SS_OK)
+	if (tool == NULL || mcp_open(m, listed->path, doc, &c->page) != SS_OK)
 		return false;
 	if (!is_same_tool(listed, tool, c->page)) {
-		close_page(m, doc);
+		mcp_close(m, doc);
 		return false;
 	}
 	c->spec = &c->page->front.specs[tool->index];
@@ -648,11 +625,13 @@ call_opened(struct mcp *m, struct calling *c)
 	enum mcp_answered answered;
 	enum rpc_code code;
 
-	if (read_arguments(m, asked, &c->args, &c->count) != SS_OK)
+	if (read_arguments(m, asked + 1, &c->args, &c->count) != SS_OK)
 		return RPC_INTERNAL;
 	code = begin_round(m, c);
 	if (code != RPC_OK)
 		return code;
+	if (asked > 0 && c->spec->env.count > 0)
+		c->env = variables(m, c, asked);
 	answered = ask_arguments(m, c);
 	if (answered != MCP_AGREED)
 		return not_run(m, c, answered);
@@ -673,7 +652,7 @@ call_named(struct mcp *m, const char *name)
 	if (code != RPC_OK)
 		return code;
 	code = call_opened(m, &c);
-	close_page(m, &doc);
+	mcp_close(m, &doc);
 	return code;
 }
 
@@ -734,12 +713,12 @@ open_listed(struct mcp *m, const struct toolcall_argument *named,
 	code = ss_path_clean(
 		named->text.data, named->text.len, path, sizeof(path), &m->err);
 	if (code == SS_OK)
-		code = open_page(m, path, doc, page);
+		code = mcp_open(m, path, doc, page);
 	if (code != SS_OK)
 		return code;
 	if (path_is_page(doc->path) && listing_has(m->site, doc->path))
 		return SS_OK;
-	close_page(m, doc);
+	mcp_close(m, doc);
 	return error_set(&m->err, SS_NOT_FOUND, "no such page");
 }
 
@@ -776,7 +755,7 @@ call_run_tool(struct mcp *m)
 		return code == SS_INTERNAL ? RPC_INTERNAL
 					   : refused(m, TEXT(""));
 	done = run_in_page(m, &c);
-	close_page(m, &doc);
+	mcp_close(m, &doc);
 	return done;
 }
 

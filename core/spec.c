@@ -313,16 +313,19 @@ read_settings(const struct reading *r, const struct node *map, struct spec *out)
 }
 
 static bool
-has_placeholder(const struct spec *s, const char *name)
+takes(const struct spec *s, const char *name)
 {
 	for (size_t i = 0; i < s->part_count; i++)
 		if (s->parts[i].name != NULL &&
 			strcmp(s->parts[i].name, name) == 0)
 			return true;
+	for (size_t i = 0; i < s->env.count; i++)
+		if (strcmp(s->env.names[i], name) == 0)
+			return true;
 	return false;
 }
 
-/* Behind the command: what is asked for is what it has. */
+/* Behind command and env: what is asked for is what they take. */
 static enum ss_err
 read_asks(const struct reading *r, const struct node *map, struct spec *out)
 {
@@ -335,11 +338,11 @@ read_asks(const struct reading *r, const struct node *map, struct spec *out)
 		return e;
 	for (size_t i = 0; i < out->ask_count; i++)
 		for (size_t k = 0; k < out->asks[i].arguments.count; k++)
-			if (!has_placeholder(
-				    out, out->asks[i].arguments.names[k]))
+			if (!takes(out, out->asks[i].arguments.names[k]))
 				return value_refuse(r, n,
-					"placeholders of the command",
-					"no placeholder is called \"%.100s\"",
+					"forms for placeholders of the "
+					"command and variables of its env",
+					"this tool takes no \"%.100s\"",
 					out->asks[i].arguments.names[k]);
 	return SS_OK;
 }

@@ -52,9 +52,53 @@ static const struct {
 	{ "\xff", NULL, "no UTF-8" },
 };
 
+static const struct {
+	const char *source, *words;
+} lists[] = {
+	{ "^(a|bc|d-e)$", "a,bc,d-e," },
+	{ "^(?:a|é)$", "a,é," },
+	{ "^(a\\.b|\\$)$", "a.b,$," },
+	{ "^(a)$", "a," },
+	{ "^(a|b)", NULL },
+	{ "(a|b)$", NULL },
+	{ "^(a|b.)$", NULL },
+	{ "^(a||b)$", NULL },
+	{ "^(|b)$", NULL },
+	{ "^(a|)$", NULL },
+	{ "^()$", NULL },
+	{ "^(?:)$", NULL },
+	{ "^(a|b)|(c)$", NULL },
+	{ "^(a\\)$", NULL },
+	{ "^(a\\d)$", NULL },
+	{ "^(a|(b))$", NULL },
+	{ "^(?=a)$", NULL },
+	{ "^(a\\|b)$", "a|b," },
+};
+
+static void
+test_choices(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+		const char *source = lists[i].source;
+		struct buf out = BUF_INIT(1000);
+		bool read = ecma_choices(&out, source, strlen(source));
+
+		for (size_t k = 0; k < out.len; k++)
+			if (out.data[k] == '\0')
+				out.data[k] = ',';
+		if (lists[i].words == NULL)
+			ok(!read, "%s is no list of words", source);
+		else
+			is_str(read ? out.data : NULL, lists[i].words,
+				"%s is a list of words", source);
+		buf_release(&out);
+	}
+}
+
 int
 main(void)
 {
+	test_choices();
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		const char *source = cases[i].source;
 		struct buf out = BUF_INIT(1000);

@@ -234,6 +234,45 @@ test_mapping(void)
 	refuses("{command: [a, {regex: '('}], name: n}", 27, NULL);
 }
 
+#define FORM "{name: f, message: M, arguments: [w]}"
+
+static void
+test_ask(void)
+{
+	ok(yaml("{command: [a, {w}, {v}], env: [V], ask: [{name: f, message: "
+		"M, arguments: [w, V]}, {name: g, message: N, arguments: "
+		"[v]}]}"),
+		"forms for placeholders and variables");
+	ok(f.specs[0].ask_count == 2 && f.specs[0].asks[0].arguments.count == 2,
+		"all of them are read");
+	is_str(f.specs[0].asks[1].message, "N", "with their words");
+	refuses("{command: [a], ask: " FORM "}", 25, "write - ");
+	refuses("{command: [a], ask: [f]}", 26, "write - ");
+	refuses("{command: [a], ask: [{name: f, message: M}]}", 26,
+		"add arguments:");
+	refuses("{command: [a], ask: [{message: M, arguments: [w]}]}", 26,
+		"add name:");
+	refuses("{command: [a], ask: [" FORM "]}", 25,
+		"this tool takes no \"w\"");
+	refuses("{command: [a, {w}], ask: [{name: confirm, message: M, "
+		"arguments: [w]}]}",
+		38, NULL);
+	refuses("{command: [a, {w}], ask: [{name: 'a b', message: M, "
+		"arguments: [w]}]}",
+		38, NULL);
+	refuses("{command: [a, {w}], ask: [{name: f, message: M, arguments: "
+		"[]}]}",
+		64, NULL);
+	refuses("{command: [a, {w}], ask: [{name: f, message: M, arguments: "
+		"[w, w]}]}",
+		64, "twice");
+	refuses("{command: [a, {w}], ask: [" FORM ", " FORM "]}", 77,
+		"the form before");
+	refuses("{command: [a, {w}], ask: [{name: f, message: M, arguments: "
+		"[w], more: 1}]}",
+		69, NULL);
+}
+
 static void
 test_toml(void)
 {
@@ -282,6 +321,7 @@ main(void)
 	test_literal_and_text();
 	test_lock();
 	test_mapping();
+	test_ask();
 	test_toml();
 	test_print();
 	frontmatter_release(&f);

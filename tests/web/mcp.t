@@ -37,7 +37,21 @@ tools:
   - { name: steps, command: [sh, -c, 'echo one >&2; sleep 0.3; echo two >&2; sleep 0.3; echo end', ;] }
   - { name: slow, command: [sleep, '20', ;] }
   - { name: bytes, command: [printf, 'a\377b', ;] }
+  - name: order
+    command: [sh, -c, 'echo "$0 for $WHO, $1"', { name: what, regex: '^(tea|milk\.coffee)$', description: The drink }, { name: note }, ;]
+    env: [WHO]
+    ask:
+      - { name: first, message: Which drink?, arguments: [what] }
+      - { name: second, message: For whom?, arguments: [WHO, note] }
+  - name: order_slowly
+    command: [echo, { name: what }, ;]
+    confirm: true
+    ask: [{ name: first, message: Which drink?, arguments: [what] }]
 prompts:
+  - name: asking
+    arguments: [{ name: topic, required: true, description: About what }]
+    ask: [{ name: form, message: What about?, arguments: [topic] }]
+    text: 'Say something about {topic}.'
   - { name: hello, arguments: [who, { name: page, required: true }], text: 'Hello {who}, see {page}. {other}' }
 ---
 # The site
@@ -284,7 +298,8 @@ sub test_skills
 
 sub test_prompts
 {
-	my ($prompt) = @{ result(legacy('prompts/list'))->{prompts} };
+	my ($prompt) = grep { $_->{name} eq 'hello' }
+	    @{ result(legacy('prompts/list'))->{prompts} };
 
 	is_deeply([$prompt->{name}, map { [@$_{qw(name required)}] }
 		@{ $prompt->{arguments} }], ['hello', ['who', JSON::PP::false],
@@ -382,41 +397,200 @@ sub test_http
 
 # --------------------------------------------------------------- questions --
 
+my %CAN = (can => { elicitation => {} });
+
+# One more round: the same request, the state that came, what people said.
+sub again
+{
+	my ($call, $asked, %said) = @_;
+
+	return modern('tools/call', { %$call,
+		defined $asked->{requestState}
+			? (requestState => $asked->{requestState}) : (),
+		inputResponses => { map { $_ => ref $said{$_}
+			? { action => 'accept', content => $said{$_} }
+			: { action => $said{$_} } } keys %said } }, %CAN);
+}
+
 sub test_confirm
 {
 	my %call = (name => 'careful', arguments => { arg1 => 'x' });
-	my %can = (can => { elicitation => {} });
-	my $agree = sub {
-		my ($state, $ok, %other) = @_;
-		return modern('tools/call', { %call, %other,
-			requestState => $state, inputResponses => { confirm => {
-				action => 'accept', content => { ok => $ok
-				    ? JSON::PP::true : JSON::PP::false } } } }, %can);
-	};
-	my $asked = result(modern('tools/call', \%call, %can));
+	my ($yes, $no) = map { { ok => $_ } } JSON::PP::true, JSON::PP::false;
+	my $ask = sub { return result(modern('tools/call', \%call, %CAN)) };
+	my $asked = $ask->();
 	my $state = $asked->{requestState};
 
 	is($asked->{resultType}, 'input_required', 'a person is asked');
 	like($asked->{inputRequests}{confirm}{params}{message},
 		qr/^echo done x$/m, 'about the whole command');
-	is(result($agree->($state, 1))->{structuredContent}{stdout},
-		"done x\n", 'and the tool runs when the person agrees');
-	ok(result($agree->($state, 0))->{isError}, 'not when the box is empty');
-	ok(result(modern('tools/call', { %call, requestState => $state,
-		inputResponses => { confirm => { action => 'decline' } } }, %can))
-		->{isError}, 'not when the person declines');
-	is(error($agree->($state, 1, arguments => { arg1 => 'y' }))->{code},
-		-32602, 'the answer is to that question alone');
-	is(error($agree->($_, 1))->{code}, -32602, 'a state of one\'s own')
-	    for "${state}0", ($state =~ s/^(\d+)/$1 + 1/er), 'x', '9999999999.';
-	is(result($agree->(undef, 1))->{resultType}, 'input_required',
-		'an answer without a question is asked again');
+	ok(result(again(\%call, $asked, confirm => $no))->{isError},
+		'it does not run when the box is empty');
+	ok(result(again(\%call, $asked, confirm => 'decline'))->{isError},
+		'nor when the person declines');
+	is(error(again({ %call, arguments => { arg1 => 'y' } }, $asked,
+		confirm => $yes))->{code}, -32602,
+		'the answer is to that question alone');
+	is(error(again({ %call, name => 'order_slowly' }, $asked,
+		confirm => $yes))->{code}, -32602, 'and to that tool');
+	is(error(again(\%call, { requestState => $_ }, confirm => $yes))->{code},
+		-32602, "a state of one's own: $_")
+	    for "${state}0", ($state =~ s/^(\d+)/$1 + 1/er), 'x', '9999999999.',
+	    '', ($state =~ s/\.c\./.a./r), ($state =~ s/\..*\././r);
+	is(result(again(\%call, {}, confirm => $yes))->{resultType},
+		'input_required', 'an answer without a question is asked again');
+	is(result(again(\%call, $asked, confirm => $yes))
+		->{structuredContent}{stdout}, "done x\n",
+		'and the tool runs when the person agrees');
+	is(error(again(\%call, $asked, confirm => $yes))->{code}, -32602,
+		'once') for 1 .. 8;
+	is(result(again(\%call, $ask->(), confirm => $yes))
+		->{structuredContent}{stdout}, "done x\n",
+		'who is asked again may agree again');
 	my $answer = modern('tools/call', \%call);
 	is_deeply([$answer->{status}, @{ error($answer) }{qw(code data)}],
 		[400, -32021, { requiredCapabilities => { elicitation => {} } }],
 		'a client that cannot ask is told so');
 	like(call('careful', { arg1 => 'x' })->{content}[0]{text},
 		qr/did not run/, 'in the first era it does not run at all');
+	return;
+}
+
+# Of many who come with one agreement at the same time, one has its run.
+sub test_agreement
+{
+	my %call = (name => 'careful', arguments => { arg1 => 'x' });
+	my $asked = result(modern('tools/call', \%call, %CAN));
+	my $body = $JSON->encode({ jsonrpc => '2.0', id => 1,
+		method => 'tools/call', params => { %call,
+		requestState => $asked->{requestState}, inputResponses => {
+			confirm => { action => 'accept',
+				content => { ok => JSON::PP::true } } },
+		_meta => { "${META}protocolVersion" => $MODERN,
+			"${META}clientCapabilities" => { elicitation => {} } } } });
+	my @sockets = map { $server->connect } 1 .. 24;
+
+	for my $socket (@sockets) {
+		print {$socket} "POST /mcp HTTP/1.1\r\nHost: localhost\r\n"
+		    . "Connection: close\r\nContent-Type: application/json\r\n"
+		    . "MCP-Protocol-Version: $MODERN\r\n"
+		    . "Mcp-Method: tools/call\r\nMcp-Name: careful\r\n"
+		    . 'Content-Length: ' . length($body) . "\r\n\r\n$body";
+		$socket->flush;
+	}
+	my @answers = map { local $/; scalar readline($_) // '' } @sockets;
+	cmp_ok(scalar(grep { /"stdout":"done x\\n"/ } @answers), '<=', 1,
+		'an agreement has one run, whatever the worker');
+	is(scalar(grep { /"code":-32602|"stdout":"done x/ } @answers),
+		24, 'and everybody else is told so');
+	return;
+}
+
+# What a call leaves out, a person is asked for: one form a round.
+sub test_asking
+{
+	my %call = (name => 'order', arguments => {});
+	my $asked = result(modern('tools/call', \%call, %CAN));
+	my $form = $asked->{inputRequests}{first}{params};
+
+	is_deeply([keys %{ $asked->{inputRequests} }], ['first'],
+		'the first form is asked');
+	is_deeply([@$form{qw(mode message requestedSchema)}], ['form',
+		'Which drink?', { type => 'object', required => ['what'],
+		properties => { what => { type => 'string',
+			description => 'The drink',
+			enum => ['tea', 'milk.coffee'] } } }],
+		'with the words of a regex to choose from');
+	for (['a word that does not fit', { what => 'beer' }],
+		['no word', {}], ['a number', { what => 3 }]) {
+		my ($what, $content) = @$_;
+		is((keys %{ result(again(\%call, $asked, first => $content))
+			->{inputRequests} })[0], 'first', "$what: asked again");
+	}
+	my $next = result(again(\%call, $asked, first => { what => 'tea' }));
+	is_deeply($next->{inputRequests}{second}{params}{requestedSchema}
+		{required}, ['WHO', 'note'], 'then the second');
+	isnt($next->{requestState}, $asked->{requestState},
+		'with a state of its own');
+	is(result(again(\%call, $next, second => { WHO => 'ada',
+		note => '$x "y"' }))->{structuredContent}{stdout},
+		"tea for ada, \$x \"y\"\n", 'and then the tool runs');
+	is(result(again(\%call, {}, first => { what => 'tea' },
+		second => { WHO => 'b', note => 'n' }, other => 'accept'))
+		->{structuredContent}{stdout}, "tea for b, n\n",
+		'answers may come together, and others are ignored');
+	like(result(again(\%call, $asked, first => 'cancel'))
+		->{content}[0]{text}, qr/did not answer: "Which drink\?"/,
+		'a person need not answer');
+	is(error(again({ %call, arguments => { note => 'x' } }, $next,
+		second => { WHO => 'b', note => 'n' }))->{code}, -32602,
+		'answers belong to their request');
+	is(error(again(\%call, { requestState =>
+		$next->{requestState} =~ s/(\.[A-Za-z0-9+\/=]+)(\.[0-9a-f]+)$/.$2/r },
+		second => { WHO => 'b', note => 'n' }))->{code}, -32602,
+		'and cannot be taken out');
+	$asked = result(modern('tools/call', { name => 'order', arguments =>
+		{ what => 'tea', note => 'n', env => { WHO => 'c' } } }, %CAN));
+	is($asked->{structuredContent}{stdout}, "tea for c, n\n",
+		'who gives all is not asked');
+	$asked = result(modern('tools/call', { name => 'order', arguments =>
+		{ what => 'tea', note => 'n' } }, %CAN));
+	is_deeply($asked->{inputRequests}{second}{params}{requestedSchema}
+		{required}, ['WHO'], 'only what is missing is asked for');
+	like(result(modern('tools/call', \%call))->{content}[0]{text},
+		qr/"what" is missing/, 'a client that cannot ask is told');
+	like(call('order')->{content}[0]{text}, qr/"what" is missing/,
+		'and one of the first era');
+	my ($tool) = grep { $_->{name} eq 'order' }
+	    @{ result(modern('tools/list'))->{tools} };
+	is_deeply($tool->{inputSchema}{required}, [],
+		'what can be asked for may be left out');
+	($tool) = grep { $_->{name} eq 'order' }
+	    @{ result(legacy('tools/list'))->{tools} };
+	is_deeply($tool->{inputSchema}{required}, ['what', 'note'],
+		'but not in the first era');
+	return;
+}
+
+# The words, and then the agreement to run them.
+sub test_asking_and_confirm
+{
+	my %call = (name => 'order_slowly', arguments => {});
+	my $yes = { ok => JSON::PP::true };
+	my $asked = result(modern('tools/call', \%call, %CAN));
+
+	is((keys %{ $asked->{inputRequests} })[0], 'first', 'first the word');
+	my $next = result(again(\%call, $asked, first => { what => 'tea' },
+		confirm => $yes));
+	like($next->{inputRequests}{confirm}{params}{message}, qr/^echo tea$/m,
+		'then the command with it, whatever was agreed to before');
+	is(result(again(\%call, $next, confirm => $yes))
+		->{structuredContent}{stdout}, "tea\n", 'and then it runs');
+	is(error(again(\%call, $next, confirm => $yes))->{code}, -32602, 'once');
+	return;
+}
+
+sub test_asking_prompt
+{
+	my $asked = result(modern('prompts/get', { name => 'asking' }, %CAN));
+	my ($prompt) = grep { $_->{name} eq 'asking' }
+	    @{ result(modern('prompts/list'))->{prompts} };
+
+	ok(!$prompt->{arguments}[0]{required}, 'may be left out');
+	is_deeply($asked->{inputRequests}{form}{params}{requestedSchema}
+		{properties}, { topic => { type => 'string',
+		description => 'About what' } }, 'a prompt asks too');
+	is(result(modern('prompts/get', { name => 'asking',
+		requestState => $asked->{requestState}, inputResponses => {
+		form => { action => 'accept', content => { topic => 'tea' } } } },
+		%CAN))->{messages}[0]{content}{text},
+		'Say something about tea.', 'and is filled in');
+	is(error(modern('prompts/get', { name => 'asking',
+		inputResponses => { form => { action => 'decline' } } }, %CAN))
+		->{code}, -32602, 'or not');
+	is(error(modern('prompts/get', { name => 'asking' }))->{code}, -32602,
+		'a client that cannot ask has to give it');
+	is(error(legacy('prompts/get', { name => 'asking' }))->{code}, -32602,
+		'and one of the first era');
 	return;
 }
 
@@ -552,6 +726,10 @@ test_eras();
 test_headers();
 test_http();
 test_confirm();
+test_agreement();
+test_asking();
+test_asking_and_confirm();
+test_asking_prompt();
 test_progress();
 test_leaving();
 test_hostile();
