@@ -3,18 +3,26 @@
 
 #include <stdlib.h>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "clock.h"
 #include "listing.h"
 #include "path.h"
+#include "roster.h"
 #include "site.h"
 
 #define TITLE_MAX 200
 #define DESCRIPTION_MAX 600
+#define LISTS_FRESH_US 500000
 
 void
 catalog_free(struct catalog *c)
 {
 	if (c == NULL)
 		return;
+	for (size_t i = 0; i < CATALOG_KINDS; i++)
+		buf_release(&c->lists[i].text);
 	arena_release(&c->arena);
 	free(c);
 }
@@ -86,31 +94,25 @@ copy_cut(struct arena *arena, struct ss_text t, size_t max)
 }
 
 static enum ss_err
-describe(struct catalog *c, const struct ss_document *doc,
-	const struct frontmatter *front, struct catalog_page *out,
-	struct ss_error *err)
+describe(struct catalog *c, const struct roster_page *page,
+	struct catalog_page *out, struct ss_error *err)
 {
-	struct buf text = BUF_INIT(PAGE_BYTES_MAX);
+	const struct frontmatter *front = page->front;
 	struct buf paragraph = BUF_INIT(DESCRIPTION_MAX);
 	struct ss_text title = text_of(front->title), described;
 	enum ss_err code = SS_OK;
 
-	if (front->title == NULL || front->description == NULL)
-		code = page_read(doc, &text, err);
-	if (code == SS_OK && text.len > front->body)
-		read_prose((struct ss_text){ text.data + front->body,
-				   text.len - front->body },
-			&title, &paragraph);
+	if (page->text.len > 0)
+		read_prose(page->text, &title, &paragraph);
 	if (front->title != NULL || title.len == 0)
 		title = text_of(
-			front->title != NULL ? front->title : doc->path);
+			front->title != NULL ? front->title : page->path);
 	described = front->description != NULL ? text_of(front->description)
 					       : buf_view(&paragraph);
 	out->title = copy_cut(&c->arena, title, TITLE_MAX);
 	out->description = copy_cut(&c->arena, described, DESCRIPTION_MAX);
-	if (code == SS_OK && (out->title == NULL || out->description == NULL))
+	if (out->title == NULL || out->description == NULL)
 		code = error_memory(err);
-	buf_release(&text);
 	buf_release(&paragraph);
 	return code;
 }
@@ -198,25 +200,119 @@ read_skill(struct catalog *c, const struct frontmatter *front,
 	return out->skill_description != NULL ? SS_OK : error_memory(err);
 }
 
+/* ------------------------------------------------------------- the lists -- */
+
+/* What was written behind len; what does not fit ends the list, whole. */
+static enum ss_err
+close_lines(struct catalog *c, size_t kind, size_t len,
+	struct catalog_page *out, struct ss_error *err)
+{
+	struct catalog_list *list = &c->lists[kind];
+
+	if (list->text.failed)
+		return error_memory(err);
+	if (list->text.full) {
+		list->text.len = len;
+		list->text.full = false;
+		list->cut = true;
+	}
+	out->said[kind].at = len;
+	out->said[kind].len = list->text.len - len;
+	return SS_OK;
+}
+
+static enum ss_err
+say_page(struct catalog *c, const struct roster_page *page,
+	struct catalog_page *out, struct ss_error *err)
+{
+	static void (*const say[])(const struct roster_page *,
+		struct buf *) = { roster_block, roster_link };
+	enum ss_err code = SS_OK;
+
+	for (size_t i = 0; code == SS_OK && i < ARRAY_LEN(say); i++) {
+		size_t len = c->lists[i].text.len;
+
+		if (!c->has_lists || c->lists[i].cut)
+			continue;
+		say[i](page, &c->lists[i].text);
+		code = close_lines(c, i, len, out, err);
+	}
+	return code;
+}
+
+static enum ss_err
+repeat_page(struct catalog *c, const struct catalog *from,
+	const struct catalog_page *old, struct catalog_page *out,
+	struct ss_error *err)
+{
+	enum ss_err code = SS_OK;
+
+	for (size_t i = 0; code == SS_OK && i < CATALOG_KINDS; i++) {
+		size_t len = c->lists[i].text.len;
+
+		out->said[i].len = 0;
+		if (!c->has_lists || c->lists[i].cut)
+			continue;
+		buf_add(&c->lists[i].text,
+			from->lists[i].text.data + old->said[i].at,
+			old->said[i].len);
+		code = close_lines(c, i, len, out, err);
+	}
+	return code;
+}
+
+/* Does an earlier catalog know all that this one has to say of the page? */
+static bool
+is_said(const struct catalog *c, const struct catalog_page *old)
+{
+	for (size_t i = 0; c->has_lists && i < CATALOG_KINDS; i++)
+		if (!c->lists[i].cut && old->said[i].len == 0)
+			return false;
+	return true;
+}
+
+/* ------------------------------------------------------------ the reading -- */
+
+static enum ss_err
+read_parsed(struct catalog *c, const struct roster_page *page,
+	struct catalog_page *out, struct ss_error *err)
+{
+	enum ss_err code = describe(c, page, out, err);
+
+	if (code == SS_OK)
+		code = say_page(c, page, out, err);
+	if (code != SS_OK || !page->grants)
+		return code;
+	code = name_tools(c, page->front, out, err);
+	if (code == SS_OK)
+		code = name_prompts(c, page->front, out, err);
+	return code == SS_OK ? read_skill(c, page->front, out, err) : code;
+}
+
 static enum ss_err
 read_page(struct ss_site *site, struct catalog *c,
 	const struct ss_document *doc, struct catalog_page *out,
 	struct ss_error *err)
 {
+	struct roster_page said = { .path = out->path, .text = TEXT("") };
+	struct buf text = BUF_INIT(PAGE_BYTES_MAX);
 	struct page *page;
 	enum ss_err code = page_get(site, doc, &page, err);
 
-	if (code == SS_OK)
-		code = describe(c, doc, &page->front, out, err);
 	if (code != SS_OK)
 		return code;
 	out->settled = page->settled;
-	if (page->error.code != SS_OK || site_is_writable(site, doc))
-		return SS_OK;
-	code = name_tools(c, &page->front, out, err);
+	said.front = &page->front;
+	said.grants = page->error.code == SS_OK && !site_is_writable(site, doc);
+	if (said.front->title == NULL || said.front->description == NULL)
+		code = page_read(doc, &text, err);
+	if (code == SS_OK && text.len > said.front->body)
+		said.text = (struct ss_text){ text.data + said.front->body,
+			text.len - said.front->body };
 	if (code == SS_OK)
-		code = name_prompts(c, &page->front, out, err);
-	return code == SS_OK ? read_skill(c, &page->front, out, err) : code;
+		code = read_parsed(c, &said, out, err);
+	buf_release(&text);
+	return code;
 }
 
 static bool
@@ -227,10 +323,35 @@ is_same(const struct catalog_page *p, const struct ss_document *doc)
 		p->mtime_ns == doc->mtime_ns && p->ctime_ns == doc->ctime_ns;
 }
 
+static int64_t
+stamp_ns(struct timespec t)
+{
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/*
+ * Is what a known page was read from still there?  Its name is looked at and
+ * not opened: whatever leads there now, the file is the one that was checked.
+ */
+static bool
+stands(const struct ss_site *site, const struct catalog_page *p)
+{
+	struct stat st;
+
+	return p->settled &&
+		fstatat(site->root.fd, p->path, &st, AT_SYMLINK_NOFOLLOW) ==
+		0 &&
+		st.st_ino == p->inode && st.st_dev == p->device &&
+		(uint64_t)st.st_size == p->length &&
+		stamp_ns(st.st_mtim) == p->mtime_ns &&
+		stamp_ns(st.st_ctim) == p->ctime_ns;
+}
+
 /* What an earlier catalog knew, with memory of this one. */
 static enum ss_err
-keep_page(struct catalog *c, const struct catalog_page *old,
-	struct catalog_page *out, struct ss_error *err)
+keep_page(struct catalog *c, const struct catalog *from,
+	const struct catalog_page *old, struct catalog_page *out,
+	struct ss_error *err)
 {
 	struct arena *a = &c->arena;
 	const char *path = out->path;
@@ -258,7 +379,7 @@ keep_page(struct catalog *c, const struct catalog_page *old,
 		if (out->prompts[i] == NULL)
 			return error_memory(err);
 	}
-	return SS_OK;
+	return repeat_page(c, from, old, out, err);
 }
 
 /* Most pages stand where they stood. */
@@ -271,35 +392,53 @@ known(const struct catalog *c, size_t place, const char *path)
 	return catalog_page_find(c, path);
 }
 
+/* A page that has to be opened; one that is gone meanwhile is left out. */
 static enum ss_err
-add_page(struct ss_site *site, struct catalog *c, const char *path,
+open_page(struct ss_site *site, struct catalog *c,
+	const struct catalog_page *old, struct catalog_page *p,
 	struct ss_error *err)
 {
 	const struct ss_resolver *resolver = &site->resolver;
-	const struct catalog_page *old;
-	struct catalog_page *p = &c->pages[c->page_count];
 	struct ss_document doc = SS_INIT(ss_document);
 	enum ss_err code;
 
 	doc.fd = doc.dir_fd = -1;
-	code = resolver->open(resolver->ctx, path, &doc, err);
+	code = resolver->open(resolver->ctx, p->path, &doc, err);
 	if (code != SS_OK)
 		return code == SS_INTERNAL ? code : SS_OK;
-	*p = (struct catalog_page){ .device = doc.device,
-		.inode = doc.inode,
-		.length = doc.length,
-		.mtime_ns = doc.mtime_ns,
-		.ctime_ns = doc.ctime_ns };
-	p->path = arena_copy(&c->arena, path, strlen(path));
-	old = known(site->catalog, c->page_count, path);
-	if (p->path == NULL)
-		code = error_memory(err);
-	else if (old != NULL && is_same(old, &doc))
-		code = keep_page(c, old, p, err);
+	p->device = doc.device;
+	p->inode = doc.inode;
+	p->length = doc.length;
+	p->mtime_ns = doc.mtime_ns;
+	p->ctime_ns = doc.ctime_ns;
+	if (old != NULL && is_same(old, &doc))
+		code = keep_page(c, site->catalog, old, p, err);
 	else
 		code = read_page(site, c, &doc, p, err);
 	c->page_count += code == SS_OK;
 	resolver->close(resolver->ctx, &doc);
+	return code;
+}
+
+static enum ss_err
+add_page(struct ss_site *site, struct catalog *c, const char *path,
+	struct ss_error *err)
+{
+	struct catalog_page *p = &c->pages[c->page_count];
+	const struct catalog_page *old =
+		known(site->catalog, c->page_count, path);
+	enum ss_err code;
+
+	*p = (struct catalog_page){ .path = arena_copy(
+					    &c->arena, path, strlen(path)) };
+	if (p->path == NULL)
+		return error_memory(err);
+	if (old != NULL && !is_said(c, old))
+		old = NULL;
+	if (old == NULL || !stands(site, old))
+		return open_page(site, c, old, p, err);
+	code = keep_page(c, site->catalog, old, p, err);
+	c->page_count += code == SS_OK;
 	return code;
 }
 
@@ -346,24 +485,58 @@ settle_names(struct catalog *c, struct ss_error *err)
 	return SS_OK;
 }
 
-enum ss_err
-catalog_refresh(
-	struct ss_site *site, struct catalog **out, struct ss_error *err)
+static struct catalog *
+catalog_new(const struct listing *list, bool has_lists)
 {
-	struct listing list = { 0 };
 	struct catalog *c = calloc(1, sizeof(*c));
-	enum ss_err code;
 
 	if (c == NULL)
-		return error_memory(err);
+		return NULL;
 	arena_init(&c->arena, 0);
-	code = listing_site(site, &list, err);
-	if (code == SS_OK) {
-		c->pages = arena_array(
-			&c->arena, list.count + 1, sizeof(*c->pages));
-		if (c->pages == NULL)
-			code = error_memory(err);
-	}
+	for (size_t i = 0; i < CATALOG_KINDS; i++)
+		c->lists[i].text = BUF_INIT(CATALOG_LIST_MAX);
+	c->cut = list->cut;
+	c->has_lists = has_lists;
+	c->pages = arena_array(&c->arena, list->count + 1, sizeof(*c->pages));
+	if (c->pages != NULL)
+		return c;
+	catalog_free(c);
+	return NULL;
+}
+
+/* Is the site's catalog what a new one would be? */
+static bool
+is_current(
+	const struct ss_site *site, const struct listing *list, bool has_lists)
+{
+	const struct catalog *c = site->catalog;
+
+	if (c == NULL || c->has_lists != has_lists || c->cut != list->cut ||
+		c->page_count != list->count)
+		return false;
+	for (size_t i = 0; i < list->count; i++)
+		if (strcmp(c->pages[i].path, list->paths[i]) != 0 ||
+			!stands(site, &c->pages[i]))
+			return false;
+	return true;
+}
+
+static enum ss_err
+refresh(struct ss_site *site, bool has_lists, struct catalog **out,
+	struct ss_error *err)
+{
+	uint64_t now = clock_us();
+	struct listing list = { 0 };
+	struct catalog *c;
+	enum ss_err code = listing_site(site, &list, err);
+
+	if (code != SS_OK)
+		return code;
+	if (is_current(site, &list, has_lists))
+		goto out;
+	c = catalog_new(&list, has_lists);
+	if (c == NULL)
+		return error_memory(err);
 	for (size_t i = 0; code == SS_OK && i < list.count; i++)
 		code = add_page(site, c, list.paths[i], err);
 	if (code == SS_OK)
@@ -373,7 +546,31 @@ catalog_refresh(
 		return code;
 	}
 	catalog_free(site->catalog);
-	*out = site->catalog = c;
+	site->catalog = c;
+out:
+	site->catalog->checked_us = now;
+	*out = site->catalog;
+	return SS_OK;
+}
+
+enum ss_err
+catalog_refresh(
+	struct ss_site *site, struct catalog **out, struct ss_error *err)
+{
+	const struct catalog *old = site->catalog;
+
+	return refresh(site, old != NULL && old->has_lists, out, err);
+}
+
+enum ss_err
+catalog_lists(struct ss_site *site, struct catalog **out, struct ss_error *err)
+{
+	struct catalog *c = site->catalog;
+
+	if (c == NULL || !c->has_lists ||
+		clock_us() - c->checked_us > LISTS_FRESH_US)
+		return refresh(site, true, out, err);
+	*out = c;
 	return SS_OK;
 }
 

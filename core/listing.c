@@ -20,6 +20,7 @@
 struct entry {
 	const char *name;
 	bool folder;
+	bool front; /* README.md */
 };
 
 struct walk {
@@ -37,6 +38,8 @@ struct folder {
 	int fd;
 	struct entry *entries;
 	size_t count;
+	size_t keep; /* no more than the first so many; 0: all */
+	bool full; /* the first `keep` are sorted: what is behind is not kept */
 };
 
 /* -------------------------------------------------------- what is listed -- */
@@ -148,54 +151,94 @@ is_askable(const char *name)
 		SS_OK;
 }
 
+static bool
+is_front(const char *name)
+{
+	return strcmp(name, "README.md") == 0;
+}
+
 /* The README.md first, then by name. */
 static int
 compare(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
-	bool front_x = strcmp(x->name, "README.md") == 0;
-	bool front_y = strcmp(y->name, "README.md") == 0;
 
-	if (front_x != front_y)
-		return front_x ? -1 : 1;
+	if (x->front != y->front)
+		return x->front ? -1 : 1;
 	return strcmp(x->name, y->name);
+}
+
+static void
+sort(struct folder *f)
+{
+	if (f->count > 0)
+		qsort(f->entries, f->count, sizeof(*f->entries), compare);
+	if (f->keep == 0 || f->count <= f->keep)
+		return;
+	f->count = f->keep;
+	f->full = true;
+}
+
+/* To be sorted away: most names of a large folder cost no more than this. */
+static bool
+is_behind(const struct folder *f, const char *name)
+{
+	struct entry e = { .name = name, .front = is_front(name) };
+
+	return f->full && compare(&e, &f->entries[f->keep - 1]) > 0;
+}
+
+static enum ss_err
+add_entry(struct walk *w, struct folder *f, struct entry e, size_t *cap)
+{
+	struct arena *arena = &w->site->arena;
+	struct entry *grown;
+
+	if (f->keep > 0 && f->count == 2 * f->keep)
+		sort(f);
+	if (f->count == *cap) {
+		grown = arena_array(
+			arena, *cap = *cap * 2 + 64, sizeof(*grown));
+		if (grown == NULL)
+			return error_memory(w->err);
+		if (f->count > 0)
+			memcpy(grown, f->entries, f->count * sizeof(*grown));
+		f->entries = grown;
+	}
+	e.name = arena_copy(arena, e.name, strlen(e.name));
+	if (e.name == NULL)
+		return error_memory(w->err);
+	f->entries[f->count++] = e;
+	return SS_OK;
 }
 
 static enum ss_err
 read_entries(struct walk *w, struct folder *f, DIR *dir)
 {
-	struct arena *arena = &w->site->arena;
-	size_t cap = 0;
+	enum ss_err code = SS_OK;
+	size_t cap = 0, seen = 0;
 	struct dirent *d;
 
-	while ((d = readdir(dir)) != NULL) {
-		struct entry e;
+	while (code == SS_OK && (d = readdir(dir)) != NULL) {
+		struct entry e = { .name = d->d_name,
+			.front = is_front(d->d_name) };
 
-		if (f->count == ENTRIES_MAX || ++w->visits > VISITS_MAX) {
+		if (seen == ENTRIES_MAX || ++w->visits > VISITS_MAX) {
 			w->out->cut = true;
 			break;
 		}
+		if (is_behind(f, d->d_name)) {
+			seen++;
+			continue;
+		}
 		if (!is_askable(d->d_name) || !look(w, f, d, &e))
 			continue;
-		if (f->count == cap) {
-			struct entry *grown = arena_array(
-				arena, cap = cap * 2 + 64, sizeof(*grown));
-
-			if (grown == NULL)
-				return error_memory(w->err);
-			if (f->count > 0)
-				memcpy(grown, f->entries,
-					f->count * sizeof(*grown));
-			f->entries = grown;
-		}
-		e.name = arena_copy(arena, d->d_name, strlen(d->d_name));
-		if (e.name == NULL)
-			return error_memory(w->err);
-		f->entries[f->count++] = e;
+		seen++;
+		code = add_entry(w, f, e, &cap);
 	}
-	if (f->count > 0)
-		qsort(f->entries, f->count, sizeof(*f->entries), compare);
-	return SS_OK;
+	sort(f);
+	w->out->cut |= f->full;
+	return code;
 }
 
 /* What cannot be opened is empty. */
@@ -247,12 +290,14 @@ listing_folder(struct ss_site *site, const char *folder, struct listing *out,
 	struct ss_error *err)
 {
 	struct walk w = { .site = site, .out = out, .err = err };
-	struct folder f = { .path = folder, .fd = -1 };
+	struct folder f = {
+		.path = folder, .fd = -1, .keep = LISTING_FOLDER_MAX
+	};
 	enum ss_err code = begin(&w, LISTING_FOLDER_MAX);
 
 	if (code == SS_OK && has_list(site))
 		code = read_folder(&w, &f);
-	for (size_t i = 0; code == SS_OK && i < f.count && !out->cut; i++) {
+	for (size_t i = 0; code == SS_OK && i < f.count; i++) {
 		const char *path = join(&w, folder, f.entries[i].name);
 
 		if (path != NULL && f.entries[i].folder)

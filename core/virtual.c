@@ -3,144 +3,10 @@
 
 #include "assets.h"
 #include "browser.h"
+#include "catalog.h"
 #include "content.h"
 #include "error.h"
-#include "escape.h"
-#include "listing.h"
-#include "markdown.h"
 #include "media.h"
-#include "page.h"
-#include "json.h"
-#include "proto.h"
-
-#define TEXT_BYTES_MAX ((size_t)512 << 10) /* of a list */
-#define HEADING_BYTES_MAX 16384            /* of a page, to find its heading */
-
-/* ------------------------------------------------------------- one page -- */
-
-/* A page while something is said about it. */
-struct item {
-	const char *path;
-	const struct page *page;
-	struct buf title;
-};
-
-/* Author's text as one line. */
-static void
-add_line(struct buf *out, const char *text, size_t len)
-{
-	bool blank = false;
-
-	for (size_t i = 0; i < len; i++) {
-		if ((unsigned char)text[i] <= ' ' || text[i] == 0x7f) {
-			blank = true;
-			continue;
-		}
-		if (blank && i > 0)
-			buf_char(out, ' ');
-		blank = false;
-		buf_char(out, text[i]);
-	}
-}
-
-/* In backticks, more of them than stand in it. */
-static void
-add_code(struct buf *out, const char *text, size_t len)
-{
-	size_t longest = 0, run = 0;
-	bool pad;
-
-	for (size_t i = 0; i < len; i++) {
-		run = text[i] == '`' ? run + 1 : 0;
-		longest = run > longest ? run : longest;
-	}
-	pad = len > 0 && (text[0] == '`' || text[len - 1] == '`');
-	for (size_t i = 0; i <= longest; i++)
-		buf_char(out, '`');
-	buf_text(out, pad ? " " : "");
-	add_line(out, text, len);
-	buf_text(out, pad ? " " : "");
-	for (size_t i = 0; i <= longest; i++)
-		buf_char(out, '`');
-}
-
-static void
-find_heading(const struct ss_document *doc, size_t body, struct buf *out)
-{
-	struct buf text = BUF_INIT(HEADING_BYTES_MAX);
-
-	if (page_read(doc, &text, NULL) == SS_OK && body < text.len)
-		markdown_heading(
-			(struct ss_text){ text.data + body, text.len - body },
-			out);
-	buf_release(&text);
-}
-
-/* Frontmatter's title, else the first heading, else the path; one line. */
-static void
-find_title(const struct ss_document *doc, struct item *item)
-{
-	const struct frontmatter *front = &item->page->front;
-	struct buf heading = BUF_INIT(HEADING_BYTES_MAX);
-	const char *title = front->title;
-
-	if (title == NULL) {
-		find_heading(doc, front->body, &heading);
-		title = heading.len > 0 ? heading.data : item->path;
-	}
-	add_line(&item->title, title, strlen(title));
-	buf_release(&heading);
-}
-
-typedef void (*say_fn)(
-	struct exchange *x, const struct item *item, struct buf *out);
-
-/* Has one page described; one that is gone meanwhile is left out. */
-static enum ss_err
-describe(struct exchange *x, const char *path, say_fn say, struct buf *out)
-{
-	const struct ss_resolver *resolver = &x->site->resolver;
-	struct item item = { .path = path, .title = BUF_INIT(4096) };
-	struct page *page;
-	enum ss_err code;
-
-	if (resolver->open(resolver->ctx, path, &x->doc, NULL) != SS_OK)
-		return SS_OK;
-	code = page_get(x->site, &x->doc, &page, &x->err);
-	if (code == SS_OK) {
-		item.page = page;
-		find_title(&x->doc, &item);
-		say(x, &item, out);
-	}
-	buf_release(&item.title);
-	resolver->close(resolver->ctx, &x->doc);
-	return code;
-}
-
-/* A page that does not fit any more is taken out again, whole. */
-static enum ss_err
-each_page(struct exchange *x, say_fn say, struct buf *out)
-{
-	struct listing l;
-	enum ss_err code = listing_site(x->site, &l, &x->err);
-	size_t room = out->max;
-
-	out->max = out->len + TEXT_BYTES_MAX;
-	for (size_t i = 0; code == SS_OK && i < l.count && !out->full; i++) {
-		size_t before = out->len;
-
-		code = describe(x, l.paths[i], say, out);
-		if (out->full)
-			out->len = before;
-	}
-	l.cut |= out->full;
-	out->full = false;
-	out->max = room;
-	if (code == SS_OK && l.cut)
-		buf_text(
-			out, "\nThe list is cut here: there are more pages.\n");
-	return code;
-}
 
 /* ------------------------------------------------------------- AGENTS.md -- */
 
@@ -195,109 +61,30 @@ static const char how_to[] =
 	"\n"
 	"## Pages\n";
 
-static void
-add_template(struct buf *out, const struct spec *spec)
+/* One of the lists, as it stood at most half a second ago. */
+static enum ss_err
+add_list(struct exchange *x, enum catalog_kind kind, struct buf *out)
 {
-	buf_char(out, '[');
-	for (size_t i = 0; i < spec->part_count; i++) {
-		const struct part *p = &spec->parts[i];
+	struct catalog *c;
+	enum ss_err code = catalog_lists(x->site, &c, &x->err);
 
-		buf_text(out, i > 0 ? ", " : "");
-		if (p->kind == PART_TEXT)
-			json_string(out, p->text.data, p->text.len);
-		else
-			buf_printf(out, "\"{%s}\"", p->name ? p->name : "");
-	}
-	buf_char(out, ']');
-}
-
-static void
-say_part(const struct part *p, struct buf *out)
-{
-	if (p->kind == PART_TEXT ||
-		(p->description == NULL && p->kind != PART_REGEX))
-		return;
-	buf_text(out, "  - ");
-	if (p->name != NULL)
-		buf_printf(out, "`{%s}`", p->name);
-	else
-		buf_text(out, "`{}`");
-	if (p->description != NULL) {
-		buf_text(out, ": ");
-		add_line(out, p->description, strlen(p->description));
-	}
-	if (p->kind == PART_REGEX) {
-		buf_text(out,
-			p->description != NULL ? "; matches " : ": matches ");
-		add_code(out, p->text.data, p->text.len);
-	}
-	buf_char(out, '\n');
-}
-
-static void
-say_tool(const struct frontmatter *front, const struct spec *spec,
-	struct buf *out)
-{
-	const struct name_list *env = spec->env.set ? &spec->env : &front->env;
-	struct buf line = BUF_INIT(out->max);
-
-	buf_text(out, "- ");
-	add_template(&line, spec);
-	add_code(out, buf_view(&line).data, line.len);
-	if (!spec->locked)
-		buf_text(out, ", more words may follow");
-	if (spec->takes_stdin)
-		buf_text(out, ", reads `stdin`");
-	for (size_t i = 0; i < env->count; i++)
-		buf_printf(out, "%s`%s`",
-			i > 0 ? ", " : ", `env`: ", env->names[i]);
-	if (spec->description != NULL) {
-		buf_text(out, ": ");
-		add_line(out, spec->description, strlen(spec->description));
-	}
-	buf_char(out, '\n');
-	for (size_t i = 0; i < spec->part_count; i++)
-		say_part(&spec->parts[i], out);
-	if (!buf_ok(&line))
-		out->failed = true;
-	buf_release(&line);
-}
-
-static bool
-grants(const struct exchange *x, const struct item *item)
-{
-	return item->page->error.code == SS_OK &&
-		!site_is_writable(x->site, &x->doc);
-}
-
-static void
-say_page(struct exchange *x, const struct item *item, struct buf *out)
-{
-	const struct frontmatter *front = &item->page->front;
-
-	buf_printf(out, "\n### %s", buf_view(&item->title).data);
-	buf_text(out, "\n\n");
-	add_code(out, item->path, strlen(item->path));
-	if (front->description != NULL) {
-		buf_text(out, ": ");
-		add_line(out, front->description, strlen(front->description));
-	}
-	buf_char(out, '\n');
-	if (!grants(x, item) || front->spec_count == 0)
-		return;
-	buf_char(out, '\n');
-	for (size_t i = 0; i < front->spec_count; i++)
-		say_tool(front, &front->specs[i], out);
+	if (code != SS_OK)
+		return code;
+	buf_add(out, c->lists[kind].text.data, c->lists[kind].text.len);
+	if (c->lists[kind].cut || c->cut)
+		buf_text(
+			out, "\nThe list is cut here: there are more pages.\n");
+	return SS_OK;
 }
 
 static enum ss_err
 answer_agents(struct exchange *x)
 {
-	struct buf text = BUF_INIT(2 * TEXT_BYTES_MAX);
+	struct buf text = BUF_INIT(2 * CATALOG_LIST_MAX);
 	enum ss_err code;
 
 	buf_text(&text, how_to);
-	code = each_page(x, say_page, &text);
+	code = add_list(x, CATALOG_AGENTS, &text);
 	if (code == SS_OK && text.failed)
 		code = error_memory(&x->err);
 	if (code == SS_OK && browser_wanted(x, x->path)) {
@@ -312,27 +99,6 @@ answer_agents(struct exchange *x)
 
 /* -------------------------------------------------------------- llms.txt -- */
 
-static void
-say_link(struct exchange *x, const struct item *item, struct buf *out)
-{
-	const char *description = item->page->front.description;
-
-	(void)x;
-	buf_text(out, "- [");
-	for (const char *p = buf_view(&item->title).data; *p != '\0'; p++) {
-		buf_text(out, *p == '[' || *p == ']' || *p == '\\' ? "\\" : "");
-		buf_char(out, *p);
-	}
-	buf_text(out, "](");
-	escape_path(out, item->path, strlen(item->path));
-	buf_char(out, ')');
-	if (description != NULL) {
-		buf_text(out, ": ");
-		add_line(out, description, strlen(description));
-	}
-	buf_char(out, '\n');
-}
-
 /* As llmstxt.org has it: a heading, a summary, lists of links. */
 static enum ss_err
 answer_llms(struct exchange *x)
@@ -344,7 +110,7 @@ answer_llms(struct exchange *x)
 		"> Markdown pages; some list commands that can be run with a "
 		"POST to the page.\n> [AGENTS.md](AGENTS.md) says how.\n\n"
 		"## Pages\n\n");
-	code = each_page(x, say_link, &x->body);
+	code = add_list(x, CATALOG_LLMS, &x->body);
 	if (code == SS_OK)
 		content_made(x, "text/plain; charset=utf-8", "no-cache");
 	return code;

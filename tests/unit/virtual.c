@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "catalog.h"
 #include "listing.h"
 #include "tap.h"
 
@@ -32,6 +34,15 @@ put(const char *name, const char *text)
 	f = fopen(path, "w");
 	if (f == NULL || fputs(text, f) < 0 || fclose(f) != 0)
 		printf("# cannot write %s\n", path);
+}
+
+static void
+remove_page(const char *name)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	unlink(path);
 }
 
 static void
@@ -207,6 +218,7 @@ test_files(void)
 		"AGENTS.md for people");
 
 	put_large("other/large.md");
+	site->catalog->checked_us = 0;
 	body = ask("GET", "/AGENTS.md", NULL);
 	ok(strstr(body, "large.md") == NULL,
 		"a page that does not fit is left out whole");
@@ -215,6 +227,79 @@ test_files(void)
 	put("AGENTS.md", "mine\n");
 	ask("GET", "/AGENTS.md", NULL);
 	is_int((long long)res.length, 5, "the site's own wins");
+}
+
+/* The pages of a large folder, in an order that nobody sorted. */
+static void
+put_many(const char *folder, size_t count)
+{
+	char name[64];
+
+	for (size_t i = 0; i < count; i++) {
+		snprintf(name, sizeof(name), "%s/%04zu.md", folder,
+			i * 7919 % count);
+		put(name, "# Many\n");
+	}
+}
+
+static void
+test_many(void)
+{
+	struct listing l;
+
+	put_many("many", 1000);
+	put("many/README.md", "# Many\n");
+	put("many/aside.txt", "no page\n");
+	open_site(NULL, NULL);
+	ok(listing_folder(site, "many", &l, NULL) == SS_OK && l.count == 200 &&
+			l.cut,
+		"of a large folder some are shown");
+	ok(strcmp(l.paths[0], "many/README.md") == 0 &&
+			strcmp(l.paths[1], "many/0000.md") == 0 &&
+			strcmp(l.paths[199], "many/0198.md") == 0,
+		"its README.md and the first by name");
+	put_many("most", 201);
+	ok(listing_folder(site, "most", &l, NULL) == SS_OK && l.count == 200 &&
+			l.cut && strcmp(l.paths[199], "most/0199.md") == 0,
+		"one more than are shown is one too many");
+}
+
+/* Read again is only what changed; at most half a second late. */
+static void
+test_catalog(void)
+{
+	struct catalog *first, *c;
+	struct timespec t = { .tv_nsec = 30000000 };
+
+	nanosleep(&t, NULL); /* what was just written is not kept */
+	open_site("[\"/{a,z,other/d}.m*\"]", NULL);
+	ok(catalog_refresh(site, &first, NULL) == SS_OK && !first->has_lists,
+		"a catalog for MCP has no lists");
+	ok(catalog_refresh(site, &c, NULL) == SS_OK && c == first,
+		"nothing changed: the same catalog");
+	ok(catalog_lists(site, &first, NULL) == SS_OK && first->has_lists &&
+			catalog_refresh(site, &c, NULL) == SS_OK && c == first,
+		"once there are lists, it keeps them");
+	put("other/d.md", "# Another\n");
+	ok(catalog_lists(site, &c, NULL) == SS_OK && c == first,
+		"a list may be half a second old");
+	c->checked_us = 0;
+	ok(catalog_lists(site, &c, NULL) == SS_OK &&
+			strstr(buf_view(&c->lists[CATALOG_LLMS].text).data,
+				"- [A b](a.md): several lines\n"
+				"- [q \\[x\\]](z.markdown)\n"
+				"- [Another](other/d.md)\n") != NULL,
+		"then what changed is said anew, and the rest as before");
+	put("other/d.md", "# Yet another\n");
+	ok(catalog_refresh(site, &c, NULL) == SS_OK &&
+			strcmp(catalog_page_find(c, "other/d.md")->title,
+				"Yet another") == 0,
+		"MCP is never late");
+	remove_page("z.markdown");
+	ok(catalog_refresh(site, &c, NULL) == SS_OK && c->page_count == 2 &&
+			strstr(buf_view(&c->lists[CATALOG_AGENTS].text).data,
+				"z.markdown") == NULL,
+		"a page that is gone is in no list");
 }
 
 int
@@ -243,6 +328,8 @@ main(void)
 	put_link("up", ".");
 	test_listing();
 	test_files();
+	test_many();
+	test_catalog();
 	ss_response_release(&res);
 	ss_site_free(site);
 	nftw(dir, drop, 16, FTW_DEPTH | FTW_PHYS);

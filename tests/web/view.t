@@ -8,6 +8,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use Test::More;
+use Time::HiRes qw(sleep time);
 use Statespace::Server;
 
 plan skip_all => 'nginx is not installed'
@@ -241,6 +242,39 @@ for my $path (qw(/AGENTS.md /llms.txt /favicon.svg /favicon.ico)) {
 	is($server->run($path, ['ls'])->{status}, 405, "$path takes no POST");
 }
 is($server->site->listing, $before, 'nothing was written into the site');
+
+# -------------------------------------------------- a change in the lists --
+
+# What a list says, once it says so; else what it says after two seconds.
+sub listed
+{
+	my ($path, $pattern) = @_;
+	my $until = time + 2;
+	my $answer;
+
+	do {
+		$answer = $server->request('GET', $path)->{body};
+	} until $answer =~ $pattern || time > $until || !sleep 0.05;
+	return $answer;
+}
+
+my $old = listed('/llms.txt', qr/docs/);
+$server->site->write('docs/a.md', "# Now a heading\n");
+like(listed('/llms.txt', qr/Now a/), qr{^- \[Now a heading\]\(docs/a\.md\)$}m,
+	'a changed page is listed anew within a second');
+like(listed('/AGENTS.md', qr/Now a/), qr{^### Now a heading\n\n`docs/a\.md`$}m,
+	'in both lists');
+$server->site->write('docs/new.md', "---\ntools: [[id]]\n---\n# New\n");
+like(listed('/AGENTS.md', qr/### New/), qr{^### New\n\n`docs/new\.md`\n\n- `\["id"\]`}m,
+	'a page that is made is listed with its tools');
+my $whole = $server->request('GET', '/llms.txt');
+unlink $server->site->dir . '/docs/new.md';
+unlike(listed('/AGENTS.md', qr/\A(?!.*### New)/s), qr/### New/,
+	'one that is gone is not');
+$server->site->write('docs/a.md', "No heading.\n");
+is(listed('/llms.txt', qr/\A(?!.*Now a)/s), $old, 'and all as before');
+isnt($server->request('GET', '/llms.txt')->{headers}{etag},
+	$whole->{headers}{etag}, 'the tag changes with the text');
 
 # ------------------------------------------------- a file of that name wins --
 
