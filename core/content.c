@@ -258,6 +258,24 @@ content_made(struct exchange *x, const char *type, const char *cache)
 	x->status = 304;
 }
 
+static bool
+hands_over_to(const struct exchange *x, const char *front)
+{
+	return strcmp(x->site->config.http.handover, front) == 0;
+}
+
+/*
+ * Apache's mod_xsendfile tags every file "0" when we give no tag, and compares
+ * nothing with ours: conditions and ranges are not for it.  Nor are names that
+ * need an escape, which 0.12 takes as they are and 1.0 undoes.
+ */
+static bool
+is_for_us(struct exchange *x)
+{
+	return hands_over_to(x, "apache") &&
+		(x->req->range != NULL || is_unchanged(x, etag_of(x)));
+}
+
 /*
  * May the front server open the file by its name?  Not one that a link led to
  * (it would follow the link anew), nor one that a tool could replace by a
@@ -268,18 +286,18 @@ is_handed_over(const struct exchange *x)
 {
 	const struct ss_site *site = x->site;
 
-	return strcmp(site->config.http.handover, "none") != 0 &&
-		x->req->host != NULL && x->doc.fd >= 0 && !x->doc.linked &&
+	return !hands_over_to(x, "none") && x->req->host != NULL &&
+		x->doc.fd >= 0 && !x->doc.linked &&
 		site->resolver.open == site->builtin_resolver.open &&
 		!site_is_writable(site, &x->doc);
 }
 
-/* Validators, conditions and ranges are the front server's then. */
+/* Validators, conditions and ranges are the front server's, but Apache's. */
 static enum ss_err
 answer_handed_over(struct exchange *x)
 {
 	const struct config *c = &x->site->config;
-	bool nginx = strcmp(c->http.handover, "nginx") == 0;
+	bool nginx = hands_over_to(x, "nginx");
 	struct buf name = BUF_INIT(HANDOVER_MAX);
 	const char *value = NULL;
 
@@ -290,7 +308,9 @@ answer_handed_over(struct exchange *x)
 		buf_char(&name, '/');
 	}
 	escape_path(&name, x->doc.path, strlen(x->doc.path));
-	if (name.full) {
+	if (name.full ||
+		(hands_over_to(x, "apache") &&
+			memchr(buf_view(&name).data, '%', name.len) != NULL)) {
 		buf_release(&name);
 		return answer_file(x, false);
 	}
@@ -302,6 +322,10 @@ answer_handed_over(struct exchange *x)
 	x->status = 200;
 	x->length = SS_LENGTH_UNKNOWN;
 	exchange_header(x, nginx ? "X-Accel-Redirect" : "X-Sendfile", value);
+	if (hands_over_to(x, "apache")) {
+		exchange_header(x, "ETag", etag_of(x));
+		exchange_header(x, "Last-Modified", date_of(x));
+	}
 	exchange_header(x, "Cache-Control", "no-cache");
 	exchange_header(x, "Content-Type", media_type(x->doc.path));
 	exchange_header(x, "Content-Security-Policy", "sandbox");
@@ -362,6 +386,7 @@ content_answer(struct exchange *x)
 {
 	if (path_is_page(x->doc.path))
 		return answer_page(x);
-	return is_handed_over(x) ? answer_handed_over(x)
-				 : answer_file(x, false);
+	if (is_handed_over(x) && !is_for_us(x))
+		return answer_handed_over(x);
+	return answer_file(x, false);
 }

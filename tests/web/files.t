@@ -12,6 +12,7 @@ use IO::Socket::INET;
 use POSIX ();
 use Test::More;
 use Time::HiRes qw(sleep time);
+use Statespace::Pool;
 use Statespace::Server;
 
 plan skip_all => 'nginx is not installed'
@@ -28,22 +29,24 @@ my $ODD_URL = '/d%C3%A9%20%2541%20%231%3Fx%3B%22%27%26%2B.csv';
 	sub DESTROY { }
 }
 
-# The memory of a process and of all below it, in KiB: what is its own.
+# Of a process and all below it the one that holds most memory of its own: KiB.
 sub memory
 {
 	my ($top) = @_;
 	my $all = Statespace::Server::processes();
 	my %in = ($top => 1);
-	my $sum = 0;
+	my $most = 0;
 
 	for (1 .. 8) {
 		$in{$_} = 1 for grep { $in{ $all->{$_}{ppid} } } keys %$all;
 	}
 	for my $pid (grep { $all->{$_}{line} !~ /nginx/ } keys %in) {
 		open my $file, '<', "/proc/$pid/smaps_rollup" or next;
-		/^Private_(?:Clean|Dirty):\s+(\d+)/ and $sum += $1 while <$file>;
+		my $own = 0;
+		/^Private_(?:Clean|Dirty):\s+(\d+)/ and $own += $1 while <$file>;
+		$most = $own if $own > $most;
 	}
-	return $sum;
+	return $most;
 }
 
 # Reads an answer without holding it: its length, and the sum of some bytes.
@@ -67,9 +70,10 @@ sub drink
 	return $length;
 }
 
+# unsaid: behind the end, this front does not say the length.
 sub same_files
 {
-	my ($server, $who) = @_;
+	my ($server, $who, %but) = @_;
 	my $get = sub {
 		my ($path, %headers) = @_;
 		return $server->request('GET', $path, headers => \%headers);
@@ -120,7 +124,8 @@ sub same_files
 	my $after = $get->('/data.csv', Range => 'bytes=9999-');
 	is $after->{status}, 416, "$who: a range behind the end";
 	is $after->{headers}{'content-range'},
-	    'bytes */' . length $whole->{body}, "$who: which says the length";
+	    'bytes */' . length $whole->{body}, "$who: which says the length"
+	    unless $but{unsaid};
 	is $get->('/data.csv', Range => 'bytes=0-3', 'If-Range' => $etag)
 	    ->{status}, 206, "$who: If-Range with the tag";
 	is $get->('/data.csv', Range => 'bytes=0-3', 'If-Range' => '"other"')
@@ -165,6 +170,10 @@ sub make_large
 	return;
 }
 
+my $APACHE = '/usr/lib/apache2/modules';
+# Apache does not run as root: its account must reach the socket.
+my $SOCKET = "socket_mode = \"0666\"\n";
+my $ours = qr/^"[0-9a-f]+-[0-9a-f]+-[0-9a-f]+-[0-9a-f]+"$/;
 my $CONFIG = "[grant]\nwrite = [\"w\"]\n[pool]\nmode = \"static\"\nworkers = 1\n";
 my $server = Statespace::Server->start(%site, config => $CONFIG);
 make_large($server->site);
@@ -210,56 +219,130 @@ for my $other ('lighttpd', 'apache') {
 	like $said, qr/\Q$other\E.*nginx/, 'and says why';
 }
 
-# ---------------------------------------------------------------- lighttpd --
-SKIP: {
-	skip 'lighttpd is not installed', 1
-	    unless Statespace::Server::front('lighttpd');
-	require Statespace::Pool;
-	my $pool = Statespace::Pool->start(
-		site => Statespace::TestSite->new(%site),
-		config => "$CONFIG\[http]\nhandover = \"lighttpd\"\n");
-	my $port = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1)
-	    ->sockport;
-	my ($root, $scratch) = ($pool->site->dir, $pool->site->scratch);
+# ------------------------------------------------- lighttpd and Apache ------
+# The shipped configuration with its lines for the hand-over uncommented.
+sub lighttpd_conf
+{
+	my ($port, $pool) = @_;
+	my $root = $pool->site->dir;
+
 	open my $in, '<', "$FindBin::Bin/../../nginx/lighttpd.conf" or die $!;
 	my $conf = do { local $/; <$in> };
 	$conf =~ s{/run/statespace/pool\.sock}{$pool->socket}e;
 	$conf =~ s{^server\.port = 80}{server.port = $port}m;
 	$conf =~ s{#("x-sendfile)}{$1}g;
 	$conf =~ s{/srv/statespace}{$root}g;
-	$conf .= qq{server.follow-symlink = "disable"\n};
-	Statespace::TestSite::write_file("$scratch/lighttpd.conf", $conf);
+	return $conf . qq{server.follow-symlink = "disable"\n};
+}
+
+sub apache_conf
+{
+	my ($port, $pool) = @_;
+	my ($root, $scratch) = ($pool->site->dir, $pool->site->scratch);
+
+	open my $in, '<', "$FindBin::Bin/../../nginx/apache.conf" or die $!;
+	my $conf = do { local $/; <$in> };
+	$conf =~ s{/run/statespace/pool\.sock}{$pool->socket}e;
+	$conf =~ s{VirtualHost \*:80}{VirtualHost *:$port};
+	$conf =~ s{^\t#\t(XSendFile)}{\t$1}mg;
+	$conf =~ s{/srv/statespace}{$root}g;
+	mkdir "$scratch/apache";
+	return join '', "ServerRoot $scratch/apache\nServerName localhost\n",
+	    "PidFile $scratch/apache/pid\nDefaultRuntimeDir $scratch/apache\n",
+	    "Listen 127.0.0.1:$port\nErrorLog $scratch/front.log\n",
+	    $> == 0 ? "User nobody\nGroup nogroup\n" : '',
+	    (map { "LoadModule ${_}_module $APACHE/mod_$_.so\n" }
+		qw(mpm_event authz_core alias proxy proxy_fcgi env xsendfile)),
+	    $conf;
+}
+
+my %fronts = (
+	lighttpd => { conf => \&lighttpd_conf, tag => qr/^"\d+"$/, unsaid => 1, odd => 1,
+		command => sub { ('lighttpd', '-D', '-f', $_[0]) },
+		missing => sub { Statespace::Server::front('lighttpd')
+			? '' : 'lighttpd' } },
+	# Its own tag would be the same for every file.
+	apache => { conf => \&apache_conf, tag => $ours, odd => 0,
+		command => sub { ('apache2', '-DFOREGROUND', '-f', $_[0]) },
+		missing => sub { !Statespace::Server::front('apache2') ? 'Apache'
+			: -e "$APACHE/mod_xsendfile.so" ? '' : 'mod_xsendfile' } },
+);
+
+# Its process and a Statespace::Server for requests to it.
+sub start_front
+{
+	my ($name, $pool) = @_;
+	my $scratch = $pool->site->scratch;
+	my $port = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1)
+	    ->sockport;
+	my $file = "$scratch/front.conf";
+
+	Statespace::TestSite::write_file($file,
+		$fronts{$name}{conf}->($port, $pool));
 	my $pid = fork() // die "fork: $!";
 	if ($pid == 0) {
+		POSIX::setsid();
 		$ENV{PATH} .= ':/usr/sbin';
-		open STDERR, '>', "$scratch/lighttpd.log";
-		exec 'lighttpd', '-D', '-f', "$scratch/lighttpd.conf"
-		    or POSIX::_exit(127);
+		open STDERR, '>>', "$scratch/front.log";
+		open STDOUT, '>&', \*STDERR;
+		exec $fronts{$name}{command}->($file) or POSIX::_exit(127);
 	}
-	my $front = bless { port => $port, owner => 0 }, 'Asks';
-	for (1 .. 100) {
+	for (1 .. 200) {
 		last if IO::Socket::INET->new(PeerAddr => '127.0.0.1',
 			PeerPort => $port);
 		sleep 0.05;
 	}
-	make_large($pool->site);
-	my $csv = $front->request('GET', '/data.csv');
-	is $csv->{body}, join(',', 0 .. 99), 'lighttpd: sends the file';
-	ok !defined $csv->{headers}{'x-sendfile'},
-	    'lighttpd: the client does not learn how';
-	is $csv->{headers}{'content-security-policy'}, 'sandbox',
-	    'lighttpd: our headers stay';
-	is $front->request('GET', $ODD_URL)->{body}, "odd\n",
-	    'lighttpd: a name that needs escapes';
-	is $front->request('GET', '/linked.csv')->{body}, $csv->{body},
-	    'lighttpd: a link is sent by us';
-	is $front->request('GET', '/large.bin', headers =>
-		{ Range => 'bytes=-5' })->{body}, "\0\0END",
-	    'lighttpd: the end of 2 GiB';
-	is drink($front, '/large.bin'), $LARGE, 'lighttpd: 2 GiB arrive';
-	kill 'TERM', $pid;
-	waitpid $pid, 0;
-	$pool->stop_ok;
+	return ($pid, bless { port => $port, owner => 0 }, 'Asks');
+}
+
+# A worker's log line has no length where the front server sends the file.
+sub is_sent_by_front
+{
+	my ($pool, $front, $path) = @_;
+	my $id = $front->request('GET', $path)->{headers}{'x-request-id'};
+	my $until = time + 10;
+	my $line;
+
+	until (($line) = $pool->log =~ /^(.*\bid=\Q$id\E .*)$/m) {
+		die "no line about $path" if time > $until;
+		sleep 0.02;
+	}
+	return $line =~ / bytes=/ ? 0 : 1;
+}
+
+for my $name (sort keys %fronts) {
+	my $missing = $fronts{$name}{missing}->();
+
+	SKIP: {
+		skip "$missing is not installed", 1 if $missing;
+		my $pool = Statespace::Pool->start(
+			site => Statespace::TestSite->new(%site),
+			config => "$CONFIG$SOCKET\[http]\nhandover = \"$name\"\n");
+		my ($pid, $front) = start_front($name, $pool);
+		make_large($pool->site);
+		same_files($front, $name, %{ $fronts{$name} });
+		like $front->request('GET', '/data.csv')->{headers}{etag},
+		    $fronts{$name}{tag}, "$name: the tag";
+		ok is_sent_by_front($pool, $front, '/data.csv'),
+		    "$name: sends the file";
+		is is_sent_by_front($pool, $front, $ODD_URL), $fronts{$name}{odd},
+		    "$name: "
+		    . ($fronts{$name}{odd} ? 'also' : 'not')
+		    . ' one whose name needs escapes';
+		for (['/linked.csv', 'what a link led to'],
+			['/w/made.txt', 'what a tool may write'],
+			['/README.md', 'a page']) {
+			ok !is_sent_by_front($pool, $front, $_->[0]),
+			    "$name: not $_->[1]";
+		}
+		ok !defined $front->request('GET', '/data.csv')
+		    ->{headers}{'x-sendfile'},
+		    "$name: the client does not learn how";
+		is drink($front, '/large.bin'), $LARGE, "$name: 2 GiB arrive";
+		kill 'TERM', $pid;
+		waitpid $pid, 0;
+		$pool->stop_ok;
+	}
 }
 
 done_testing;
