@@ -9,7 +9,7 @@ use File::Basename qw(dirname);
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use IO::Socket::INET;
-use JSON::PP qw(decode_json);
+use JSON::PP qw(decode_json encode_json);
 use POSIX ();
 use Statespace::Pool;
 use Statespace::Server;
@@ -22,11 +22,12 @@ $ENV{PATH} .= ':/usr/sbin:/usr/local/sbin';
 
 my $pool = Statespace::Pool->start(
 	files => { 'README.md' => "---\ntools:\n  - [echo, {}]\n---\n# Hello\n",
-		'a/page.md' => "# A page\n", 'big.txt' => 'x' x 2_000_000 },
+		'a/page.md' => "# A page\n", 'big.txt' => 'x' x 2_000_000,
+		'b%41.md' => "# Percent\n" },
 	# Apache does not run as root: its account must reach the socket.
 	config => "[pool]\nmode = \"static\"\nworkers = 4\n"
 	    . "socket_mode = \"0666\"\n"
-	    . "[http]\nhosts = [\"tools.example.org\"]\n");
+	    . "[http]\nhosts = [\"tools.example.org\"]\n[mcp]\nenabled = true\n");
 my $dir = $pool->site->scratch . '/front';
 mkdir $dir or die "mkdir: $!";
 my $socket = $pool->socket;
@@ -84,6 +85,8 @@ sub same_cases
 	like($get->{body}, qr/# Hello/, "$name: with its text");
 	is($front->request('GET', '/a/page', %host)->{body}, "# A page\n",
 		"$name: a page below");
+	is($front->request('GET', '/b%2541', %host)->{body}, "# Percent\n",
+		"$name: escapes are decoded once");
 	my $head = $front->request('HEAD', '/a/page', %host);
 	# Apache takes the length of HEAD away.
 	is($head->{headers}{'content-length'} // 9, 9, "$name: HEAD");
@@ -115,6 +118,49 @@ sub same_cases
 	is($front->run('/', ['rm'], headers => { %{ $host{headers} },
 		Origin => 'http://evil.example' })->{status}, 403,
 		"$name: a foreign Origin");
+	mcp_cases($front, $name);
+	return;
+}
+
+# A message of MCP's newest version: what its headers say must arrive, since it
+# must agree with the body.
+sub mcp
+{
+	my ($front, $method, $params, %headers) = @_;
+	my $meta = 'io.modelcontextprotocol/';
+	my $answer = $front->request('POST', '/mcp', headers => {
+		%{ $host{headers} }, 'Content-Type' => 'application/json',
+		Accept => 'application/json, text/event-stream',
+		'MCP-Protocol-Version' => '2026-07-28', 'Mcp-Method' => $method,
+		%headers }, body => encode_json({ jsonrpc => '2.0', id => 7,
+		method => $method, params => { %$params, _meta => {
+		"${meta}protocolVersion" => '2026-07-28',
+		"${meta}clientCapabilities" => {} } } }));
+
+	return eval { decode_json($answer->{body}) }
+	    || { error => $answer->{raw} };
+}
+
+sub mcp_cases
+{
+	my ($front, $name) = @_;
+	my $list = mcp($front, 'tools/list', {});
+	my @tools = @{ $list->{result}{tools} || [] };
+
+	is("@{[ map { $_->{name} } @tools ]}", 'echo', "$name: MCP lists tools")
+	    or diag explain $list;
+	my %call = (name => 'echo', arguments => { arg1 => 'hi' });
+	my $run = mcp($front, 'tools/call', \%call, 'Mcp-Name' => 'echo');
+	SKIP: {
+		skip 'tools cannot be confined here', 1
+		    if ($run->{result}{content}[0]{text} // '') =~ /confine/;
+		is($run->{result}{content}[0]{text}, "hi\n",
+			"$name: and calls one") or diag explain $run;
+	}
+	ok(mcp($front, 'tools/call', \%call, 'Mcp-Name' => 'other')->{error},
+		"$name: whose name stands in its header, too");
+	ok(mcp($front, 'tools/list', {}, 'MCP-Protocol-Version' => '2025-06-18')
+		->{error}, "$name: as the version does");
 	return;
 }
 
@@ -249,7 +295,7 @@ for my $name (qw(statespace.cgi statespace.fcgi)) {
 }
 my $root = $pool->site->dir;
 Statespace::TestSite::write_file("$bin/statespace.toml",
-	"root = \"$root\"\n[http]\nhosts = [\"tools.example.org\"]\n");
+	"root = \"$root\"\n[http]\nhosts = [\"tools.example.org\"]\n[mcp]\nenabled = true\n");
 
 SKIP: {
 	skip 'lighttpd is not installed', 1
@@ -330,6 +376,8 @@ END
 	kill 'TERM', $pid;
 	waitpid $pid, 0;
 
+	htaccess_cases();
+
 	skip 'mod_fcgid is not installed', 1
 	    unless -e "$modules/mod_fcgid.so";
 	$port = free_port();
@@ -346,6 +394,63 @@ END
 		return !grep { $_->{line} =~ m{statespace\.fcgi} }
 		    values %{ Statespace::Server::processes() };
 	}, 10), 'Apache mod_fcgid: its processes go with it');
+}
+
+# The shipped .htaccess as it is, in a folder as shared hosting has it.
+sub htaccess_cases
+{
+	my $port = free_port();
+	my $www = "$dir/www";
+	my $name = 'Apache .htaccess';
+	my $conf = apache_head($port, qw(mpm_prefork authz_core alias cgi mime
+		rewrite authn_core authn_file auth_basic authz_user)) . <<"END";
+TypesConfig /dev/null
+DocumentRoot "$www"
+<Directory "$www">
+	AllowOverride All
+	Require all granted
+</Directory>
+END
+
+	mkdir $www;
+	system('cp', "$bin/statespace.cgi", "$bin/statespace.toml", $www) == 0
+	    or die 'cp';
+	system('cp', "$top/nginx/htaccess", "$www/.htaccess") == 0 or die 'cp';
+	Statespace::TestSite::write_file("$www/shown.cgi",
+		"#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n'\n"
+		. "printf '%s\\n' \"\$\@\" \"\$HTTP_AUTHORIZATION\"\n");
+	chmod 0755, "$www/shown.cgi";
+	my ($pid, $front) = start_apache($port, $conf);
+	same_cases($front, $name, chunked => 400);
+	is($front->request('GET', "/$_", %host)->{status}, 403, "$name: no /$_")
+	    for 'statespace.toml';
+	is($front->request('GET', '/statespace.cgi/a/page', %host)->{body},
+		"# A page\n", "$name: the program's own address");
+	my $argued = $front->request('GET', '/?exec+--get+/etc/passwd', %host);
+	like($argued->{body}, qr/# Hello/, "$name: words in the query are none");
+	kill 'TERM', $pid;
+	waitpid $pid, 0;
+
+	# What Apache does with the same lines for a program of its own.
+	Statespace::TestSite::write_file("$www/.htaccess",
+		slurp("$www/.htaccess") =~ s/\^statespace/^(?:statespace|shown)/r
+		. "AuthType Basic\nAuthName x\nAuthUserFile $dir/users\n"
+		. "Require valid-user\n");
+	($pid, $front) = start_apache($port, $conf);
+	my $word = 'Basic YWRhOnNlY3JldA==';
+	my %ada = (headers => { %{ $host{headers} }, Authorization => $word });
+	is($front->request('GET', '/shown.cgi?--one+two', %ada)->{body},
+		"--one\ntwo\n$word\n",
+		"$name: a query becomes words, Authorization is passed on");
+	is($front->request('GET', '/?--one+two', %host)->{status}, 401,
+		"$name: behind a password, none");
+	is($front->request('GET', '/a/page', %ada)->{body}, "# A page\n",
+		"$name: behind a password, the right one");
+	like(slurp("$dir/log"), qr/user=ada .*path=\/a\/page/,
+		"$name: and the log has the verified user");
+	kill 'TERM', $pid;
+	waitpid $pid, 0;
+	return;
 }
 
 $pool->stop_ok;
