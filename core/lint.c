@@ -1,24 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "lint.h"
+#include "lint_parts.h"
 
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-struct lint {
-	const struct frontmatter *front;
-	const struct ss_pair *server;
-	size_t server_count;
-	lint_fn fn;
-	void *ctx;
-};
-
-static void warn_at(const struct lint *l, unsigned line, unsigned column,
-	const char *hint, const char *message, ...) PRINTF_LIKE(5, 6);
-
-static void
-warn_at(const struct lint *l, unsigned line, unsigned column, const char *hint,
-	const char *message, ...)
+void
+lint_warn(const struct lint *l, unsigned line, unsigned column,
+	const char *hint, const char *message, ...)
 {
 	char text[256];
 	va_list args;
@@ -201,13 +190,13 @@ lint_danger(const struct lint *l, const struct spec *s, const struct program *p)
 {
 	switch (p->danger) {
 	case DANGER_SHELL:
-		warn_at(l, s->line, s->column,
+		lint_warn(l, s->line, s->column,
 			"name the program itself where no shell is needed",
 			"%s may execute every program of the view", p->name);
 		/* fall through */
 	case DANGER_SCRIPT:
 		if (agent_chooses(s, p->code))
-			warn_at(l, s->line, s->column,
+			lint_warn(l, s->line, s->column,
 				"write the script in the page and end the "
 				"tool with ;",
 				"the agent chooses the code that %s runs",
@@ -215,7 +204,7 @@ lint_danger(const struct lint *l, const struct spec *s, const struct program *p)
 		break;
 	case DANGER_RUNNER:
 		if (agent_chooses(s, p->code))
-			warn_at(l, s->line, s->column,
+			lint_warn(l, s->line, s->column,
 				"name the program in the page",
 				"the agent chooses the program that %s runs",
 				p->name);
@@ -223,13 +212,13 @@ lint_danger(const struct lint *l, const struct spec *s, const struct program *p)
 	case DANGER_OPTION:
 		if (edits_in_place(s) && strcmp(p->name, "sed") == 0 &&
 			!s->locked)
-			warn_at(l, s->line, s->column,
+			lint_warn(l, s->line, s->column,
 				"end the tool with ; so that no word can be "
 				"appended",
 				"sed -i writes, and the agent may append "
 				"words");
 		else if (agent_adds_option(s))
-			warn_at(l, s->line, s->column,
+			lint_warn(l, s->line, s->column,
 				"end the tool with ; and use a regex that "
 				"refuses a leading - for its words",
 				"%s has options that run programs or write, "
@@ -238,7 +227,7 @@ lint_danger(const struct lint *l, const struct spec *s, const struct program *p)
 		break;
 	case DANGER_WRITES:
 		if (!s->locked)
-			warn_at(l, s->line, s->column,
+			lint_warn(l, s->line, s->column,
 				"end the tool with ; so that no word can be "
 				"appended",
 				"%s writes, and the agent may append words",
@@ -337,7 +326,7 @@ lint_variables(const struct lint *l, const struct spec *s,
 		int len = name.len < 64 ? (int)name.len : 64;
 
 		if (is_server(l, name) && has_free_word(s))
-			warn_at(l, part->line, part->column,
+			lint_warn(l, part->line, part->column,
 				"fix the other words, with a regex or as "
 				"text, and end the tool with ;",
 				"$%.*s is the server's, and the agent chooses "
@@ -345,7 +334,7 @@ lint_variables(const struct lint *l, const struct spec *s,
 				len, name.data);
 		if (!is_server(l, name) && !is_listed(&l->front->env, name) &&
 			!holds_scripts(p) && looks_like_environment(name))
-			warn_at(l, part->line, part->column,
+			lint_warn(l, part->line, part->column,
 				"list it under env:, or have the server set "
 				"it",
 				"$%.*s is neither listed nor set, and stays "
@@ -377,13 +366,13 @@ lint_part(const struct lint *l, const struct spec *s, const struct part *part,
 	case PART_ANY: return;
 	case PART_REGEX:
 		if (!pattern_is_anchored(part->text.data, part->text.len))
-			warn_at(l, part->line, part->column,
+			lint_warn(l, part->line, part->column,
 				"bind the whole word: '^...$'",
 				"this regex is found anywhere in a word");
 		return;
 	case PART_TEXT:
 		if (looks_like_placeholder(part->text))
-			warn_at(l, part->line, part->column,
+			lint_warn(l, part->line, part->column,
 				"a placeholder's name holds letters, digits "
 				"and _ only",
 				"this text looks like a placeholder and is "
@@ -397,7 +386,7 @@ static void
 lint_network(const struct lint *l, const struct wants *w)
 {
 	if (w->network == NETWORK_ALL)
-		warn_at(l, w->line, w->column,
+		lint_warn(l, w->line, w->column,
 			"list what is needed: network: [\"host:443\"]",
 			"network: true reaches all that the host reaches, "
 			"loopback and metadata services included");
@@ -409,7 +398,7 @@ lint_spec(const struct lint *l, const struct spec *s)
 	const struct program *p = find_program(s);
 
 	if (s->parts[0].kind != PART_TEXT)
-		warn_at(l, s->parts[0].line, s->parts[0].column,
+		lint_warn(l, s->parts[0].line, s->parts[0].column,
 			"write the program's name",
 			"the agent chooses the program");
 	if (p != NULL)
@@ -428,4 +417,5 @@ lint_frontmatter(const struct frontmatter *f, const struct ss_pair *server,
 	lint_network(&l, &f->sandbox);
 	for (size_t i = 0; i < f->spec_count; i++)
 		lint_spec(&l, &f->specs[i]);
+	lint_prompts(&l);
 }

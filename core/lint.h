@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What is legal in a page and yet looks like a mistake: the warnings of
- * `statespace check` (PROTOCOL sections 4, 5 and 10).  Advice, never a
+ * `statespace check` (PROTOCOL sections 4, 5 and 10), and what is wrong with
+ * prompts.  Advice, never a
  * boundary: a page without warnings is not thereby safe.  Whether a program
  * is installed is the caller's to ask.
  */
@@ -15,10 +16,10 @@ typedef void (*lint_fn)(void *ctx, unsigned line, unsigned column,
 	enum ss_level level, const char *message, const char *hint);
 
 /*
- * Calls fn for each finding, in the order of the page's tools.
+ * Calls fn for each finding, in the order of the page's tools and prompts.
  *
  * server   the operator's table of variables, for secrets.
- * Pure     no allocation, no I/O.
+ * Pure     no I/O.
  */
 void lint_frontmatter(const struct frontmatter *f, const struct ss_pair *server,
 	size_t server_count, lint_fn fn, void *ctx);

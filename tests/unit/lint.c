@@ -150,6 +150,69 @@ test_network(void)
 	ok(count == 1 && first_line == 2, "network: true of the page too");
 }
 
+/* The first warning about prompts stands at this place; "": there is none. */
+static void
+prompts(const char *yaml, unsigned line, unsigned column, const char *words)
+{
+	char text[2048];
+
+	snprintf(text, sizeof(text), "prompts:\n%s", yaml);
+	lint_yaml(text);
+	if (words[0] == '\0') {
+		is_str(said, "", "%s: nothing to say", yaml);
+		return;
+	}
+	ok(strstr(said, words) != NULL && first_line == line &&
+			first_column == column && count == 1,
+		"%s: %s", yaml, words);
+	if (strstr(said, words) == NULL || first_line != line ||
+		first_column != column || count != 1)
+		printf("# said at %u:%u: %s\n", first_line, first_column, said);
+}
+
+#define P " - { name: p, "
+
+static void
+test_prompts(void)
+{
+	prompts(P "title: T, description: D, arguments: [a, {name: b, "
+		  "description: B, required: true}], text: '{a} {b} {} { x "
+		  "{1}', ask: [{name: f, message: M, arguments: [b]}] }",
+		0, 0, "");
+	prompts(P "messages: [{role: assistant, text: x}, {file: a.png}] }", 0,
+		0, "");
+	prompts(" name: p", 3, 2, "prompts is a mapping");
+	prompts(" p", 3, 2, "prompts is a string");
+	prompts(" - p", 3, 4, "without a name is not offered");
+	prompts(" - { text: x }", 3, 4, "without a name is not offered");
+	prompts(P "text: x }\n" P "text: y }", 4, 4, "p stands twice");
+	prompts(P "txt: x }", 3, 15, "txt is no key here");
+	prompts(P "title: [x] }", 3, 22, "title is no text");
+	prompts(P "arguments: a }", 3, 26, "arguments is a string");
+	prompts(P "arguments: [a, a] }", 3, 30, "the argument a stands twice");
+	prompts(P "arguments: [{description: x}] }", 3, 27,
+		"an argument without a name");
+	prompts(P "arguments: [{name: a, need: true}] }", 3, 37,
+		"need is no key here");
+	prompts(P "arguments: [{name: a, required: yes}] }", 3, 47,
+		"neither true nor false");
+	prompts(P "text: 'see {page} and {page_2}', arguments: [page] }", 3, 21,
+		"{page_2} is no argument");
+	prompts(P "messages: x }", 3, 25, "messages is a string");
+	prompts(P "messages: [{role: user}] }", 3, 26,
+		"a message without text and file");
+	prompts(P "messages: [{role: system, text: x}] }", 3, 33,
+		"the role system is not known");
+	prompts(P "messages: [{text: x, file: y}] }", 3, 42,
+		"file is not used beside text");
+	prompts(P "messages: [{text: '{x}'}] }", 3, 33, "{x} is no argument");
+	prompts(P "messages: [{text: x}], text: y }", 3, 44,
+		"text is not used beside messages");
+	prompts(P "ask: [{name: f}] }", 3, 21, "expected name, message");
+	prompts(P "ask: [{name: f, message: M, arguments: [a]}] }", 3, 43,
+		"a is no argument of this prompt");
+}
+
 int
 main(void)
 {
@@ -157,6 +220,7 @@ main(void)
 	test_parts();
 	test_variables();
 	test_network();
+	test_prompts();
 	lint_yaml("title: x");
 	is_int(count, 0, "a page without tools has no warnings");
 	return done();
