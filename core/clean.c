@@ -120,7 +120,7 @@ sandbox_clean(void)
 {
 	struct stat before;
 
-	if (walls_launcher_broken())
+	if (walls_launcher_broken() || walls_view_spent())
 		return false;
 	if (scratch.fd < 0)
 		return sandbox_self()->level == SANDBOX_NONE;

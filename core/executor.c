@@ -172,6 +172,8 @@ run_here(void *ctx, const struct ss_command *cmd, struct ss_result *result,
 	enum ss_err code = right_prepare(right, &e->site->grant, err);
 
 	result->sandbox = sandbox_level_name(sandbox_self()->level);
+	if (code == SS_SANDBOX_UNAVAILABLE)
+		e->worn = !sandbox_clean();
 	if (code == SS_OK)
 		code = set_tmpdir(&e->site->arena, cmd->envp, &s.envp, err);
 	if (code != SS_OK)

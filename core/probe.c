@@ -22,6 +22,7 @@
 #include "fdio.h"
 #include "filter.h"
 #include "landlock.h"
+#include "loader.h"
 
 /* Runs in the child; false with errno, and with a detail where it helps. */
 typedef bool (*probe_fn)(const struct sandbox_plan *plan, char *detail);
@@ -128,31 +129,37 @@ nothing(void *ctx)
 	return 0;
 }
 
+/* Born at the strict level; what its worker returns decides. */
 static bool
-try_birth(const struct sandbox_plan *p, enum sandbox_level level,
-	unsigned keeps, char *detail)
+try_birth(const struct sandbox_plan *p, unsigned keeps,
+	int (*worker)(void *ctx), char *detail)
 {
 	struct sandbox_plan plan = *p;
-	struct birth_wish wish = { .level = level,
+	struct birth_wish wish = { .level = SANDBOX_STRICT,
 		.keeps = keeps,
-		.worker = nothing,
+		.worker = worker,
 		.only = -1,
 		.launcher = -1 };
 	struct step failed;
+	int status = 0;
 	pid_t pid;
 
-	if (birth_at(&plan, &wish, &pid, &failed))
+	if (!birth_at(&plan, &wish, &pid, &failed)) {
+		snprintf(detail, DETAIL_SIZE, "%.80s: %s", failed.name,
+			strerror(failed.number));
+		errno = failed.number;
+		return false;
+	}
+	if (waitpid(pid, &status, 0) == pid && status == 0)
 		return true;
-	snprintf(detail, DETAIL_SIZE, "%.80s: %s", failed.name,
-		strerror(failed.number));
-	errno = failed.number;
+	errno = EPERM;
 	return false;
 }
 
 static bool
 try_strict(const struct sandbox_plan *p, char *detail)
 {
-	return try_birth(p, SANDBOX_STRICT, 0, detail);
+	return try_birth(p, 0, nothing, detail);
 }
 
 /* A born process that lost KEEP_PROC on the way says so. */
@@ -166,25 +173,40 @@ has_proc(void *ctx)
 static bool
 try_proc(const struct sandbox_plan *p, char *detail)
 {
-	struct sandbox_plan plan = *p;
-	struct birth_wish wish = { .level = SANDBOX_STRICT,
-		.keeps = KEEP_PROC,
-		.worker = has_proc,
-		.only = -1,
-		.launcher = -1 };
-	struct step failed;
+	bool works = try_birth(p, KEEP_PROC, has_proc, detail);
+
+	detail[0] = '\0'; /* the view's line has it */
+	return works;
+}
+
+/* 0: none of them runs a program. */
+static int
+loaders_run(void *ctx)
+{
 	int status;
 	pid_t pid;
 
-	(void)detail;
-	if (!birth_at(&plan, &wish, &pid, &failed)) {
-		errno = failed.number;
-		return false;
+	(void)ctx;
+	for (const char *const *path = loader_paths; *path != NULL; path++) {
+		pid = fork();
+		if (pid == 0) {
+			execl(*path, *path, "/bin/true", (char *)NULL);
+			_exit(1);
+		}
+		if (waitpid(pid, &status, 0) != pid || status == 0)
+			return 1;
 	}
-	if (waitpid(pid, &status, 0) == pid && status == 0)
-		return true;
-	errno = EPERM;
-	return false;
+	return 0;
+}
+
+static bool
+try_loaders(const struct sandbox_plan *p, char *detail)
+{
+	bool works = try_birth(p, 0, loaders_run, detail);
+
+	if (works)
+		snprintf(detail, DETAIL_SIZE, "ld.so PROGRAM is refused");
+	return works;
 }
 
 static bool
@@ -314,6 +336,13 @@ remedy_filter(void)
 }
 
 static const char *
+remedy_loaders(void)
+{
+	return "needs the view of the site; without it a tool can run what it "
+	       "can read through the loader";
+}
+
+static const char *
 remedy_proc(void)
 {
 	return "containers mask parts of /proc: unmask it (docker: "
@@ -336,6 +365,7 @@ static const struct {
 	{ "landlock", try_landlock, true, remedy_landlock },
 	{ "orphans come back", try_subreaper, true, remedy_filter },
 	{ "view of the site", try_strict, true, remedy_namespaces },
+	{ "closed exec sets", try_loaders, false, remedy_loaders },
 	{ "private /proc", try_proc, false, remedy_proc },
 };
 

@@ -3,9 +3,10 @@
  * A policy as a Landlock ruleset.  Libraries and data are readable; a file of
  * a program directory gets READ and EXECUTE alone, when it is in the exec set:
  * the loader runs any program that can be read (`ld.so /bin/sh`), so READ on
- * all of them would make the set an advice.
+ * all of them would make the set an advice.  In a view the loader's copy runs
+ * nothing (loader.h); without one, what lies among the libraries can be run so.
  */
-#include "policy.h"
+#include "walls.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,8 +18,6 @@
 
 #include "fdio.h"
 #include "landlock.h"
-#include "sandbox.h"
-#include "view.h"
 
 #define DEPTH_MAX 128 /* directories from the site's root to a page */
 
@@ -128,6 +127,22 @@ allow_list(struct building *b, const struct path_list *list, unsigned rights)
 	return true;
 }
 
+static bool view_spent;
+
+bool
+walls_view_spent(void)
+{
+	return view_spent;
+}
+
+static bool
+loaders_hold(struct building *b)
+{
+	view_spent = b->self->level == SANDBOX_STRICT && !view_loaders_hold();
+	errno = ESTALE;
+	return !view_spent || step_fail(&b->step, "find the loader covered");
+}
+
 static bool
 allow_programs(struct building *b)
 {
@@ -141,7 +156,8 @@ allow_programs(struct building *b)
 			(b->self->libexec[0] == '\0' ||
 				allow(b, b->self->libexec,
 					LAND_READ | LAND_EXECUTE));
-	if (!allow_those_there(b, view_library_trees, LAND_READ))
+	if (!loaders_hold(b) ||
+		!allow_those_there(b, view_library_trees, LAND_READ))
 		return false;
 	for (size_t i = 0; i < exec->count && done; i++) {
 		fd = open(exec->items[i], O_PATH | O_CLOEXEC);

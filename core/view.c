@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "fdio.h"
+#include "loader.h"
 
 /* By number: glibc has had wrappers only since 2.36. */
 #ifndef AT_RECURSIVE
@@ -622,6 +623,83 @@ add_grants(int root, const struct view_plan *p, unsigned keeps, struct step *s)
 	return done;
 }
 
+/* --------------------------------------------------------- the loaders */
+
+/* Those of loader_paths that this view has covered, by their place there. */
+static uint64_t covered;
+
+/*
+ * The copy is a file of the root's own, where nothing else may be executed.
+ * It has no name of its own afterwards.
+ */
+static bool
+cover(int root, int from, int target, bool *needless)
+{
+	struct mount_attr runs = { .attr_clr = MOUNT_ATTR_NOEXEC };
+	int to = openat(
+		root, "loader", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0555);
+	int error = to < 0 ? errno : loader_copy(from, to);
+	int tree = -1;
+
+	fd_close(&to);
+	*needless = error == ENOEXEC;
+	if (error == 0 &&
+		((tree = copy_tree(root, "loader", READ_ONLY)) < 0 ||
+			syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH,
+				&runs, sizeof(runs)) < 0 ||
+			!attach(tree, target)))
+		error = errno;
+	fd_close(&tree);
+	unlinkat(root, "loader", 0);
+	errno = error;
+	return error == 0;
+}
+
+/* True also when there is no such loader, or none that needs a cover. */
+static bool
+cover_one(int root, size_t i)
+{
+	int from = open(loader_paths[i], O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	int target =
+		from < 0 ? -1 : open_root_path(root, loader_paths[i], O_PATH);
+	bool needless = target < 0 && (errno == ENOENT || errno == ENOTDIR);
+	bool done = target >= 0 && cover(root, from, target, &needless);
+
+	if (done)
+		covered |= (uint64_t)1 << i;
+	fd_close(&target);
+	fd_close(&from);
+	return done || needless;
+}
+
+/* Last, since a grant may show /usr/lib once more. */
+static bool
+cover_loaders(int root, struct step *s)
+{
+	covered = 0;
+	for (size_t i = 0; loader_paths[i] != NULL; i++)
+		if (!cover_one(root, i))
+			return step_fail(s, "cover %s", loader_paths[i]);
+	return true;
+}
+
+bool
+view_loaders_hold(void)
+{
+	struct stat root, st;
+
+	if (covered == 0)
+		return true;
+	if (stat("/", &root) < 0)
+		return false;
+	for (size_t i = 0; loader_paths[i] != NULL; i++)
+		if ((covered >> i & 1) != 0 &&
+			(stat(loader_paths[i], &st) < 0 ||
+				st.st_dev != root.st_dev))
+			return false;
+	return true;
+}
+
 /* -------------------------------------------------------------- entering */
 
 /*
@@ -632,7 +710,7 @@ static int
 new_root(struct step *s)
 {
 	static const struct option options[] = { { "mode", "0755" },
-		{ "size", "1m" }, { "nr_inodes", "4096" }, { NULL, NULL } };
+		{ "size", "8m" }, { "nr_inodes", "4096" }, { NULL, NULL } };
 	int root;
 
 	if (syscall(SYS_mount, NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) <
@@ -686,7 +764,8 @@ view_enter(const struct view_plan *p, unsigned *keeps, struct step *s)
 		add_proc(root, keeps);
 	done = add_system(root, s) && add_etc(root, p, *keeps, s) &&
 		add_site(root, p, s) && add_grants(root, p, *keeps, s) &&
-		add_scratch(root, p, s) && pivot(root, s);
+		cover_loaders(root, s) && add_scratch(root, p, s) &&
+		pivot(root, s);
 out:
 	fd_close(&root);
 	umask(before);

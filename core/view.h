@@ -43,6 +43,13 @@ struct view_plan {
 bool view_enter(const struct view_plan *plan, unsigned *keeps, struct step *s);
 
 /*
+ * Do the copies (loader.h) still lie over the loaders?  The kernel takes one
+ * away when an upgrade of the machine renames a new loader over the old: then
+ * a closed exec set would be an advice, until a new view is built.
+ */
+bool view_loaders_hold(void);
+
+/*
  * System trees that hold libraries and data, program directories, and the
  * files of /etc that a tool may read: NULL-terminated, absolute.  The view
  * holds all of them; Landlock grants the first and the last for reading.

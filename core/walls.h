@@ -42,6 +42,11 @@ const char *walls_scratch_make(struct step *s);
 /* Removes what walls_scratch_make made. */
 void walls_scratch_leave(void);
 
+/* ---- rulesets (ruleset.c) ---- */
+
+/* This process's view was found without its loaders' covers. */
+bool walls_view_spent(void);
+
 /* ---- the launcher (launcher.c) ---- */
 
 /* What a plan's launcher keeps: everything that its ceiling could grant. */

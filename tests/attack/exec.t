@@ -38,6 +38,19 @@ my @own = (
 		. ' syscall(322, $fd, $e, $argv, $envp, 0x1000)'] },
 );
 
+# A library that runs and says so: no program directory has it.
+my ($library) = grep { -x } '/lib/x86_64-linux-gnu/libc.so.6',
+    '/lib/aarch64-linux-gnu/libc.so.6', '/usr/lib64/libc.so.6';
+my %says = (policy => { exec => ['find'] },
+	worked => sub { $_[1]{out} =~ /GNU C Library/ },
+	check => sub { ($_[1]{json}{stdout} // '') =~ /GNU C Library/
+	    ? 'the library ran' : () });
+push @own, { %says, id => 'exe-library', tool => ['find', '.', '-maxdepth',
+	'0', '-exec', $library, ';'] },
+    { %says, id => 'exe-ldso-library', tool => ['find', '.', '-maxdepth',
+	'0', '-exec', $loader, $library, ';'] }
+    if defined $library && defined $loader;
+
 Statespace::Attack::family(areas => ['exec'], own => \@own, change => {
 	'exe-setuid-su' => { check => sub {
 		my ($world, $ran) = @_;

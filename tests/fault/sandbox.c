@@ -8,7 +8,7 @@
  * wrap: syscall prctl open openat write read fcntl dup3 access sethostname
  * wrap: setresgid setresuid chdir fchdir fstat fstatat mkdirat mknodat
  * wrap: symlinkat opendir fdopendir flistxattr flock fchmod mkdtemp lseek
- * wrap: readlink readlinkat unlinkat
+ * wrap: readlink readlinkat unlinkat sendfile pread pwrite
  */
 #include "sandbox.h"
 
@@ -17,6 +17,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -61,6 +62,13 @@ FAULT(readlinkat, ssize_t, -1, NUMBER,
 	(int at, const char *path, char *to, size_t n), (at, path, to, n))
 FAULT(unlinkat, int, -1, NUMBER, (int at, const char *path, int flags),
 	(at, path, flags))
+
+FAULT(sendfile, ssize_t, -1, NUMBER, (int to, int from, off_t *at, size_t n),
+	(to, from, at, n))
+FAULT(pread, ssize_t, -1, NUMBER, (int fd, void *p, size_t n, off_t at),
+	(fd, p, n, at))
+FAULT(pwrite, ssize_t, -1, NUMBER, (int fd, const void *p, size_t n, off_t at),
+	(fd, p, n, at))
 
 /* Those with a variable end pass as many words on as any of them has. */
 #define FAULT_MORE(type, name, params, args, before)                           \
@@ -138,6 +146,8 @@ set_up(void)
 		"echo x >%s/evil && echo PWNED; "
 		"echo x >/site/evil && echo PWNED; "
 		"unshare -U true && echo PWNED; "
+		"[ -d /site ] && for l in /lib64/ld-*.so.* /lib/ld-*.so.*; do "
+		"$l /bin/true && echo PWNED; done; "
 		"kill -0 $PPID && echo PWNED; echo ran",
 		secret, site);
 }

@@ -425,6 +425,57 @@ check_exec_set(void)
 	}
 }
 
+/* A library that runs: it lies in a library tree and prints its version. */
+static const char *
+running_library(void)
+{
+	static const char *const paths[] = { "/lib/x86_64-linux-gnu/libc.so.6",
+		"/lib/aarch64-linux-gnu/libc.so.6", "/usr/lib64/libc.so.6",
+		"/usr/lib/libc.so.6" };
+
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++)
+		if (access(paths[i], X_OK) == 0)
+			return paths[i];
+	return NULL;
+}
+
+#define LOADER "/lib64/ld-linux-x86-64.so.2"
+#define FIND(...)                                                              \
+	WORDS("find", ".", "-maxdepth", "0", "-exec", __VA_ARGS__, ";")
+
+/* What lies among the libraries is theirs to read, and to nobody to run. */
+static void
+check_library_trees(void)
+{
+	const char *library = running_library();
+	const char *banner = "GNU C Library";
+
+	if (library == NULL || access(LOADER, F_OK) != 0) {
+		skip(7, "no library here can be run");
+		return;
+	}
+	trial = (struct trial){ .program = "find",
+		.grant = { .exec_any = true } };
+	ok(prints(SANDBOX_MODE_OFF, FIND(library), banner),
+		"control: a file in a library tree is run");
+	ok(!prints(SANDBOX_MODE_STRICT, FIND(library), banner),
+		"strict: no, it is not in the exec set");
+	ok(!prints(SANDBOX_MODE_LANDLOCK, FIND(library), banner),
+		"landlock: no, it is not in the exec set");
+	ok(prints(SANDBOX_MODE_OFF, FIND(LOADER, library), banner),
+		"control: the loader runs it");
+	ok(!prints(SANDBOX_MODE_STRICT, FIND(LOADER, library), banner) &&
+			seen->code == SS_OK,
+		"strict: no, the loader runs nothing by itself");
+	ok(prints(SANDBOX_MODE_LANDLOCK, FIND(LOADER, library), banner),
+		"landlock: it does, as the README says");
+	trial.program = NULL;
+	ok(!prints(SANDBOX_MODE_STRICT,
+		   SH(text(LOADER " %s || echo held", library)), banner) &&
+			strcmp(seen->out, "held\n") == 0,
+		"strict: not even for a tool that may run every program");
+}
+
 static void
 check_scratch(void)
 {
@@ -807,6 +858,7 @@ main(void)
 		check_calls();
 		check_foreign_calls();
 		check_exec_set();
+		check_library_trees();
 		check_scratch();
 		check_grants();
 		check_limits();
