@@ -111,15 +111,32 @@ arena_copy(struct arena *a, const char *data, size_t len)
 }
 
 char *
+arena_join(struct arena *a, const char *left, const char *between,
+	const char *right)
+{
+	size_t n = strlen(left), m = strlen(between), k = strlen(right);
+	char *p = arena_alloc(a, n + m + k + 1);
+
+	if (p == NULL)
+		return NULL;
+	memcpy(p, left, n);
+	memcpy(p + n, between, m);
+	memcpy(p + n + m, right, k);
+	return p;
+}
+
+char *
 arena_printf(struct arena *a, const char *format, ...)
 {
 	va_list args;
-	char *p;
+	char small[128], *p;
 	int n;
 
 	va_start(args, format);
-	n = vsnprintf(NULL, 0, format, args);
+	n = vsnprintf(small, sizeof(small), format, args);
 	va_end(args);
+	if (n >= 0 && (size_t)n < sizeof(small))
+		return arena_copy(a, small, (size_t)n);
 	if (n < 0 || (p = arena_alloc(a, (size_t)n + 1)) == NULL)
 		return NULL;
 	va_start(args, format);

@@ -28,6 +28,9 @@ void *arena_alloc(struct arena *a, size_t size);
 void *arena_array(struct arena *a, size_t count, size_t size);
 /* A NUL-terminated copy. */
 char *arena_copy(struct arena *a, const char *data, size_t len);
+/* The two, with what stands between them. */
+char *arena_join(struct arena *a, const char *left, const char *between,
+	const char *right);
 char *arena_printf(struct arena *a, const char *format, ...) PRINTF_LIKE(2, 3);
 
 #endif

@@ -88,19 +88,36 @@ buf_char(struct buf *b, char c)
 }
 
 bool
+buf_number(struct buf *b, int64_t value)
+{
+	uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+	char digits[24];
+	size_t at = sizeof(digits);
+
+	do
+		digits[--at] = (char)('0' + left % 10);
+	while ((left /= 10) > 0);
+	if (value < 0)
+		digits[--at] = '-';
+	return buf_add(b, digits + at, sizeof(digits) - at);
+}
+
+bool
 buf_printf(struct buf *b, const char *format, ...)
 {
 	va_list args;
-	char *room;
+	char small[128], *room;
 	int n;
 
 	va_start(args, format);
-	n = vsnprintf(NULL, 0, format, args);
+	n = vsnprintf(small, sizeof(small), format, args);
 	va_end(args);
 	if (n < 0) {
 		b->failed = true;
 		return false;
 	}
+	if ((size_t)n < sizeof(small))
+		return buf_add(b, small, (size_t)n);
 	room = buf_reserve(b, (size_t)n);
 	if (room == NULL)
 		return false;

@@ -27,6 +27,8 @@ struct ss_text buf_view(const struct buf *b);
 bool buf_add(struct buf *b, const char *data, size_t len);
 bool buf_text(struct buf *b, const char *cstring);
 bool buf_char(struct buf *b, char c);
+/* In decimal digits. */
+bool buf_number(struct buf *b, int64_t value);
 bool buf_printf(struct buf *b, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Room for at least len more bytes at data + len; NULL if there is none. */
 char *buf_reserve(struct buf *b, size_t len);

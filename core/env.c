@@ -550,7 +550,7 @@ struct block {
 static bool
 put(struct block *b, size_t at, const char *name, const char *value)
 {
-	b->vars[at] = arena_printf(b->arena, "%s=%s", name, value);
+	b->vars[at] = arena_join(b->arena, name, "=", value);
 	if (at == b->count)
 		b->count++;
 	return b->vars[at] != NULL;

@@ -105,7 +105,7 @@ set_tmpdir(struct arena *arena, char *const *envp, char *const **out,
 	for (size_t i = 0; i < n; i++) {
 		copy[i] = envp[i];
 		if (strncmp(envp[i], "TMPDIR=", 7) == 0)
-			copy[i] = arena_printf(arena, "TMPDIR=%s", scratch);
+			copy[i] = arena_join(arena, "TMPDIR", "=", scratch);
 		if (copy[i] == NULL)
 			return error_memory(err);
 	}

@@ -3,6 +3,8 @@
  * One request through its stages, stopping at the first that does not
  * succeed; then the way back: hooks in reverse, one log line, the answer.
  */
+#include <inttypes.h>
+
 #include "browser.h"
 #include "call.h"
 #include "clock.h"
@@ -181,6 +183,9 @@ stage_body(struct exchange *x, enum stage_result *result)
 	return SS_OK;
 }
 
+#define MS "%" PRIu64 ".%03u"
+#define MS_OF(us) (us) / 1000, (unsigned)((us) % 1000)
+
 /* Queue, validation and run in milliseconds (PROTOCOL section 5). */
 static void
 server_timing(struct exchange *x, uint64_t begun_us, uint64_t ended_us)
@@ -191,10 +196,9 @@ server_timing(struct exchange *x, uint64_t begun_us, uint64_t ended_us)
 
 	exchange_header(x, "Server-Timing",
 		arena_printf(&x->site->arena,
-			"queue;dur=%.3f, validate;dur=%.3f, run;dur=%.3f",
-			(double)queue / 1000,
-			(double)(all > run ? all - run : 0) / 1000,
-			(double)run / 1000));
+			"queue;dur=" MS ", validate;dur=" MS ", run;dur=" MS,
+			MS_OF(queue), MS_OF(all > run ? all - run : 0),
+			MS_OF(run)));
 }
 
 static enum ss_err

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "log.h"
 
-#include <inttypes.h>
-
 #include "clock.h"
 
 #define LINE_MAX_BYTES 4096
@@ -44,11 +42,14 @@ is_bare(const char *value, size_t len)
 static void
 key_of(struct log_line *l, const char *key)
 {
-	if (l->format == LOG_JSON)
-		buf_printf(
-			&l->buf, "%s\"%s\":", l->buf.len > 1 ? "," : "", key);
-	else
-		buf_printf(&l->buf, "%s%s=", l->buf.len > 0 ? " " : "", key);
+	bool json = l->format == LOG_JSON;
+
+	if (l->buf.len > (json ? 1 : 0))
+		buf_char(&l->buf, json ? ',' : ' ');
+	if (json)
+		buf_char(&l->buf, '"');
+	buf_text(&l->buf, key);
+	buf_text(&l->buf, json ? "\":" : "=");
 }
 
 void
@@ -88,15 +89,17 @@ void
 log_number(struct log_line *l, const char *key, int64_t value)
 {
 	key_of(l, key);
-	buf_printf(&l->buf, "%" PRId64, value);
+	buf_number(&l->buf, value);
 }
 
 void
 log_ms(struct log_line *l, const char *key, uint64_t us)
 {
-	key_of(l, key);
-	buf_printf(
-		&l->buf, "%" PRIu64 ".%03u", us / 1000, (unsigned)(us % 1000));
+	char fraction[] = { '.', (char)('0' + us / 100 % 10),
+		(char)('0' + us / 10 % 10), (char)('0' + us % 10) };
+
+	log_number(l, key, (int64_t)(us / 1000));
+	buf_add(&l->buf, fraction, sizeof(fraction));
 }
 
 void

@@ -244,8 +244,9 @@ policy_is_writable(const struct grant *ceiling, const char *path)
 	char whole[PATH_MAX];
 	bool optional;
 
-	return view_outside(
-		       path, ceiling->root, whole, sizeof(whole), &optional) &&
+	return ceiling->write.count > 0 &&
+		view_outside(
+			path, ceiling->root, whole, sizeof(whole), &optional) &&
 		list_covers(&ceiling->write, ceiling->root, whole, false);
 }
 

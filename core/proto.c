@@ -488,7 +488,9 @@ proto_fill(struct arena *arena, struct ss_text *words, size_t count,
 static void
 add_member(struct buf *out, const char *name, const char *text)
 {
-	buf_printf(out, "\"%s\": ", name);
+	buf_char(out, '"');
+	buf_text(out, name);
+	buf_text(out, "\": ");
 	json_string(out, text, strlen(text));
 }
 
@@ -501,7 +503,8 @@ proto_result(struct buf *out, struct ss_text stdout_text,
 	json_string(out, stdout_text.data, stdout_text.len);
 	buf_text(out, ", \"stderr\": ");
 	json_string(out, stderr_text.data, stderr_text.len);
-	buf_printf(out, ", \"returncode\": %d", returncode);
+	buf_text(out, ", \"returncode\": ");
+	buf_number(out, returncode);
 	if (sandbox != NULL || limit != NULL)
 		buf_text(out, ", \"sandbox\": {");
 	if (sandbox != NULL)

@@ -22,15 +22,27 @@ struct head {
 };
 
 static void
+add_text(struct head *h, const char *text)
+{
+	size_t len = strlen(text);
+
+	if (len > sizeof(h->text) - h->len) {
+		h->full = true;
+		return;
+	}
+	memcpy(h->text + h->len, text, len);
+	h->len += len;
+}
+
+static void
 add_header(struct head *h, const char *name, const char *value)
 {
-	size_t left = sizeof(h->text) - h->len;
-	int n = snprintf(h->text + h->len, left, "%s: %s\r\n", name, value);
-
-	if (n < 0 || (size_t)n >= left || strpbrk(value, "\r\n") != NULL)
+	add_text(h, name);
+	add_text(h, ": ");
+	add_text(h, value);
+	add_text(h, "\r\n");
+	if (strpbrk(value, "\r\n") != NULL)
 		h->full = true;
-	else
-		h->len += (size_t)n;
 }
 
 /*

@@ -22,38 +22,41 @@ enum extra {
 	EXTRA_COUNT
 };
 
-#define TEXT_AT(member) offsetof(struct ss_request, member)
 #define NOT_TEXT ((size_t)-1)
+#define TEXT(name, member)                                                     \
+	name, sizeof(name) - 1, offsetof(struct ss_request, member), 0
+#define EXTRA(name) #name, sizeof(#name) - 1, NOT_TEXT, name
 
 static const struct field {
 	const char *name;
+	size_t name_len;
 	size_t offset;
 	enum extra extra;
 } fields[] = {
-	{ "REQUEST_METHOD", TEXT_AT(method), 0 },
-	{ "REQUEST_URI", TEXT_AT(request_uri), 0 },
-	{ "CONTENT_TYPE", TEXT_AT(content_type), 0 },
-	{ "HTTP_HOST", TEXT_AT(host), 0 },
-	{ "HTTP_ORIGIN", TEXT_AT(origin), 0 },
-	{ "HTTP_ACCEPT", TEXT_AT(accept), 0 },
-	{ "HTTP_IF_NONE_MATCH", TEXT_AT(if_none_match), 0 },
-	{ "HTTP_IF_MODIFIED_SINCE", TEXT_AT(if_modified_since), 0 },
-	{ "HTTP_IF_RANGE", TEXT_AT(if_range), 0 },
-	{ "HTTP_RANGE", TEXT_AT(range), 0 },
-	{ "HTTP_MCP_PROTOCOL_VERSION", TEXT_AT(mcp_version), 0 },
-	{ "HTTP_MCP_METHOD", TEXT_AT(mcp_method), 0 },
-	{ "HTTP_MCP_NAME", TEXT_AT(mcp_name), 0 },
-	{ "REMOTE_ADDR", TEXT_AT(remote_addr), 0 },
-	{ "REQUEST_ID", TEXT_AT(request_id), 0 },
-	{ "SCRIPT_NAME", NOT_TEXT, SCRIPT_NAME },
-	{ "PATH_INFO", NOT_TEXT, PATH_INFO },
-	{ "CONTENT_LENGTH", NOT_TEXT, CONTENT_LENGTH },
-	{ "REMOTE_USER", NOT_TEXT, REMOTE_USER },
-	{ "AUTH_TYPE", NOT_TEXT, AUTH_TYPE },
-	{ "STATESPACE_AUTH", NOT_TEXT, STATESPACE_AUTH },
-	{ "STATESPACE_FRONT", NOT_TEXT, STATESPACE_FRONT },
-	{ "STATESPACE_STATUS", NOT_TEXT, STATESPACE_STATUS },
-	{ "STATESPACE_END", NOT_TEXT, STATESPACE_END },
+	{ TEXT("REQUEST_METHOD", method) },
+	{ TEXT("REQUEST_URI", request_uri) },
+	{ TEXT("CONTENT_TYPE", content_type) },
+	{ TEXT("HTTP_HOST", host) },
+	{ TEXT("HTTP_ORIGIN", origin) },
+	{ TEXT("HTTP_ACCEPT", accept) },
+	{ TEXT("HTTP_IF_NONE_MATCH", if_none_match) },
+	{ TEXT("HTTP_IF_MODIFIED_SINCE", if_modified_since) },
+	{ TEXT("HTTP_IF_RANGE", if_range) },
+	{ TEXT("HTTP_RANGE", range) },
+	{ TEXT("HTTP_MCP_PROTOCOL_VERSION", mcp_version) },
+	{ TEXT("HTTP_MCP_METHOD", mcp_method) },
+	{ TEXT("HTTP_MCP_NAME", mcp_name) },
+	{ TEXT("REMOTE_ADDR", remote_addr) },
+	{ TEXT("REQUEST_ID", request_id) },
+	{ EXTRA(SCRIPT_NAME) },
+	{ EXTRA(PATH_INFO) },
+	{ EXTRA(CONTENT_LENGTH) },
+	{ EXTRA(REMOTE_USER) },
+	{ EXTRA(AUTH_TYPE) },
+	{ EXTRA(STATESPACE_AUTH) },
+	{ EXTRA(STATESPACE_FRONT) },
+	{ EXTRA(STATESPACE_STATUS) },
+	{ EXTRA(STATESPACE_END) },
 };
 
 #define FIELD_COUNT (sizeof(fields) / sizeof(fields[0]))
@@ -101,8 +104,8 @@ static const struct field *
 field_of(const char *pair, size_t name_len)
 {
 	for (size_t i = 0; i < FIELD_COUNT; i++)
-		if (strncmp(fields[i].name, pair, name_len) == 0 &&
-			fields[i].name[name_len] == '\0')
+		if (fields[i].name_len == name_len &&
+			memcmp(fields[i].name, pair, name_len) == 0)
 			return &fields[i];
 	return NULL;
 }
