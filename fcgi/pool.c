@@ -30,7 +30,7 @@
 #define BACKOFF_MIN_US (SECOND / 10)
 #define BACKOFF_MAX_US (10 * SECOND)
 #define RELOAD_PATIENCE_US (5 * SECOND)
-#define GRACE_US (60 * SECOND)     /* beyond the time a request may take */
+#define GRACE_US (60 * SECOND)     /* until what was killed is killed again */
 #define QUEUE_WAIT_US (5 * SECOND) /* then a waiting client is told 503 */
 #define SAMPLE_US (SECOND / 10)
 #define SHRINK_US SECOND /* one worker fewer at a time, not in a hurry */
@@ -153,12 +153,13 @@ read_settings(struct pool *p)
 	const struct ss_site *site = p->served->site;
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 	double seconds = ss_site_option_number(site, "limits.timeout") +
-		ss_site_option_number(site, "components.total");
+		ss_site_option_number(site, "components.total") +
+		ss_site_option_number(site, "pool.watchdog");
 
 	sizing_read(&p->sizing, site, cores > 0 ? (unsigned)cores : 1);
 	p->max_requests =
 		(uint64_t)ss_site_option_number(site, "pool.max_requests");
-	p->request_us = (uint64_t)(seconds * 1e6) + GRACE_US;
+	p->request_us = (uint64_t)(seconds * 1e6);
 	p->backlog = (unsigned)ss_site_option_number(site, "pool.backlog");
 	p->bell->spare_min = p->sizing.mode == SIZING_DYNAMIC
 		? (int32_t)p->sizing.spare_min
