@@ -180,6 +180,10 @@ test_long_words(void)
 		"an unanchored one takes 16 KiB");
 	ok(pattern_search(p, word, 16385) == PATTERN_LIMIT, "and refuses more");
 	pattern_free(p);
+	/* Eight million steps; compiled code sees two thousand of them. */
+	memcpy(word + 4000, "X;", 2);
+	ok(search_bytes("^.*.*;X", word, 4002) == PATTERN_LIMIT,
+		"on a long word every step is counted");
 }
 
 static bool
