@@ -18,6 +18,8 @@ use JSON::PP ();
 use Statespace::Server;
 use Time::HiRes qw(sleep time);
 
+# As a tool has it, so that everybody finds the same programs.
+our $PATH = '/usr/local/bin:/usr/bin:/bin';
 our @EXPORT_OK = qw(median part ratio difference rounds load turns pss mixed);
 
 sub part
@@ -25,7 +27,7 @@ sub part
 	my ($share, @values) = @_;
 	my @sorted = sort { $a <=> $b } @values;
 
-	return $sorted[$#sorted * $share];
+	return $sorted[int($#sorted * $share + 0.5)];
 }
 
 sub median
@@ -56,8 +58,8 @@ sub summed
 	my ($samples) = @_;
 	my @values = map { $_->{value} } @$samples;
 	my %row = (samples => [map { 0 + sprintf '%.1f', $_ } @values],
-		median => median(@values), low => part(0, @values),
-		high => part(1, @values));
+		median => median(@values), low => part(0.05, @values),
+		high => part(0.95, @values));
 
 	# Figures that samples have beside their value.
 	for my $key (grep { $_ ne 'value' } keys %{ $samples->[0] }) {
@@ -107,6 +109,7 @@ sub turns
 	my %rows;
 
 	shift @words;
+	local $ENV{PATH} = $PATH;
 	open my $turns, '-|', $program, $rounds, @words or die "$program: $!";
 	for (@commands) {
 		my @took = split ' ', <$turns> // die "bench: turns failed\n";

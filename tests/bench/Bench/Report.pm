@@ -37,8 +37,11 @@ sub table
 
 	printf "\n%s\n  %-36s %9s  %-17s %8s %8s %7s\n", $title, '', $shown,
 	    '', 'p50 ms', 'p99 ms', $rows->{$base} ? 'ratio' : '';
-	for my $name (sort { $rows->{$b}{median} <=> $rows->{$a}{median} }
-		keys %$rows) {
+	my @names = sort { $rows->{$b}{median} <=> $rows->{$a}{median} }
+	    keys %$rows;
+
+	@names = reverse @names if $unit eq 'us';
+	for my $name (@names) {
 		my $row = $rows->{$name};
 		$row->{ratio} //= ratio($rows, $name, $base);
 		printf "  %-36s %9s  %-17s %8s %8s %7s\n", $name,
