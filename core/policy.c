@@ -386,6 +386,40 @@ resolve_exec(struct resolving *r)
 	return code;
 }
 
+/*
+ * A tool that may make such a socket reaches all that its view has, and a view
+ * has what the operator grants: before Landlock 9 (RESOLVE_UNIX) nothing tells
+ * them apart, so that asking for some of them would be given more.
+ */
+static enum ss_err
+check_sockets(const struct resolving *r)
+{
+	const struct name_list *asked = r->wishes.unix_sockets;
+	const struct path_list *granted = &r->ceiling->unix_sockets;
+	const struct path_list own = { asked->names, asked->count };
+	const char *root = r->ceiling->root;
+	char path[PATH_MAX];
+	bool optional;
+
+	if (asked->count == 0 || sandbox_self()->level != SANDBOX_STRICT ||
+		sandbox_self()->landlock_abi >= 9)
+		return SS_OK;
+	for (size_t i = 0; i < granted->count; i++)
+		if (view_outside(granted->items[i], root, path, sizeof(path),
+			    &optional) &&
+			!list_covers(&own, root, path, true)) {
+			error_set(r->err, SS_SANDBOX_UNAVAILABLE,
+				"line %u: unix: this kernel cannot keep %s "
+				"from a tool that may use another one",
+				asked->line, granted->items[i]);
+			error_hint(r->err,
+				"ask for all that [grant] unix has, or use a "
+				"kernel with Landlock 9");
+			return SS_SANDBOX_UNAVAILABLE;
+		}
+	return SS_OK;
+}
+
 static void
 resolve_limits(struct resolving *r)
 {
@@ -447,5 +481,7 @@ policy_resolve(struct arena *arena, const struct policy_ask *ask,
 	if (code == SS_OK)
 		code = resolve_paths(
 			&r, r.wishes.unix_sockets, false, &out->unix_sockets);
+	if (code == SS_OK)
+		code = check_sockets(&r);
 	return code == SS_OK ? resolve_network(&r) : code;
 }

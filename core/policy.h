@@ -85,7 +85,8 @@ enum ss_err policy_check(const struct policy_ask *ask,
  * interpreters, limits.  Call it in the worker, whose view counts; reads the
  * heads of a few files.  *out and what it points to live in arena.
  * Errors  as policy_check; SS_CAPABILITY_REFUSED for a granted path that is
- *         not there; SS_INTERNAL.
+ *         not there; SS_SANDBOX_UNAVAILABLE for some of the granted sockets
+ *         where only all of them can be given; SS_INTERNAL.
  */
 enum ss_err policy_resolve(struct arena *arena, const struct policy_ask *ask,
 	const struct grant *ceiling, struct policy *out, struct ss_error *err);

@@ -521,6 +521,7 @@ sub config
 	return "[sandbox]\nmode = \"$mode\"\n"
 	    . "[grant]\nwrite = [\"w\", \"$self->{base}/probe\"]\n"
 	    . "read = [\"$self->{base}/probe\"]\nproc = true\n"
+	    . ($self->{more_grant} // '')
 	    . "[env]\nDATABASE_URL = \"$ENVSECRET\"\n"
 	    . "[limits]\ntimeout = 10.0\n" . ($self->{more_config}
 	    # There all processes of the account count, this user's too.
