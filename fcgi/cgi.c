@@ -6,6 +6,10 @@
  * A worker is born for it, as in the pool, since the worker is the sandbox;
  * this process waits for it and answers in its place when it dies without a
  * word: a server that gets nothing may report success.
+ *
+ * How a front says that its client left (seen with each of them): lighttpd's
+ * mod_cgi closes the pipe and sends TERM, Apache's mod_cgid and mod_cgi send
+ * TERM when they find out, which is when they have something to pass on.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +21,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,7 +41,11 @@ struct cgi {
 	struct ss_site *site;
 	struct request request;
 	atomic_bool *begun; /* shared: the worker has begun to answer */
+	int worker_end;     /* hangs up when the client leaves */
 };
+
+/* Our end; the handler of TERM closes it. */
+static volatile sig_atomic_t parent_end = -1;
 
 static bool
 send_bytes(void *ctx, const char *data, size_t len)
@@ -148,8 +158,11 @@ worker(void *ctx)
 	struct ss_response res;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGTERM, SIG_DFL);
+	close(parent_end);
 	request_read(&c->request, environ, REQUEST_CGI);
 	take_body(&c->request);
+	c->request.ss.client_fd = c->worker_end;
 	c->request.ss.stream = stream;
 	c->request.ss.stream_ctx = c;
 	if (ss_site_handle(c->site, &c->request.ss, &res) != SS_GONE) {
@@ -191,13 +204,52 @@ open_site(struct cgi *c)
 	return true;
 }
 
+static void
+hang_up(int number)
+{
+	int fd = parent_end;
+
+	(void)number;
+	parent_end = -1;
+	if (fd >= 0)
+		close(fd);
+}
+
+/*
+ * Until the worker has ended; when the reader of the answer goes before that,
+ * the worker is told.  POLLRDHUP is not asked for: Apache closes its writing
+ * half of the socket when the body is through.
+ */
+static void
+watch(pid_t pid)
+{
+	struct pollfd p[2] = { { .fd = (int)syscall(SYS_pidfd_open, pid, 0),
+				       .events = POLLIN },
+		{ .fd = STDOUT_FILENO } };
+
+	while (p[0].fd >= 0 && p[0].revents == 0) {
+		if (poll(p, 2, -1) < 0)
+			continue;
+		if ((p[1].revents & (POLLERR | POLLHUP)) != 0)
+			hang_up(0);
+		if (p[1].revents != 0)
+			p[1].fd = -1;
+	}
+	if (p[0].fd >= 0)
+		close(p[0].fd);
+}
+
 static bool
 run_worker(struct cgi *c)
 {
 	struct ss_error err = { .code = SS_OK };
-	int status = 0;
+	int status = 0, ends[2];
 	pid_t pid;
 
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+		return false;
+	parent_end = ends[0];
+	c->worker_end = ends[1];
 	c->begun = mmap(NULL, sizeof(*c->begun), PROT_READ | PROT_WRITE,
 		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (c->begun == MAP_FAILED)
@@ -206,6 +258,9 @@ run_worker(struct cgi *c)
 		say_error("cgi", &err);
 		return false;
 	}
+	close(ends[1]);
+	signal(SIGTERM, hang_up);
+	watch(pid);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	return atomic_load(c->begun);
