@@ -2,6 +2,7 @@
 /* fence: which blocks of a page are components, and which only look so. */
 #include "fence.h"
 
+#include "markdown.h"
 #include "tap.h"
 
 static void
@@ -17,6 +18,71 @@ finds(const char *text, const char *script, const char *why)
 	else
 		snprintf(got, sizeof(got), "nothing");
 	is_str(got, script, "%s", why);
+}
+
+/*
+ * The cases that CommonMark 0.31.2 shows for fenced code blocks, by its
+ * numbers and in words of our own: what stands before a component decides
+ * whether it is one.
+ */
+static const struct {
+	int number;
+	const char *before;
+	bool open; /* it reaches into what follows */
+} spec[] = {
+	{ 119, "```\n<x\n >\n```\n", false },
+	{ 120, "~~~\n<x\n >\n~~~\n", false },
+	{ 121, "``\nword\n``\n", false },
+	{ 122, "```\none\n~~~\n```\n", false },
+	{ 123, "~~~\none\n```\n~~~\n", false },
+	{ 124, "````\none\n```\n``````\n", false },
+	{ 125, "~~~~\none\n~~~\n~~~~\n", false },
+	{ 126, "```\n", true },
+	{ 127, "`````\n\n```\none\n", true },
+	{ 128, "> ```\n> one\n\ntwo\n", false },
+	{ 129, "```\n\n  \n```\n", false },
+	{ 130, "```\n```\n", false },
+	{ 131, " ```\n one\ntwo\n```\n", false },
+	{ 132, "  ```\none\n  two\nthree\n  ```\n", false },
+	{ 133, "   ```\n   one\n    two\n  three\n   ```\n", false },
+	{ 134, "    ```\n    one\n    ```\n", false },
+	{ 135, "```\none\n  ```\n", false },
+	{ 136, "   ```\none\n  ```\n", false },
+	{ 137, "```\none\n    ```\n", true },
+	{ 138, "``` ```\none\n", false },
+	{ 139, "~~~~~~\none\n~~~ ~~\n", true },
+	{ 140, "one\n```\ntwo\n```\nthree\n", false },
+	{ 141, "one\n---\n~~~\ntwo\n~~~\n# three\n", false },
+	{ 142, "```c\nint\nmain(void)\n  { }\n```\n", false },
+	{ 143, "~~~~    c from=3 $%@#$\nint main;\n~~~~~~~\n", false },
+	{ 144, "````;\n````\n", false },
+	{ 145, "``` one ```\ntwo\n", false },
+	{ 146, "~~~ one ``` ~~~\ntwo\n~~~\n", false },
+	{ 147, "```\n``` one\n```\n", false },
+};
+
+/* The same decision as the library's that shows the page in a browser. */
+static void
+test_spec(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(spec); i++) {
+		char text[256];
+		struct fence_scan scan = { .text = text };
+		struct fence_block b;
+		struct buf html = BUF_INIT(65536);
+		bool found, shown;
+
+		scan.len = (size_t)snprintf(text, sizeof(text),
+			"%s```component\nx\n```\n", spec[i].before);
+		found = fence_next(&scan, &b);
+		markdown_html((struct ss_text){ text, scan.len }, "", &html);
+		shown = strstr(buf_view(&html).data, "language-component") !=
+			NULL;
+		ok(found == !spec[i].open && found == shown,
+			"CommonMark's example %d %s the component behind it",
+			spec[i].number, spec[i].open ? "holds" : "leaves");
+		buf_release(&html);
+	}
 }
 
 int
@@ -64,5 +130,6 @@ main(void)
 	ok(fence_next(&scan, &b) && two[b.end] == '\0',
 		"the second one ends with the text");
 	ok(!fence_next(&scan, &b), "and there is no third");
+	test_spec();
 	return done();
 }
