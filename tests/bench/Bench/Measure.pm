@@ -81,7 +81,8 @@ sub by_round
 sub ratio { return by_round(@_[0 .. 2], sub { $_[0] / $_[1] }) }
 sub difference { return by_round(@_[0 .. 2], sub { $_[0] - $_[1] }) }
 
-# Requests a second under wrk; body: a file's name.
+# Requests a second under wrk; body: a file's name; cpu_us: a function that
+# says how much processor time was used so far.
 sub load
 {
 	my ($url, %with) = @_;
@@ -89,16 +90,20 @@ sub load
 		'--timeout', '30s', '-s', "$FindBin::Bin/load.lua", $url,
 		'--', $with{body} // ());
 
+	my $before = $with{cpu_us}->();
 	open my $wrk, '-|', @words or die "wrk: $!";
 	my $said = do { local $/; <$wrk> };
 	close $wrk;
+	my $after = $with{cpu_us}->();
 	my $got = $said =~ /^(\{.*\})$/m ? JSON::PP::decode_json($1)
 	    : die "bench: wrk $url said:\n$said";
 	die "bench: $with{name}: $got->{errors} of $got->{requests} requests "
 	    . "went wrong\n"
 	    if $got->{errors} || !$got->{requests};
 	return { value => $got->{requests} / $got->{us} * 1e6,
-		p50_us => $got->{p50}, p99_us => $got->{p99} };
+		p50_us => $got->{p50}, p99_us => $got->{p99},
+		defined $before ? (cpu_us =>
+			($after - $before) / $got->{requests}) : () };
 }
 
 # Commands by turns: name => microseconds of each round.

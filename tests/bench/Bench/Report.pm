@@ -35,22 +35,26 @@ sub table
 	my ($self, $id, $title, $unit, $base, $rows) = @_;
 	my $shown = $unit eq 'us' ? 'microseconds' : $unit;
 
-	printf "\n%s\n  %-36s %9s  %-17s %8s %8s %7s\n", $title, '', $shown,
-	    '', 'p50 ms', 'p99 ms', $rows->{$base} ? 'ratio' : '';
 	my @names = sort { $rows->{$b}{median} <=> $rows->{$a}{median} }
 	    keys %$rows;
+	my $best = $unit eq 'us' ? 'low' : 'high';
 
 	@names = reverse @names if $unit eq 'us';
+	printf "\n%s\n  %-34s %9s  %-17s %7s %7s %6s %6s %7s\n", $title, '',
+	    $shown, '', 'p50 ms', 'p99 ms', 'ratio', 'best', 'CPU us';
 	for my $name (@names) {
 		my $row = $rows->{$name};
 		$row->{ratio} //= ratio($rows, $name, $base);
-		printf "  %-36s %9s  %-17s %8s %8s %7s\n", $name,
+		$row->{best} //= $row->{$best} / $rows->{$base}{$best};
+		printf "  %-34s %9s  %-17s %7s %7s %6s %6s %7s\n", $name,
 		    number($row->{median}),
 		    '(' . join(' to ', map { number($_) } @$row{qw(low high)})
 		    . ')', ms($row->{p50_us}), ms($row->{p99_us}),
-		    defined $row->{ratio} ? sprintf('%.2f', $row->{ratio}) : '';
+		    map { defined $_ ? number($_) : '' }
+		    @$row{qw(ratio best cpu_us)};
 	}
-	print "  ratio: of \"$base\", in the same round\n" if $rows->{$base};
+	print "  ratio: of \"$base\", median of the rounds; best: of the best "
+	    . "samples\n";
 	push @{ $self->{tables} }, { id => $id, title => $title,
 		unit => $unit, base => $base, rows => $rows };
 	return;

@@ -145,7 +145,7 @@ sub pool
 	Statespace::TestSite::write_file($file, "[pool]\nmode = \"static\"\n"
 	    . 'workers = ' . ($workers // $self->{workers})
 	    . "\nsocket_mode = \"0666\"\n$text");
-	$self->{pool_pids}{$name} = $self->spawn("$self->{build}/statespace",
+	$self->{roots}{$name} = $self->spawn("$self->{build}/statespace",
 		'fcgi', '-c', $file, '--socket', $socket, $self->site);
 	return;
 }
@@ -155,8 +155,8 @@ sub bare
 	my ($self, $name, $workers) = @_;
 	my $socket = $self->{sockets}{$name} = "$self->{dir}/$name.sock";
 
-	$self->spawn("$self->{build}/bench/bare_fcgi", $socket, $workers,
-		$self->site . '/README.md');
+	$self->{roots}{$name} = $self->spawn("$self->{build}/bench/bare_fcgi",
+		$socket, $workers, $self->site . '/README.md');
 	return;
 }
 
@@ -192,7 +192,8 @@ sub start_others
 		Statespace::TestSite::write_file("$dir/fpm.conf",
 			Bench::Fronts::php_fpm("$dir/php.sock",
 				$self->{workers}));
-		$self->spawn($fpm, '-F', '-y', "$dir/fpm.conf");
+		$self->{roots}{php} =
+		    $self->spawn($fpm, '-F', '-y', "$dir/fpm.conf");
 		$self->{sockets}{php} = "$dir/php.sock";
 	}
 	return;
@@ -340,24 +341,28 @@ sub accepts
 	return IO::Socket::UNIX->new(Type => SOCK_STREAM, Peer => $where);
 }
 
-# Those of a pool that call themselves workers.
-sub workers
+# Microseconds of processor time that a pool's processes have used, and what
+# they started; nothing where children are not waited for.
+sub cpu_us
 {
 	my ($self, $name) = @_;
-	my $all = Statespace::Server::processes();
-	my $pid = $self->{pool_pids}{$name};
+	my $root = $self->{roots}{$name} // return undef;
+	my (%ticks, %children);
 
-	return grep { $all->{$_}{ppid} == $pid && comm($_) eq 'ss-worker' }
-	    keys %$all;
-}
-
-sub comm
-{
-	my ($pid) = @_;
-
-	open my $file, '<', "/proc/$pid/comm" or return '';
-	chomp(my $name = <$file> // '');
-	return $name;
+	for my $path (glob '/proc/[0-9]*') {
+		open my $file, '<', "$path/stat" or next;
+		my ($pid, $rest) = (<$file> // '') =~ /\A(\d+) .*\) (.*)/s or next;
+		my @rest = split ' ', $rest;
+		push @{ $children{ $rest[1] } }, $pid;
+		$ticks{$pid} = $rest[11] + $rest[12] + $rest[13] + $rest[14];
+	}
+	my @todo = $root;
+	my $sum = 0;
+	while (defined(my $pid = shift @todo)) {
+		$sum += $ticks{$pid} // 0;
+		push @todo, @{ $children{$pid} // [] };
+	}
+	return $sum * 1e6 / POSIX::sysconf(POSIX::_SC_CLK_TCK());
 }
 
 sub log
