@@ -147,13 +147,16 @@ parse_range(const char *header, uint64_t size, struct range *out)
 	return RANGE_PART;
 }
 
-/* If-Range: the part only when the validator still holds, exactly. */
+/*
+ * Only GET has ranges (RFC 9110 14.2).  If-Range: the part only when the
+ * validator still holds, exactly.
+ */
 static bool
 range_applies(const struct exchange *x, const char *etag, const char *date)
 {
 	const char *v = x->req->if_range;
 
-	if (x->req->range == NULL)
+	if (x->req->range == NULL || !exchange_is(x, "GET"))
 		return false;
 	if (v == NULL)
 		return true;

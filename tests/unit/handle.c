@@ -248,7 +248,7 @@ test_range(void)
 		{ "bytes=99999999999999999999-", 200, NULL, "0123456789" },
 	};
 	struct ss_request req = get("/data.csv");
-	char etag[128];
+	char etag[128], date[64];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		req.range = cases[i].range;
@@ -267,6 +267,23 @@ test_range(void)
 	is_int(ask(&req), 206, "If-Range with our ETag: the part");
 	req.if_range = "\"old\"";
 	is_int(ask(&req), 200, "If-Range with another: the whole");
+	snprintf(etag, sizeof(etag), "W/%s", header("ETag"));
+	req.if_range = etag;
+	is_int(ask(&req), 200, "If-Range with a weak one: the whole");
+	snprintf(date, sizeof(date), "%s", header("Last-Modified"));
+	req.if_range = date;
+	is_int(ask(&req), 206, "If-Range with our date: the part");
+	req.if_range = "Tue, 14 Nov 2000 22:13:20 GMT";
+	is_int(ask(&req), 200, "If-Range with another date: the whole");
+	req.if_range = NULL;
+	req.if_none_match = "*";
+	is_int(ask(&req), 304, "a condition comes before the range");
+	req.if_none_match = etag;
+	is_int(ask(&req), 304, "If-None-Match compares weakly");
+	req.if_none_match = NULL;
+	req.method = "HEAD";
+	is_int(ask(&req), 200, "HEAD has no parts");
+	is_int((long long)res.length, 10, "and tells the length of the whole");
 	req = get("/");
 	req.range = "bytes=0-1";
 	is_int(ask(&req), 200, "a page is never sent in parts");

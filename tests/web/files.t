@@ -5,7 +5,7 @@
 # over to the front server, which may only be some.
 use strict;
 use warnings;
-use Digest::MD5 qw(md5_hex);
+use File::Copy qw(copy);
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use IO::Socket::INET;
@@ -130,6 +130,13 @@ sub same_files
 	    ->{status}, 206, "$who: If-Range with the tag";
 	is $get->('/data.csv', Range => 'bytes=0-3', 'If-Range' => '"other"')
 	    ->{status}, 200, "$who: If-Range with another";
+	is $get->('/data.csv', Range => 'bytes=0-3', 'If-Range' => $date)
+	    ->{status}, $but{undated} ? 200 : 206, "$who: If-Range with the date";
+	is $get->('/data.csv', Range => 'bytes=0-3', 'If-Range' =>
+		'Tue, 14 Nov 2000 22:13:20 GMT')->{status}, 200,
+	    "$who: If-Range with another date";
+	is $get->('/data.csv', Range => 'bytes=0-3', 'If-None-Match' => $etag)
+	    ->{status}, 304, "$who: a condition comes before the range";
 	is $get->('/empty')->{body}, '', "$who: an empty file";
 	is $get->($ODD_URL)->{body}, "odd\n", "$who: a name that needs escapes";
 	is $get->('/linked.csv')->{body}, $whole->{body}, "$who: a link inside";
@@ -148,6 +155,11 @@ sub same_files
 		. ($LARGE - 3))->{body}, "\0E", "$who: a part beyond 31 bits";
 	is $server->request('HEAD', '/large.bin')->{headers}{'content-length'},
 	    $LARGE, "$who: its length";
+	$etag = $server->request('HEAD', '/large.bin')->{headers}{etag};
+	is $get->('/large.bin', 'If-None-Match' => $etag)->{status}, 304,
+	    "$who: who has it gets nothing";
+	is $get->('/large.bin', Range => 'bytes=-3', 'If-Range' => $etag)
+	    ->{body}, 'END', "$who: or the part that is missing";
 	return;
 }
 
@@ -211,6 +223,40 @@ my $dir = $server->site->dir;
 is qx{STATESPACE_HTTP_HANDOVER=nginx "$program" exec -C "$dir" --get /data.csv},
     join(',', 0 .. 99), 'a local GET has no front server to send for it';
 $server->stop_ok;
+
+# Without a server: a process that writes it to a pipe.
+for my $way ('--get', 'CGI') {
+	my $site = Statespace::TestSite->new(%site);
+	make_large($site);
+	# As in a cgi-bin: its configuration lies beside it.
+	my $cgi = $site->scratch . '/statespace.cgi';
+	copy($program, $cgi) or die "copy: $!";
+	chmod 0755, $cgi;
+	Statespace::TestSite::write_file($site->scratch . '/statespace.toml',
+		'root = "' . $site->dir . "\"\n");
+	my $pid = open(my $out, '-|') // die "fork: $!";
+	if (!$pid) {
+		open STDERR, '>', '/dev/null';
+		%ENV = (%ENV, GATEWAY_INTERFACE => 'CGI/1.1',
+			REQUEST_METHOD => 'GET', HTTP_HOST => 'localhost',
+			PATH_INFO => '/large.bin') if $way eq 'CGI';
+		exec { $way eq 'CGI' ? $cgi : $program } 'statespace',
+		    $way eq 'CGI' ? () : ('exec', '-C', $site->dir, '--get',
+			'/large.bin') or POSIX::_exit(127);
+	}
+	my ($length, $tail, $first, $last) = (0, '', undef, 0);
+	while (my $n = sysread $out, my $chunk, 1 << 20) {
+		$length += $n;
+		$tail = substr $tail . $chunk, -3;
+		next if $length < $LARGE / 64;
+		$first //= memory($pid);
+		$last = memory($pid) if $length < $LARGE - (8 << 20)
+		    && $length > $LARGE / 2 && !$last;
+	}
+	close $out;
+	ok $length >= $LARGE && $tail eq 'END', "$way: 2 GiB arrive";
+	cmp_ok $last - $first, '<', 4096, "$way: and it does not grow";
+}
 
 for my $other ('lighttpd', 'apache') {
 	my $site = Statespace::TestSite->new(%site);
