@@ -220,25 +220,33 @@ make_parents(int root, const char *path)
 	return true;
 }
 
+/* A new file of the new root, with what is above it.  -1 and errno. */
+static int
+make_file(int root, const char *path)
+{
+	struct open_how how = { .flags =
+					O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+		.mode = 0444,
+		.resolve = RESOLVE_IN_ROOT };
+	int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+
+	if (fd < 0 && errno == ENOENT && make_parents(root, path))
+		fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	return fd;
+}
+
 /* A place of the new root to mount on, made if it is not there. */
 static int
 mount_point(int root, const char *path, bool directory)
 {
-	int fd = open_root_path(root, path, O_PATH);
-	int made;
+	int fd = directory ? -1 : make_file(root, path);
 
-	if (fd >= 0 || !make_parents(root, path))
+	if (fd >= 0)
 		return fd;
-	if (directory) {
-		if (mkdirat(root, path + 1, 0755) < 0)
-			return -1;
-	} else {
-		made = openat(root, path + 1,
-			O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
-		if (made < 0)
-			return -1;
-		close(made);
-	}
+	fd = open_root_path(root, path, O_PATH);
+	if (fd >= 0 || !directory || !make_parents(root, path) ||
+		mkdirat(root, path + 1, 0755) < 0)
+		return fd;
 	return open_root_path(root, path, O_PATH);
 }
 
@@ -260,17 +268,28 @@ place(int root, int tree, const char *path)
 	return done;
 }
 
-/* From an outside path to one inside. */
+/* From an outside path to one inside; `optional` may be missing outside. */
 static bool
-bind(int root, const char *from, const char *to, uint64_t attr, struct step *s)
+bind_tree(int root, const char *from, const char *to, uint64_t attr,
+	bool optional, struct step *s)
 {
 	int tree = copy_tree(AT_FDCWD, from, attr);
-	bool done = tree >= 0 && place(root, tree, to);
+	bool done;
 
+	if (tree < 0 && optional &&
+		(errno == ENOENT || errno == ENOTDIR || errno == EACCES))
+		return true;
+	done = tree >= 0 && place(root, tree, to);
 	if (!done)
 		step_fail(s, "bind %s at %s", from, to);
 	fd_close(&tree);
 	return done;
+}
+
+static bool
+bind(int root, const char *from, const char *to, uint64_t attr, struct step *s)
+{
+	return bind_tree(root, from, to, attr, false, s);
 }
 
 /*
@@ -292,9 +311,7 @@ bind_if_there(int root, const char *path, uint64_t attr, struct step *s)
 				       symlinkat(link, root, path + 1) == 0) ||
 				step_fail(s, "link %s", path);
 	}
-	if (access(path, F_OK) != 0)
-		return true;
-	return bind(root, path, path, attr, s);
+	return bind_tree(root, path, path, attr, true, s);
 }
 
 static bool
@@ -309,12 +326,8 @@ bind_all(int root, const char *const *paths, uint64_t attr, struct step *s)
 static bool
 write_file(int root, const char *path, const char *text, struct step *s)
 {
-	int fd, error;
+	int fd = make_file(root, path), error;
 
-	if (!make_parents(root, path))
-		return step_fail(s, "make %s", path);
-	fd = openat(
-		root, path + 1, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
 	if (fd < 0)
 		return step_fail(s, "make %s", path);
 	error = fd_write_all(fd, text, strlen(text));
