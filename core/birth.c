@@ -30,12 +30,26 @@
 	(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |            \
 		CLONE_NEWUTS)
 
-static struct sandbox self = { .site = "", .scratch = "", .libexec = "" };
+static struct sandbox self = {
+	.site = "", .site_fd = -1, .scratch = "", .libexec = ""
+};
 
 const struct sandbox *
 sandbox_self(void)
 {
 	return &self;
+}
+
+int
+sandbox_at(const char **path)
+{
+	if (self.site_fd < 0 || !view_is_below(*path, self.site))
+		return AT_FDCWD;
+	*path += strlen(self.site);
+	*path += **path == '/';
+	if (**path == '\0')
+		*path = ".";
+	return self.site_fd;
 }
 
 const char *
@@ -224,7 +238,8 @@ struct birth {
 	const struct sandbox_plan *plan;
 	enum sandbox_level level;
 	unsigned keeps;
-	int proc; /* the outer /proc, until the walls stand; -1 */
+	int proc;    /* the outer /proc, until the walls stand; -1 */
+	int root_fd; /* the plan's, for levels without a view; -1 */
 	struct step *step;
 };
 
@@ -402,6 +417,7 @@ enter_outside(struct birth *b)
 	const struct sandbox_plan *p = b->plan;
 
 	self.site = site_of(p);
+	self.site_fd = b->root_fd;
 	self.libexec = p->libexec != NULL ? p->libexec : "";
 	/* The bounding set can only be dropped as root. */
 	for (unsigned long cap = 0; p->drop && cap < 64; cap++)
@@ -436,6 +452,7 @@ enter_level(struct birth *b)
 	self = (struct sandbox){ .level = b->level,
 		.landlock_abi = landlock_abi(b->plan->landlock_abi_max),
 		.site = "",
+		.site_fd = -1,
 		.scratch = "",
 		.libexec = "" };
 	snprintf(self.why, sizeof(self.why), "%s", b->plan->why);
@@ -452,24 +469,30 @@ enter_level(struct birth *b)
 
 /* A launcher wants nothing of the parent's: no listening socket. */
 static bool
-keep_only(int *report, int only, struct step *s)
+keep_only(struct birth *b, int *report, int only)
 {
-	int kept = fcntl(only, F_DUPFD_CLOEXEC, BIRTH_KEPT + 2);
-	int high = fcntl(*report, F_DUPFD_CLOEXEC, BIRTH_KEPT + 2);
+	int *kept[] = { &only, report, &b->root_fd };
+	int next = BIRTH_KEPT;
 
-	if (kept < 0 || high < 0 || dup3(kept, BIRTH_KEPT, O_CLOEXEC) < 0 ||
-		dup3(high, BIRTH_KEPT + 1, O_CLOEXEC) < 0 ||
-		syscall(SYS_close_range, BIRTH_KEPT + 2, ~0U, 0) < 0)
-		return step_fail(s, "close what the parent has open");
-	*report = BIRTH_KEPT + 1;
+	/* Out of the way first: a place may be another one's. */
+	for (size_t i = 0; i < ARRAY_LEN(kept); i++)
+		if (*kept[i] >= 0 &&
+			(*kept[i] = fcntl(*kept[i], F_DUPFD_CLOEXEC,
+				 BIRTH_KEPT + ARRAY_LEN(kept))) < 0)
+			return step_fail(b->step, "keep a descriptor");
+	for (size_t i = 0; i < ARRAY_LEN(kept); i++)
+		if (*kept[i] >= 0 &&
+			(*kept[i] = dup3(*kept[i], next++, O_CLOEXEC)) < 0)
+			return step_fail(b->step, "keep a descriptor");
+	if (syscall(SYS_close_range, next, ~0U, 0) < 0)
+		return step_fail(b->step, "close what the parent has open");
 	return true;
 }
 
 static int
 child(struct birth *b, int report, const struct birth_wish *wish)
 {
-	bool born =
-		(wish->only < 0 || keep_only(&report, wish->only, b->step)) &&
+	bool born = (wish->only < 0 || keep_only(b, &report, wish->only)) &&
 		enter_level(b);
 	int status;
 
@@ -529,6 +552,7 @@ birth_at(struct sandbox_plan *plan, const struct birth_wish *wish, pid_t *pid,
 		.level = wish->level,
 		.keeps = wish->keeps,
 		.proc = -1,
+		.root_fd = wish->level == SANDBOX_STRICT ? -1 : plan->root_fd,
 		.step = failed };
 	int report[2];
 	bool born;

@@ -6,6 +6,7 @@
 #include "walls.h"
 
 #include <errno.h>
+#include <fcntl.h>
 
 #include "census.h"
 #include "clock.h"
@@ -131,9 +132,27 @@ prepare_entry(const struct policy *p, const struct ruleset *r,
 	return code;
 }
 
-static void
-through(struct spawn *s, struct entry *entry)
+/* What lies below the page's directory is executed from there. */
+static const char *
+from_page_dir(const struct policy *p, const char *program)
 {
+	size_t n = strlen(p->page_dir);
+	const char *rest = program;
+
+	if (sandbox_at(&rest) == AT_FDCWD)
+		return program;
+	if (n == 0)
+		return rest;
+	return strncmp(rest, p->page_dir, n) == 0 && rest[n] == '/'
+		? rest + n + 1
+		: program;
+}
+
+static void
+through(const struct policy *p, struct spawn *s, struct entry *entry)
+{
+	if (s->dir_fd >= 0)
+		s->program = from_page_dir(p, s->program);
 	s->enter = (struct spawn_enter){ child_enter, entry };
 	s->own_pid_namespace = sandbox_self()->own_pid_namespace;
 	if (!s->own_pid_namespace && s->limits.processes > 0)
@@ -152,7 +171,7 @@ sandbox_run(const struct policy *p, const struct ruleset *r, struct spawn *s,
 	code = prepare_entry(p, r, &entry, err);
 	if (code != SS_OK)
 		return code;
-	through(s, &entry);
+	through(p, s, &entry);
 	return spawn_run(s, result, err);
 }
 
@@ -195,6 +214,6 @@ sandbox_run_many(const struct policy *p, const struct ruleset *r,
 	if (code != SS_OK)
 		return code;
 	for (size_t i = 0; i < batch->count; i++)
-		through(&runs[i], &entry);
+		through(p, &runs[i], &entry);
 	return spawn_run_many(batch, err);
 }

@@ -2,13 +2,10 @@
 #include "landlock.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/landlock.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include "fdio.h"
 
 /* Newer than the oldest header we build with; numbers of landlock(7). */
 #define FS_TRUNCATE (1ULL << 14)     /* ABI 3 */
@@ -119,19 +116,6 @@ landlock_allow_fd(int ruleset, int abi, int fd, unsigned groups)
 		    &rule, 0) < 0)
 		return errno;
 	return 0;
-}
-
-int
-landlock_allow(int ruleset, int abi, const char *path, unsigned groups)
-{
-	int fd = open(path, O_PATH | O_CLOEXEC);
-	int error;
-
-	if (fd < 0)
-		return errno;
-	error = landlock_allow_fd(ruleset, abi, fd, groups);
-	fd_close(&fd);
-	return error;
 }
 
 int

@@ -28,11 +28,9 @@ int landlock_abi(int most);
  */
 int landlock_new(int abi, bool network);
 /*
- * Grants rights beneath a directory or to a file, opened by path; symlinks
- * are followed.  0 or errno.
+ * Grants rights beneath a directory or to a file, open with O_PATH.  0 or
+ * errno.
  */
-int landlock_allow(int ruleset, int abi, const char *path, unsigned rights);
-/* The same for an open (O_PATH) descriptor. */
 int landlock_allow_fd(int ruleset, int abi, int fd, unsigned rights);
 /* For the child: no way back.  0 or errno.  Async-signal-safe. */
 int landlock_child_enter(int ruleset);

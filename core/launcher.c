@@ -398,10 +398,13 @@ fix_tmpdir(struct arena *arena, char **envp)
 static int
 open_page_dir(const char *page_dir)
 {
-	char path[PATH_MAX];
+	char text[PATH_MAX];
+	const char *path = text;
+	int at;
 
-	snprintf(path, sizeof(path), "%s/%s", sandbox_self()->site, page_dir);
-	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	snprintf(text, sizeof(text), "%s/%s", sandbox_self()->site, page_dir);
+	at = sandbox_at(&path);
+	return openat(at, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
 static enum ss_err

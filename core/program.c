@@ -18,7 +18,9 @@
 bool
 program_exists(const char *path)
 {
-	return access(path, F_OK) == 0;
+	int at = sandbox_at(&path);
+
+	return faccessat(at, path, F_OK, 0) == 0;
 }
 
 bool
@@ -132,7 +134,8 @@ static void
 needs_of(const char *path, char *first, char *second, size_t cap)
 {
 	char head[HEAD];
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	int at = sandbox_at(&path);
+	int fd = openat(at, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	ssize_t n;
 
 	if (fd < 0)

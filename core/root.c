@@ -503,14 +503,14 @@ root_open_at(const struct root *r, const char *path, int flags, int *fd,
 	return e == 0 ? SS_OK : refuse(err, e, path);
 }
 
-enum ss_err
-root_open(struct root *r, const char *path, struct ss_error *err)
+static enum ss_err
+take(struct root *r, int fd, const char *path, struct ss_error *err)
 {
 	struct stat st;
 	int e = 0, probe;
 
 	*r = ROOT_INIT;
-	r->fd = open(path, OPEN_DIR);
+	r->fd = fd;
 	if (r->fd < 0 || fstat(r->fd, &st) != 0 ||
 		faccessat(r->fd, ".", R_OK | X_OK, AT_EACCESS) != 0) {
 		e = errno;
@@ -525,6 +525,18 @@ root_open(struct root *r, const char *path, struct ss_error *err)
 	r->walk = probe < 0 && (errno == ENOSYS || errno == EPERM);
 	fd_close(&probe);
 	return SS_OK;
+}
+
+enum ss_err
+root_open(struct root *r, const char *path, struct ss_error *err)
+{
+	return take(r, open(path, OPEN_DIR), path, err);
+}
+
+enum ss_err
+root_reopen(struct root *r, int fd, const char *name, struct ss_error *err)
+{
+	return take(r, openat(fd, ".", OPEN_DIR), name, err);
 }
 
 void

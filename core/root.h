@@ -20,6 +20,9 @@ struct root {
 
 /* SS_CONFIG, in one sentence, when it is no directory that can be read. */
 enum ss_err root_open(struct root *r, const char *path, struct ss_error *err);
+/* The directory that fd has open, once more; name is for the error. */
+enum ss_err
+root_reopen(struct root *r, int fd, const char *name, struct ss_error *err);
 void root_close(struct root *r);
 
 /* What a caller of root_resolve wants to hold. */

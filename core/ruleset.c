@@ -44,9 +44,11 @@ struct building {
 static bool
 stat_is(const struct ruleset_mark *m)
 {
+	const char *path = m->path;
+	int at = sandbox_at(&path);
 	struct stat st;
 
-	return stat(m->path, &st) == 0 && st.st_dev == m->device &&
+	return fstatat(at, path, &st, 0) == 0 && st.st_dev == m->device &&
 		st.st_ino == m->inode &&
 		(!m->directory ||
 			(st.st_ctim.tv_sec == m->changed.tv_sec &&
@@ -100,11 +102,23 @@ allow_fd(struct building *b, int fd, const char *path, unsigned rights)
 	return errno == 0 || step_fail(&b->step, "allow %s", path);
 }
 
+static int
+open_place(const char *path, int flags)
+{
+	int at = sandbox_at(&path);
+
+	return openat(at, path, O_PATH | O_CLOEXEC | flags);
+}
+
 static bool
 allow(struct building *b, const char *path, unsigned rights)
 {
-	errno = landlock_allow(b->out->fd, b->self->landlock_abi, path, rights);
-	return errno == 0 || step_fail(&b->step, "allow %s", path);
+	int fd = open_place(path, 0);
+	bool done = fd >= 0 ? allow_fd(b, fd, path, rights)
+			    : step_fail(&b->step, "open %s", path);
+
+	fd_close(&fd);
+	return done;
 }
 
 /* What a machine need not have. */
@@ -160,7 +174,7 @@ allow_programs(struct building *b)
 		!allow_those_there(b, view_library_trees, LAND_READ))
 		return false;
 	for (size_t i = 0; i < exec->count && done; i++) {
-		fd = open(exec->items[i], O_PATH | O_CLOEXEC);
+		fd = open_place(exec->items[i], 0);
 		if (fd < 0)
 			continue; /* its exec says so, in the kernel's words */
 		done = mark(b, exec->items[i], fd) &&
@@ -292,7 +306,7 @@ way_open(struct building *b, struct way *w)
 		b->arena, b->policy->page_dir, strlen(b->policy->page_dir));
 	char *save, *part = rest == NULL ? NULL : strtok_r(rest, "/", &save);
 	size_t len;
-	int fd = open(b->self->site, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd = open_place(b->self->site, O_DIRECTORY);
 
 	snprintf(path, sizeof(path), "%s", b->self->site);
 	for (; fd >= 0 && rest != NULL && w->count < DEPTH_MAX;

@@ -49,6 +49,7 @@ struct sandbox_filter;
 struct sandbox_plan {
 	enum sandbox_mode mode;
 	const char *root;          /* the site, absolute */
+	int root_fd;               /* the same, open; -1: by its name */
 	const char *libexec;       /* our helper programs; NULL: none */
 	const struct grant *grant; /* NULL: nothing is granted */
 	const char *user, *group;  /* to become when root; NULL: default */
@@ -68,8 +69,9 @@ struct sandbox_plan {
 };
 
 #define SANDBOX_PLAN_INIT                                                      \
-	((struct sandbox_plan){                                                \
-		.scratch_bytes = (uint64_t)64 << 20, .scratch_files = 10000 })
+	((struct sandbox_plan){ .root_fd = -1,                                 \
+		.scratch_bytes = (uint64_t)64 << 20,                           \
+		.scratch_files = 10000 })
 
 /*
  * Resolves the account and checks the grants.
@@ -109,11 +111,18 @@ struct sandbox {
 	unsigned keeps;
 	int landlock_abi;    /* in use; 0: none */
 	const char *site;    /* "/site", or the real path: reopen it here */
+	int site_fd;         /* without a view: what that name meant; -1 */
 	const char *scratch; /* the tools' TMPDIR */
 	const char *libexec; /* our helper programs */
 	char why[256];       /* why no higher level; "" */
 };
 const struct sandbox *sandbox_self(void);
+/*
+ * Where to look a path up, for calls like openat(2): what is beneath the site
+ * is looked for in site_fd, and *path loses its beginning.  A deploy that puts
+ * another directory at the site's name is no affair of this process then.
+ */
+int sandbox_at(const char **path);
 
 /*
  * Runs one command under its policy: here, or, when the policy keeps

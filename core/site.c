@@ -266,6 +266,7 @@ prepare_sandbox(struct ss_site *site, struct ss_error *err)
 
 	site->grant = rights_grant(c);
 	site->plan.root = or_null(c->root);
+	site->plan.root_fd = site->root.fd;
 	site->plan.grant = &site->grant;
 	site->plan.user = or_null(c->pool.user);
 	site->plan.group = or_null(c->pool.group);
@@ -382,12 +383,15 @@ ss_site_worn(const struct ss_site *site)
 enum ss_err
 site_enter_view(struct ss_site *site, struct ss_error *err)
 {
-	const char *path = sandbox_self()->site;
+	const struct sandbox *self = sandbox_self();
 
-	if (path == NULL || site->root.fd < 0)
+	if (self->site == NULL || site->root.fd < 0)
 		return SS_OK;
+	/* The old one stays open: it is what site_fd stands for. */
+	if (self->site_fd >= 0)
+		return root_reopen(&site->root, self->site_fd, self->site, err);
 	root_close(&site->root);
-	return root_open(&site->root, path, err);
+	return root_open(&site->root, self->site, err);
 }
 
 struct birth {

@@ -141,28 +141,29 @@ sub write_version
 
 	make_path("$dir/sub");
 	Statespace::TestSite::write_file("$dir/README.md",
-		"---\ntools:\n  - [cat, is$n.txt, sub/is.txt, ;]\n---\n# v$n\n");
+		"---\ntools:\n  - [cat, is$n.txt, sub/is.txt, ;]\n"
+		. "  - { command: [./tell, is$n.txt, ;], exec: [cat] }\n"
+		. "---\n# v$n\n");
+	Statespace::TestSite::write_file("$dir/tell",
+		"#!/bin/sh\necho v$n\ncat \$1\n");
+	chmod 0755, "$dir/tell";
 	Statespace::TestSite::write_file("$dir/is$_.txt", "v$n\n") for 1 .. 4;
 	Statespace::TestSite::write_file("$dir/sub/is.txt", "v$n\n");
 	Statespace::Attack::own_tree($dir);
 	return;
 }
 
-# A page of version n whose tool saw another one.  In Landlock mode rules are
-# made from names: until its worker is replaced, a tool of the old tree may be
-# refused what it asks for, but it sees nothing else.
+# A page of version n whose tool saw another one.
 sub mixed
 {
 	my ($world, $n) = @_;
 	my $ran = $world->send_command('/README.md',
 		['cat', "is$n.txt", 'sub/is.txt']);
+	my $own = $world->send_command('/README.md', ['./tell', "is$n.txt"]);
 
-	return 200 if $world->{road} eq 'landlock'
-	    && ($ran->{json}{stderr} // '') =~ /Permission denied/
-	    && $ran->{json}{stdout} eq '';
-	return ($ran->{status}, $ran->{status} == 200
-		&& $ran->{json}{stdout} ne "v$n\nv$n\n"
-		? "v$n: " . $ran->{raw} =~ s/.*\r\n\r\n//sr : ());
+	return ($ran->{status}, map { "v$n: " . $_->{raw} =~ s/.*\r\n\r\n//sr }
+	    grep { $_->{status} == 200 && $_->{json}{stdout} ne "v$n\nv$n\n" }
+	    $ran, $own);
 }
 
 sub deploys

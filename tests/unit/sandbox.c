@@ -239,6 +239,7 @@ go(void)
 			.open_files = 256 };
 	plan.mode = trial.mode;
 	plan.root = site;
+	plan.root_fd = open(site, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	plan.grant = &trial.grant;
 	plan.launcher = trial.launcher;
 	plan.landlock_abi_max = trial.abi;
@@ -629,6 +630,12 @@ check_launcher(void)
 	ok(prints(SANDBOX_MODE_STRICT,
 		   SH("ls /proc/self >/dev/null 2>&1 || echo held"), "held"),
 		"no /proc with it");
+	ok(prints(SANDBOX_MODE_LANDLOCK, PERL(sockets), "inet none"),
+		"the same without namespaces");
+	ok(prints(SANDBOX_MODE_LANDLOCK,
+		   SH("cat README.md; echo x >evil.md || cat .env || echo held"),
+		   "the page\nheld"),
+		"where its site is the worker's");
 	trial.runs = 3;
 	ok(prints(SANDBOX_MODE_STRICT,
 		   SH("ls -A $TMPDIR; echo x > $TMPDIR/f; (setsid sleep 77 &); "
