@@ -14,7 +14,7 @@
 
 #define TITLE_MAX 200
 #define DESCRIPTION_MAX 600
-#define LISTS_FRESH_US 500000
+#define LISTS_FRESH_US 200000
 
 void
 catalog_free(struct catalog *c)

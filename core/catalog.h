@@ -65,7 +65,7 @@ struct catalog {
 enum ss_err catalog_refresh(
 	struct ss_site *site, struct catalog **out, struct ss_error *err);
 /*
- * The same with its lists; as it was half a second ago is good enough.
+ * The same with its lists; as it was a fifth of a second ago is good enough.
  */
 enum ss_err
 catalog_lists(struct ss_site *site, struct catalog **out, struct ss_error *err);

@@ -61,7 +61,7 @@ static const char how_to[] =
 	"\n"
 	"## Pages\n";
 
-/* One of the lists, as it stood at most half a second ago. */
+/* One of the lists, as it stood at most a fifth of a second ago. */
 static enum ss_err
 add_list(struct exchange *x, enum catalog_kind kind, struct buf *out)
 {

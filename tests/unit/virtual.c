@@ -264,7 +264,7 @@ test_many(void)
 		"one more than are shown is one too many");
 }
 
-/* Read again is only what changed; at most half a second late. */
+/* Read again is only what changed; at most a fifth of a second late. */
 static void
 test_catalog(void)
 {
@@ -282,7 +282,7 @@ test_catalog(void)
 		"once there are lists, it keeps them");
 	put("other/d.md", "# Another\n");
 	ok(catalog_lists(site, &c, NULL) == SS_OK && c == first,
-		"a list may be half a second old");
+		"a list may be a little old");
 	c->checked_us = 0;
 	ok(catalog_lists(site, &c, NULL) == SS_OK &&
 			strstr(buf_view(&c->lists[CATALOG_LLMS].text).data,
