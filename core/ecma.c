@@ -15,6 +15,8 @@ struct ecma {
 	struct buf *out;
 	const char *at, *end;
 	bool atom;            /* a quantifier may stand here */
+	bool floats;          /* alternatives: ^ binds but one of them */
+	bool looks;           /* \B, or around */
 	bool look[DEPTH_MAX]; /* open groups: is it a look-around? */
 	size_t depth;
 };
@@ -81,8 +83,8 @@ escape(struct ecma *e)
 	switch (peek(e, 1)) {
 	case 'A': return put(e, 2, "^", false);
 	case 'z': return put(e, 2, "$", false);
-	case 'b':
-	case 'B': return copy(e, 2, false);
+	case 'B': e->looks = true; return copy(e, 2, false);
+	case 'b': return copy(e, 2, false);
 	case 'S': return put(e, 2, "[^" SPACES "]", true);
 	default: return common_escape(e, false);
 	}
@@ -161,6 +163,7 @@ group(struct ecma *e)
 	}
 	if (e->depth == DEPTH_MAX)
 		return false;
+	e->looks |= look;
 	e->look[e->depth++] = look;
 	return copy(e, n, false);
 }
@@ -228,9 +231,9 @@ step(struct ecma *e)
 	case '}': return put(e, 1, "\\}", true);
 	case ']': return put(e, 1, "\\]", true);
 	case '.': return put(e, 1, "[^\\n]", true);
+	case '|': e->floats |= e->depth == 0; return copy(e, 1, false);
 	case '^':
-	case '$':
-	case '|': return copy(e, 1, false);
+	case '$': return copy(e, 1, false);
 	default:
 		return copy(e, utf8_sequence(e->at, (size_t)(e->end - e->at)),
 			true);
@@ -247,7 +250,14 @@ ecma_write(struct buf *out, const char *source, size_t len)
 	while (e.at < e.end)
 		if (!step(&e))
 			return false;
-	return e.depth == 0 && buf_ok(out);
+	if (e.depth > 0 || !buf_ok(out))
+		return false;
+	/*
+	 * V8 also looks from between the halves of a surrogate pair, where
+	 * there is no character: only a search that is bound to the start does
+	 * not get there.
+	 */
+	return !e.looks || (!e.floats && out->data[0] == '^');
 }
 
 /* A character, or punctuation behind a backslash; 0: anything else. */
@@ -256,7 +266,8 @@ plain(struct ss_text t, size_t at, char *out)
 {
 	char c = t.data[at];
 
-	if (c == '\\' && at + 1 < t.len && strchr(SYNTAX, t.data[at + 1])) {
+	if (c == '\\' && at + 1 < t.len && t.data[at + 1] != '\0' &&
+		strchr(SYNTAX, t.data[at + 1]) != NULL) {
 		*out = t.data[at + 1];
 		return 2;
 	}
