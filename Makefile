@@ -235,7 +235,8 @@ $(BUILD)/fault/%.t: tests/fault/%.c tests/fault/fault.h $(BUILD)/core.a
 	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) $(LINK) $(LDFLAGS) \
 		$$(sed -n 's/^ \* wrap: //p' $< | \
 			sed 's/[^ ]\{1,\}/-Wl,--wrap=&/g') \
-		-o $@ $< $(BUILD)/core.a $(LIBS_CORE)
+		-o $@ $< $(BUILD)/core.a $(LIBS_CORE) $(LIBS_FCGI)
+$(BUILD)/fault/gate.t $(BUILD)/fault/cgi.t: $(wildcard fcgi/*.[ch])
 
 unit: $(UNIT) $(FAULT) ## the tests in C as programs, build/{unit,fault}/*.t
 .PHONY: unit
