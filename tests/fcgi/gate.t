@@ -18,7 +18,7 @@ my $pool = Statespace::Pool->start(
 	files => { 'README.md' => "---\ntools:\n  - [\"true\"]\n---\n# Hello\n",
 		'big.bin' => 'x' x 3_000_000, 'empty.txt' => '' },
 	config => "[pool]\nmode = \"static\"\n[limits]\nmax_body_bytes = 4096\n",
-	options => ['--workers', 2]);
+	options => ['--workers', 3]);
 my $at = $pool->socket;
 
 sub get { return talk($at, request(variables(@_))) }
@@ -191,16 +191,24 @@ for (1 .. 4) {
 }
 serves_as_before('after peers that left', @workers);
 
-# A connection that says nothing holds one worker, not the others, and not
-# for ever.
+# A peer that says nothing, or that does not read its answer, holds one worker,
+# not the others, and not for ever.
+my $stalled = connect_to($at);
+syswrite $stalled, request(variables(SCRIPT_NAME => '/big.bin'));
 my $silent = connect_to($at);
 my $began = time;
-serves_as_before('beside a silent one');
+serves_as_before('beside both');
 cmp_ok(time - $began, '<', 2, 'without waiting for it');
-my $closed = receive($silent, seconds => 15);
+my $closed = receive($silent, seconds => 25);
 ok($closed->{eof}, 'the silent one is closed in the end');
-cmp_ok($closed->{took}, '<', 13, 'after ten seconds');
-serves_as_before('after the silent one', @workers);
+cmp_ok($closed->{took}, '>', 8, 'after ten seconds');
+ok($pool->until_true(sub {
+	my $figures = talk("$at.status", request(variables(
+		SCRIPT_NAME => '/__meta/status', STATESPACE_STATUS => 1)));
+	return $figures->{body} =~ /"busy": 0,/;
+}), 'the one that does not read is given up, too');
+ok(!receive($stalled)->{ended}, 'and can tell that it was cut');
+serves_as_before('after both', @workers);
 
 $pool->stop_ok(allow => qr/no REQUEST_METHOD|code=internal/);
 done_testing;
