@@ -103,13 +103,8 @@ cmd_check(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	site = options_site(&job.options, &err);
-	if (site == NULL)
-		goto failed;
-	if (ss_site_option(site, "root")[0] == '\0' &&
-		ss_site_set_root(site, ".", &err) != SS_OK)
-		goto failed;
-	if (ss_site_open(site, &err) != SS_OK ||
+	site = options_open(&job.options, ".", &err);
+	if (site == NULL ||
 		ss_site_check(site, job.page, on_report, &job, &err) != SS_OK)
 		goto failed;
 	ss_site_free(site);

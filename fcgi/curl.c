@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "helper.h"
 #include "statespace.h"
 
 #define CONNECT_MS 10000
@@ -265,17 +266,6 @@ transfer_release(struct transfer *t)
 	free(t->data);
 	curl_global_cleanup();
 }
-
-#ifdef __SANITIZE_ADDRESS__
-/* Within the walls there is no /proc to look for leaks with. */
-const char *__asan_default_options(void);
-
-const char *
-__asan_default_options(void)
-{
-	return "detect_leaks=0";
-}
-#endif
 
 int
 main(int argc, char **argv)

@@ -100,11 +100,8 @@ cmd_doctor(int argc, char **argv)
 	}
 	if (optind != argc)
 		return options_misused(&options, "doctor takes no operand");
-	site = options_site(&options, &err);
-	if (site == NULL ||
-		(ss_site_option(site, "root")[0] == '\0' &&
-			ss_site_set_root(site, "/usr", &err) != SS_OK) ||
-		ss_site_open(site, &err) != SS_OK)
+	site = options_open(&options, "/usr", &err);
+	if (site == NULL)
 		goto failed;
 	if (json)
 		printf("{\"layers\": [");

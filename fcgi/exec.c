@@ -355,19 +355,12 @@ cmd_exec(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	site = options_site(&job.options, &err);
-	if (site == NULL)
-		goto refused;
-	if (ss_site_option(site, "root")[0] == '\0' &&
-		ss_site_set_root(site, ".", &err) != SS_OK)
-		goto refused;
-	if (ss_site_open(site, &err) != SS_OK)
-		goto refused;
+	site = options_open(&job.options, ".", &err);
+	if (site == NULL) {
+		say_error(NULL, &err);
+		return EXIT_FAULT;
+	}
 	status = job.get ? run_get(site, &job) : run_call(site, &job);
 	ss_site_free(site);
 	return status;
-refused:
-	say_error(NULL, &err);
-	ss_site_free(site);
-	return EXIT_FAULT;
 }

@@ -133,9 +133,6 @@ cmd_fcgi(int argc, char **argv)
 		if (status >= 0)
 			return status;
 	}
-	if (argc - optind > 1)
-		return options_misused(&o, "one directory, please");
-	if (optind < argc)
-		o.root = argv[optind];
-	return run(&o);
+	status = options_directory(&o, argc, argv);
+	return status >= 0 ? status : run(&o);
 }

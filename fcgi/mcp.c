@@ -409,13 +409,9 @@ run(const struct options *o)
 	struct server s = { .null = -1 };
 	struct ss_error err = { .code = SS_OK };
 
-	s.site = options_site(o, &err);
-	if (s.site == NULL ||
-		(ss_site_option(s.site, "root")[0] == '\0' &&
-			ss_site_set_root(s.site, ".", &err) != SS_OK) ||
-		ss_site_open(s.site, &err) != SS_OK) {
+	s.site = options_open(o, ".", &err);
+	if (s.site == NULL) {
 		say_error(NULL, &err);
-		ss_site_free(s.site);
 		return EXIT_FAULT;
 	}
 	ss_site_set_log(s.site, say_line, NULL);
@@ -446,9 +442,6 @@ cmd_mcp(int argc, char **argv)
 		if (status >= 0)
 			return status;
 	}
-	if (argc - optind > 1)
-		return options_misused(&o, "one directory, please");
-	if (optind < argc)
-		o.root = argv[optind];
-	return run(&o);
+	status = options_directory(&o, argc, argv);
+	return status >= 0 ? status : run(&o);
 }

@@ -210,3 +210,29 @@ options_site(const struct options *o, struct ss_error *err)
 	}
 	return site;
 }
+
+struct ss_site *
+options_open(
+	const struct options *o, const char *fallback, struct ss_error *err)
+{
+	struct ss_site *site = options_site(o, err);
+
+	if (site != NULL &&
+		((ss_site_option(site, "root")[0] == '\0' &&
+			 ss_site_set_root(site, fallback, err) != SS_OK) ||
+			ss_site_open(site, err) != SS_OK)) {
+		ss_site_free(site);
+		site = NULL;
+	}
+	return site;
+}
+
+int
+options_directory(struct options *o, int argc, char **argv)
+{
+	if (argc - optind > 1)
+		return options_misused(o, "one directory, please");
+	if (optind < argc)
+		o->root = argv[optind];
+	return -1;
+}

@@ -82,5 +82,14 @@ int options_misused(const struct options *o, const char *sentence);
  * May be called again for a reload.
  */
 struct ss_site *options_site(const struct options *o, struct ss_error *err);
+/* The same, opened; fallback is the directory when none is configured. */
+struct ss_site *options_open(
+	const struct options *o, const char *fallback, struct ss_error *err);
+
+/*
+ * The rest of the command line: nothing, or one directory.  -1: taken; else
+ * the exit status to end with.
+ */
+int options_directory(struct options *o, int argc, char **argv);
 
 #endif

@@ -558,9 +558,6 @@ cmd_serve(int argc, char **argv)
 			long_options, NULL)) != -1)
 		if ((status = take_option(&s, option)) >= 0)
 			return status;
-	if (argc - optind > 1)
-		return options_misused(&s.options, "one directory, please");
-	if (optind < argc)
-		s.options.root = argv[optind];
-	return run(&s);
+	status = options_directory(&s.options, argc, argv);
+	return status >= 0 ? status : run(&s);
 }

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* For the programs of libexec, once in each: they always run confined. */
+#ifndef FCGI_HELPER_H
+#define FCGI_HELPER_H
+
+#ifdef __SANITIZE_ADDRESS__
+/* Within the walls there is no /proc to look for leaks with. */
+const char *__asan_default_options(void);
+
+const char *
+__asan_default_options(void)
+{
+	return "detect_leaks=0";
+}
+#endif
+
+#endif
