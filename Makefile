@@ -297,7 +297,7 @@ check-valgrind: deps-test ## the unit tests under valgrind
 .PHONY: check-asan check-valgrind
 
 # Every reader gets FUZZ_SECONDS, all of them together at most four minutes.
-FUZZ_SECONDS ?= 20
+FUZZ_SECONDS ?= 12
 FUZZ := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/fuzz/*.c))
 FUZZ_EACH = $(shell most=$$((240 * $(TEST_JOBS) / ($(words $(FUZZ)) + 1))); \
 	echo $$((most < $(FUZZ_SECONDS) ? most : $(FUZZ_SECONDS))))
