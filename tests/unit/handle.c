@@ -20,6 +20,8 @@ static const struct {
 	{ "page.html", "<script>1</script>" },
 };
 
+static int64_t changed = 1700000000; /* when all of them were */
+
 static enum ss_err
 memory_open(void *ctx, const char *path, struct ss_document *doc,
 	struct ss_error *err)
@@ -37,7 +39,7 @@ memory_open(void *ctx, const char *path, struct ss_document *doc,
 		doc->length = strlen(documents[i].text);
 		doc->inode = i + 1;
 		doc->device = 1;
-		doc->mtime_ns = (int64_t)1700000000 * 1000000000;
+		doc->mtime_ns = changed * 1000000000;
 		doc->ctime_ns = doc->mtime_ns;
 		return SS_OK;
 	}
@@ -224,6 +226,40 @@ test_get(void)
 	ask(&req);
 	is_str(header("Content-Type"), "application/json",
 		"unless the client prefers JSON");
+}
+
+/* RFC 9110 5.6.7 and 8.8.3. */
+static void
+test_validators(void)
+{
+	static const struct {
+		int64_t seconds;
+		const char *date, *etag;
+	} cases[] = {
+		{ 784111777, "Sun, 06 Nov 1994 08:49:37 GMT",
+			"\"4-a-ae1b981bc490a00-ae1b981bc490a00\"" },
+		{ 951868799, "Tue, 29 Feb 2000 23:59:59 GMT",
+			"\"4-a-d35b7a1252c3600-d35b7a1252c3600\"" },
+		{ 946684800, "Sat, 01 Jan 2000 00:00:00 GMT",
+			"\"4-a-d234ccf52430000-d234ccf52430000\"" },
+		{ 1, "Thu, 01 Jan 1970 00:00:01 GMT",
+			"\"4-a-3b9aca00-3b9aca00\"" },
+		{ -1, "Wed, 31 Dec 1969 23:59:59 GMT",
+			"\"4-a-ffffffffc4653600-ffffffffc4653600\"" },
+	};
+	struct ss_request req = get("/data.csv");
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		changed = cases[i].seconds;
+		ask(&req);
+		is_str(header("Last-Modified"), cases[i].date,
+			"a date of HTTP");
+		is_str(header("ETag"), cases[i].etag, "and a tag");
+		req.if_modified_since = cases[i].date;
+		is_int(ask(&req), 304, "which compares with itself");
+		req.if_modified_since = NULL;
+	}
+	changed = 1700000000;
 }
 
 static void
@@ -416,6 +452,7 @@ main(void)
 
 	site = make_site();
 	test_get();
+	test_validators();
 	test_range();
 	test_post();
 	test_guard();
