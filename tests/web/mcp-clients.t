@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: MIT
-# The official MCP conformance suite, the SDK clients, the inspector and two
-# bridges, against a site of pages (tests/data/mcp) behind the real nginx, as
+# The official MCP conformance suite, the published JSON Schema, the SDK
+# clients, the inspector and two bridges, against a site of pages (tests/data/mcp) behind the real nginx, as
 # plain CGI, and over lines.  `make deps-mcp` brings them to build/mcp.
 use strict;
 use warnings;
@@ -93,14 +93,21 @@ for my $scenario (qw(enumeration manifest)) {
 	diag($out) if $status;
 }
 
+# Programs that print TAP.  Node looks for packages beside the file.
 mkdir "$scratch/sdk" or die "mkdir: $!";
-copy("$TOP/tests/web/mcp-clients.mjs", "$scratch/sdk") or die "copy: $!";
 symlink $modules, "$scratch/sdk/node_modules";
-my ($tap) = run($node, "$scratch/sdk/mcp-clients.mjs", $url,
-	Statespace::Server::binary(), $site, $config);
-like($tap, qr/^1\.\.\d+$/m, 'the SDK clients come to their end');
-for (split /\n/, $tap) {
-	ok($1 eq 'ok', $2) if /^(ok|not ok) \d+ - (.*)/;
+for (['mcp-schema.mjs', 'the check of every message'],
+	['mcp-clients.mjs', 'the SDK clients']) {
+	my ($file, $what) = @$_;
+	copy("$TOP/tests/web/$file", "$scratch/sdk") or die "copy: $!";
+	my ($tap) = run($node, "$scratch/sdk/$file", $url,
+		Statespace::Server::binary(), $site, $config);
+
+	like($tap, qr/^1\.\.\d+$/m, "$what comes to its end");
+	for (split /\n/, $tap) {
+		ok($1 eq 'ok', $2) if /^(ok|not ok) \d+ - (.*)/;
+		diag($_) if /^# /;
+	}
 }
 
 # ------------------------------------------------------ programs of others --
