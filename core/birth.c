@@ -338,8 +338,12 @@ lose_privileges(struct birth *b)
 static bool
 enter_filter(struct birth *b)
 {
-	errno = filter_child_enter(
-		filter_whole(b->keeps, b->level == SANDBOX_STRICT));
+	bool strict = b->level == SANDBOX_STRICT;
+	unsigned keeps = b->keeps;
+
+	if (strict && b->plan->watched)
+		keeps |= KEEP_NETWORK; /* the namespace has none */
+	errno = filter_child_enter(filter_whole(keeps, strict));
 	return errno == 0 || step_fail(b->step, "install the filter");
 }
 

@@ -178,23 +178,92 @@ rule_out(const struct explain *e, struct finding *f)
 	}
 }
 
+/* -------------------------------------------------- what is granted now */
+
+static const struct wants nothing;
+
+static const struct wants *
+page_of(const struct policy_ask *ask)
+{
+	return ask->page != NULL ? ask->page : &nothing;
+}
+
+static const struct wants *
+tool_of(const struct policy_ask *ask)
+{
+	return ask->tool != NULL ? ask->tool : &nothing;
+}
+
+static struct name_list *
+list_in(struct wants *w, enum key key)
+{
+	switch (key) {
+	case KEY_READ: return &w->read;
+	case KEY_WRITE: return &w->write;
+	case KEY_EXEC: return &w->exec;
+	case KEY_UNIX: return &w->unix_sockets;
+	case KEY_NONE:
+	case KEY_NETWORK:
+	case KEY_PROC: break;
+	}
+	return NULL;
+}
+
+/* A tool's own key is in force instead of the page's. */
+static bool
+tool_has(const struct policy_ask *ask, enum key key)
+{
+	struct wants w = *tool_of(ask);
+	const struct name_list *list = list_in(&w, key);
+
+	if (key == KEY_NETWORK)
+		return w.network != NETWORK_UNSET;
+	if (key == KEY_PROC)
+		return w.proc_set;
+	return list->set || (key == KEY_EXEC && w.exec_any);
+}
+
+static struct wants
+in_force(const struct policy_ask *ask, enum key key)
+{
+	return tool_has(ask, key) ? *tool_of(ask) : *page_of(ask);
+}
+
 /* ---------------------------------------------------- one refused call */
 
-static void
-aim_socket(struct finding *f)
+/* Is it better known by an address of the same family? */
+static bool
+is_addressed(const struct explain *e, const struct watch_event *v)
+{
+	size_t count;
+	const struct watch_event *all = watch_events(e->watch, &count);
+
+	for (size_t i = 0; v->path == NULL && i < count; i++)
+		if (all[i].kind == WATCH_SOCKET && all[i].path != NULL &&
+			all[i].family == v->family)
+			return true;
+	return false;
+}
+
+static bool
+aim_socket(const struct explain *e, struct finding *f)
 {
 	switch (f->event->family) {
 	case AF_INET:
-	case AF_INET6: f->key = KEY_NETWORK; return;
+	case AF_INET6:
+		f->key = KEY_NETWORK;
+		return in_force(e->ask, KEY_NETWORK).network != NETWORK_ALL &&
+			!is_addressed(e, f->event);
 	case AF_UNIX:
 		f->key = KEY_UNIX;
 		f->quiet = true; /* every look at an account tries one */
 		snprintf(f->name, sizeof(f->name), "/path/of/the/socket");
-		return;
+		break;
 	default:
 		f->quiet = true;
 		f->why = "sockets of this family cannot be granted";
 	}
+	return f->event->number != 0;
 }
 
 /* A new entry needs its directory; a page must not lie in what it writes. */
@@ -224,8 +293,7 @@ aim(const struct explain *e, struct finding *f)
 
 	f->verdict = ALLOWED;
 	if (v->kind == WATCH_SOCKET) {
-		aim_socket(f);
-		return true;
+		return aim_socket(e, f);
 	}
 	if (v->path[0] == '@') {
 		f->why = "abstract sockets cannot be granted";
@@ -330,56 +398,7 @@ ask_account(
 	return true;
 }
 
-/* -------------------------------------------------- what is granted now */
-
-static const struct wants nothing;
-
-static const struct wants *
-page_of(const struct policy_ask *ask)
-{
-	return ask->page != NULL ? ask->page : &nothing;
-}
-
-static const struct wants *
-tool_of(const struct policy_ask *ask)
-{
-	return ask->tool != NULL ? ask->tool : &nothing;
-}
-
-static struct name_list *
-list_in(struct wants *w, enum key key)
-{
-	switch (key) {
-	case KEY_READ: return &w->read;
-	case KEY_WRITE: return &w->write;
-	case KEY_EXEC: return &w->exec;
-	case KEY_UNIX: return &w->unix_sockets;
-	case KEY_NONE:
-	case KEY_NETWORK:
-	case KEY_PROC: break;
-	}
-	return NULL;
-}
-
-/* A tool's own key is in force instead of the page's. */
-static bool
-tool_has(const struct policy_ask *ask, enum key key)
-{
-	struct wants w = *tool_of(ask);
-	const struct name_list *list = list_in(&w, key);
-
-	if (key == KEY_NETWORK)
-		return w.network != NETWORK_UNSET;
-	if (key == KEY_PROC)
-		return w.proc_set;
-	return list->set || (key == KEY_EXEC && w.exec_any);
-}
-
-static struct wants
-in_force(const struct policy_ask *ask, enum key key)
-{
-	return tool_has(ask, key) ? *tool_of(ask) : *page_of(ask);
-}
+/* ------------------------------------------------ what the walls allow */
 
 static bool
 covers(const struct explain *e, const char *const *items, size_t count,
@@ -468,15 +487,18 @@ put_page_line(const struct explain *e, enum key key, const char *name,
 	struct wants w = in_force(e->ask, key);
 	const struct name_list *list = list_in(&w, key);
 
-	buf_printf(out, "    %s:  %s: ",
+	bool toml = e->ask->toml;
+
+	buf_printf(out, "    %s:  %s%s ",
 		tool_has(e->ask, key) ? "in the tool's entry"
+			: toml        ? "under the page's [sandbox]"
 				      : "under the page's sandbox",
-		key_name(key));
+		key_name(key), toml ? " =" : ":");
 	if (list == NULL)
 		buf_text(out, "true");
 	else
 		put_list(out, (const char *const *)list->names, list->count,
-			name, false);
+			name, toml);
 	return buf_char(out, '\n');
 }
 
@@ -596,6 +618,8 @@ put_access(const struct finding *f, struct buf *out)
 		[WATCH_CONNECT] = "connect",
 	};
 
+	if (f->event->kind == WATCH_SOCKET && f->event->path != NULL)
+		return buf_printf(out, "connect %s", f->event->path);
 	if (f->event->kind == WATCH_SOCKET)
 		return buf_printf(out, "connect: a socket of the %s family",
 			family_name(f->event->family));
@@ -672,12 +696,13 @@ is_told(const struct finding *found, size_t at)
 {
 	const struct finding *f = &found[at], *o;
 
+	if (f->event->kind == WATCH_SOCKET)
+		return false; /* noted once, each address */
 	for (size_t i = 0; i < at; i++) {
 		o = &found[i];
 		if (o->verdict != ABSENT && o->key == f->key &&
 			o->event->kind == f->event->kind &&
-			strcmp(o->host, f->host) == 0 &&
-			o->event->family == f->event->family)
+			strcmp(o->host, f->host) == 0)
 			return true;
 	}
 	return false;

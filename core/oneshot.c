@@ -319,7 +319,9 @@ oneshot_watch(struct sandbox_plan *plan, unsigned keeps, oneshot_fn fn,
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, e.ends) < 0)
 		return error_internal(err, errno, "socketpair");
+	plan->watched = e.watched;
 	code = sandbox_fork(plan, keeps, confined_main, &e, &pid, err);
+	plan->watched = false;
 	fd_close(&e.ends[1]);
 	if (code == SS_OK && watch != NULL)
 		code = begin_watch(e.ends[0], pid, &in.watch, err);

@@ -55,6 +55,7 @@ struct policy_ask {
 	 */
 	const char *program;
 	const char *helper; /* of libexec: a built-in tool runs this instead */
+	bool toml;          /* how the page is written: for advice */
 	bool component;     /* the shell, with every program of the view */
 	bool http;          /* the built-in HTTP client */
 };

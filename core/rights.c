@@ -61,6 +61,7 @@ ask_of(const struct frontmatter *front, const struct spec *spec,
 		.page = &front->sandbox,
 		.tool = &spec->wants,
 		.page_dir = page_dir,
+		.toml = front->format == FRONT_TOML,
 		.program = word,
 		.helper = builtin != NULL ? builtin->helper : NULL,
 		.http = builtin != NULL && builtin->http,
@@ -78,6 +79,7 @@ rights_init(struct arena *arena, const struct frontmatter *front,
 	arena_init(&out->component.arena, 0);
 	out->component.ruleset = RULESET_INIT;
 	out->component.ask = (struct policy_ask){ .page = &front->sandbox,
+		.toml = front->format == FRONT_TOML,
 		.page_dir = dir,
 		.program = "sh",
 		.component = true };

@@ -57,6 +57,11 @@ struct sandbox_plan {
 	uint64_t scratch_files;
 	bool launcher;        /* workers get one: see sandbox_run */
 	int landlock_abi_max; /* 0: what the kernel has; for tests */
+	/*
+	 * Strict only: Internet sockets can be made, and reach nothing, so that
+	 * a tool says where it wanted to go (watch.h).
+	 */
+	bool watched;
 
 	/* Filled by sandbox_prepare and by the first birth. */
 	bool decided;

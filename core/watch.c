@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "watch.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
@@ -233,6 +235,12 @@ resolve(pid_t pid, const char *asked)
 /* -------------------------------------------------------------- noting */
 
 static bool
+is_same(const char *a, const char *b)
+{
+	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+static bool
 is_noted(const struct watch *w, const struct watch_event *e)
 {
 	const struct watch_event *o;
@@ -240,7 +248,7 @@ is_noted(const struct watch *w, const struct watch_event *e)
 	for (size_t i = 0; i < w->event_count; i++) {
 		o = &w->events[i];
 		if (o->kind == e->kind && o->family == e->family &&
-			(e->path == NULL || strcmp(o->path, e->path) == 0))
+			is_same(o->path, e->path))
 			return true;
 	}
 	return false;
@@ -282,11 +290,49 @@ note_path(struct watch *w, pid_t pid, enum watch_kind kind, int number, int dir,
 	note(w, &e);
 }
 
+union address {
+	sa_family_t family;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+	struct sockaddr_un un;
+};
+
+/* "" for what is no Internet address. */
+static void
+write_address(const union address *a, char *out, size_t cap)
+{
+	char host[INET6_ADDRSTRLEN] = "";
+	bool v6 = a->family == AF_INET6;
+
+	out[0] = '\0';
+	if (v6)
+		inet_ntop(AF_INET6, &a->in6.sin6_addr, host, sizeof(host));
+	else if (a->family == AF_INET)
+		inet_ntop(AF_INET, &a->in.sin_addr, host, sizeof(host));
+	if (host[0] != '\0')
+		snprintf(out, cap, v6 ? "[%s]:%u" : "%s:%u", host,
+			ntohs(v6 ? a->in6.sin6_port : a->in.sin_port));
+}
+
+static void
+note_socket(struct watch *w, int number, int family, const char *address)
+{
+	struct watch_event e = {
+		.kind = WATCH_SOCKET, .number = number, .family = family
+	};
+
+	if (address != NULL && address[0] != '\0') {
+		e.asked = strdup(address);
+		e.path = strdup(address);
+	}
+	note(w, &e);
+}
+
 static void
 note_address(struct watch *w, pid_t pid, int number, uint64_t at, uint64_t len)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNSPEC };
-	char name[sizeof(address.sun_path) + 1] = "";
+	union address address = { .family = AF_UNSPEC };
+	char name[sizeof(address.un.sun_path) + 1] = "";
 	struct watch_event e = { .kind = WATCH_CONNECT, .number = number };
 
 	if (len <= offsetof(struct sockaddr_un, sun_path))
@@ -295,13 +341,12 @@ note_address(struct watch *w, pid_t pid, int number, uint64_t at, uint64_t len)
 		len = sizeof(address);
 	if (!read_memory(pid, at, &address, (size_t)len))
 		return;
-	if (address.sun_family != AF_UNIX) {
-		e.kind = WATCH_SOCKET;
-		e.family = address.sun_family;
-		note(w, &e);
+	if (address.family != AF_UNIX) {
+		write_address(&address, name, sizeof(name));
+		note_socket(w, number, address.family, name);
 		return;
 	}
-	memcpy(name, address.sun_path, sizeof(address.sun_path));
+	memcpy(name, address.un.sun_path, sizeof(address.un.sun_path));
 	if (name[0] != '\0') {
 		note_path(w, pid, WATCH_CONNECT, number, AT_FDCWD, name);
 		return;
@@ -364,7 +409,8 @@ is_seen(uint64_t nr)
 	for (size_t i = 0; i < ARRAY_LEN(path_calls); i++)
 		if ((uint64_t)path_calls[i].nr == nr)
 			return true;
-	return nr == SYS_socket || nr == SYS_connect || nr == SYS_sendto;
+	return nr == SYS_socket || nr == SYS_connect || nr == SYS_bind ||
+		nr == SYS_sendto;
 }
 
 static enum watch_kind
@@ -393,25 +439,26 @@ kind_of(const struct tracee *t, const struct path_call *c)
 	return WATCH_READ;
 }
 
-/* What a wall may answer; EXDEV is Landlock's for moves. */
+/*
+ * What a wall may answer; EXDEV is Landlock's for moves, the last two are a
+ * network namespace's without a network.
+ */
 static bool
 is_refusal(int number)
 {
 	return number == EACCES || number == EPERM || number == ENOENT ||
-		number == EROFS || number == EXDEV || number == EAFNOSUPPORT;
+		number == EROFS || number == EXDEV || number == EAFNOSUPPORT ||
+		number == ENETUNREACH || number == EADDRNOTAVAIL;
 }
 
 static void
 note_call(struct watch *w, const struct tracee *t, int number)
 {
-	struct watch_event socket = { .kind = WATCH_SOCKET,
-		.number = number,
-		.family = (int)t->args[0] };
 	char name[PATH_MAX];
 
-	if (t->nr == SYS_socket && number == EAFNOSUPPORT)
-		note(w, &socket);
-	if (t->nr == SYS_connect)
+	if (t->nr == SYS_socket)
+		note_socket(w, number, (int)t->args[0], NULL);
+	if (t->nr == SYS_connect || t->nr == SYS_bind)
 		note_address(w, t->pid, number, t->args[1], t->args[2]);
 	if (t->nr == SYS_sendto && t->args[4] != 0)
 		note_address(w, t->pid, number, t->args[4], t->args[5]);
@@ -442,6 +489,8 @@ syscall_stop(struct watch *w, struct tracee *t)
 		if (t->pending && info.u.exit.failed &&
 			is_refusal((int)-info.u.exit.value))
 			note_call(w, t, (int)-info.u.exit.value);
+		else if (t->pending && t->nr == SYS_socket)
+			note_call(w, t, 0); /* it may lead nowhere */
 		t->pending = false;
 	}
 }

@@ -7,8 +7,10 @@
  *
  * A tracer and not a seccomp listener: a filter that refuses a call (sockets)
  * wins over one that notifies, and a listener would have to work out what
- * Landlock and the view will say.  Here the kernel's own answer is read, and
- * not one filter changes.
+ * Landlock and the view will say.  Here the kernel's own answer is read.  One
+ * filter changes: where a network namespace without a network stands around
+ * the tool, Internet sockets may be made (sandbox_plan.watched), since a tool
+ * without a socket never says for which address it wanted one.
  */
 #ifndef SS_WATCH_H
 #define SS_WATCH_H
@@ -21,15 +23,15 @@ enum watch_kind {
 	WATCH_ENTRY, /* made, renamed or removed in a directory */
 	WATCH_EXEC,
 	WATCH_CONNECT, /* a Unix socket's path, or @name */
-	WATCH_SOCKET   /* of a family, before there is an address */
+	WATCH_SOCKET   /* of a family; with its address where there was one */
 };
 
 struct watch_event {
 	enum watch_kind kind;
 	int number;  /* errno */
 	int family;  /* of WATCH_SOCKET */
-	char *asked; /* absolute, as the tool named it; NULL: WATCH_SOCKET */
-	char *path;  /* the same with the links of its view followed */
+	char *asked; /* absolute, as the tool named it; of WATCH_SOCKET */
+	char *path;  /* "1.2.3.4:80" or NULL; else: its view's links followed */
 };
 
 /* What is more is not noted; a search through many directories is much. */

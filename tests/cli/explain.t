@@ -56,7 +56,7 @@ symlink $data, "$site/link" or die $!;
 spill("$data/run.sh", "#!/bin/sh\necho ran\n");
 chmod 0755, "$data/run.sh";
 
-my ($mode, $user);
+my ($mode, $user, $toml, $listener);
 my $tools = '';
 
 # Runs a tool of a page with these lines of sandbox: and of [grant].
@@ -67,7 +67,10 @@ sub run {
 	    ? ('setpriv', "--reuid=$user", "--regid=$user", '--clear-groups')
 	    : ();
 
-	spill("$site/README.md", "---\ntools:\n  - $tool\n" .
+	spill("$site/README.md", $toml
+		? "+++\ntools = [$tool]\n" .
+		(@$page ? join("\n", '[sandbox]', @$page, '') : '') . "+++\n"
+		: "---\ntools:\n  - $tool\n" .
 		(@$page ? "sandbox:\n" . join('', map { "  $_\n" } @$page) : '') .
 		"---\n");
 	spill("$tmp/config.toml",
@@ -92,7 +95,10 @@ sub run {
 }
 
 # The lines of a report that go into the page, and into [grant].
-sub page_lines { map { /^    under the page's sandbox:  (.*)/ ? $1 : () } @_ }
+sub page_lines {
+	my $place = $toml ? qr/\[sandbox\]/ : qr/sandbox/;
+	map { /^    under the page's $place:  (.*)/ ? $1 : () } @_;
+}
 sub grant_lines {
 	map { /^    under the operator's \[grant\]:  (.*)/ ? $1 : () } @_;
 }
@@ -165,9 +171,32 @@ sub walls_refuse {
 	refused_and_cured('another program', 'exec /usr/bin/' .
 		dash(), ['exec: [sh]'], [], outputs("hi\n"),
 		qw(find . -maxdepth 0 -exec sh -c), 'echo hi', ';');
-	refused_and_cured('an Internet socket',
-		'connect: a socket of the IPv4 family', ['network: true'],
+	# Without a namespace there is no socket, and so no address.
+	refused_and_cured('an Internet address', $mode eq 'strict'
+		? 'connect 127.0.0.1:' . $listener->sockport
+		: 'connect: a socket of the IPv4 family', ['network: true'],
 		['network = true'], outputs("met\n"), connect_words());
+	if ($mode eq 'strict') {
+		$seen = run([], [], 'perl', '-MSocket', '-e',
+			'for (1, 1, 2) { socket(my $s, PF_INET, SOCK_DGRAM, 0);' .
+			' send($s, "x", 0, pack_sockaddr_in(53, ' .
+			'inet_aton("192.0.2.$_"))) } exit 1');
+		is_deeply([ map { /^refused: (connect.*)/ ? $1 : () }
+			@{ $seen->{said} } ],
+			[ 'connect 192.0.2.1:53', 'connect 192.0.2.2:53' ],
+			'each address is reported once') or diag $seen->{err};
+		$seen = run([], [], 'perl', '-MSocket', '-e',
+			'socket(my $s, PF_INET, SOCK_DGRAM, 0); exit 1');
+		is(scalar(grep { $_ eq
+			'refused: connect: a socket of the IPv4 family' }
+			@{ $seen->{said} }), 1,
+			'a socket that goes nowhere is reported as such');
+	}
+	$toml = 1;
+	refused_and_cured('for a page in TOML, a file', "read $data/x.txt",
+		["read = [\"$data/x.txt\"]"], ["read = [\"$data/x.txt\"]"],
+		outputs("outside\n"), 'cat', "$data/x.txt");
+	$toml = 0;
 	if ($mode eq 'strict') {
 		refused_and_cured('a dot entry', "read $site/.env",
 			['read: [.env]'], ['read = [".env"]'],
@@ -211,7 +240,7 @@ sub dash {
 	return (split m{/}, abs_path('/bin/sh'))[-1];
 }
 
-my $listener = IO::Socket::INET->new(
+$listener = IO::Socket::INET->new(
 	LocalAddr => '127.0.0.1', LocalPort => 0, Listen => 5)
 	or die "listen: $!";
 
