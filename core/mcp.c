@@ -306,7 +306,7 @@ mcp_message_error(struct mcp *m, enum rpc_code code)
 	begin_answer(m);
 	buf_printf(m->out, ",\"error\":{\"code\":%d", (int)code);
 	mcp_text(m, "message", m->err.message);
-	if (m->error_data.len > 0) {
+	if (m->error_data.len > 0 && buf_ok(&m->error_data)) {
 		mcp_key(m, "data");
 		buf_text(m->out, m->error_data.data);
 	} else if (m->err.hint[0] != '\0') {

@@ -180,11 +180,16 @@ mcp_round_begin(struct mcp *m, struct mcp_round *r, const char *path,
 {
 	const struct rpc_value *given =
 		rpc_member(m->rpc.params, "requestState");
+	const struct rpc_value *responses =
+		rpc_member(m->rpc.params, "inputResponses");
 	enum rpc_code code;
 
 	*r = (struct mcp_round){ .answer_room = room };
 	if (m->era != MCP_MODERN)
 		return RPC_OK;
+	if (responses != NULL && !rpc_is_object(responses))
+		return mcp_refuse(m, RPC_BAD_PARAMS,
+			"\"inputResponses\" must be an object");
 	r->answers =
 		arena_array(&m->site->arena, room + 1, sizeof(*r->answers));
 	if (r->answers == NULL) {

@@ -53,6 +53,14 @@ my $read = '';
 # The next line as a value; undef: none came in time, or the end.
 sub line
 {
+	my $line = text_line(@_) // return undef;
+	my $value = eval { $JSON->decode($line) };
+	diag("not JSON: $line") unless $value;
+	return $value;
+}
+
+sub text_line
+{
 	my ($seconds) = @_;
 	my $until = time + ($seconds // 10);
 
@@ -63,10 +71,7 @@ sub line
 		return undef if $left <= 0 || !select $r, undef, undef, $left;
 		sysread($out, $read, 65536, length $read) or return undef;
 	}
-	my $line = substr $read, 0, index($read, "\n") + 1, '';
-	my $value = eval { $JSON->decode($line) };
-	diag("not JSON: $line") unless $value;
-	return $value;
+	return substr $read, 0, index($read, "\n") + 1, '';
 }
 
 sub put
@@ -142,13 +147,21 @@ sub test_talk
 	is(line()->{result}{structuredContent}{returncode}, 137,
 		'a tool that dies is told');
 	call(7, 'big');
-	is(length line()->{result}{structuredContent}{stdout}, 900000,
+	# As text and as structure; too much for this reader of JSON.
+	is((() = text_line(30) =~ /\\u0000/g), 1800000,
 		'a long answer is one line');
 	ask(8, 'resources/read', { uri => 'page:///README.md' });
 	like(line()->{result}{contents}[0]{text}, qr/^ran$/m, 'components run');
 	print {$in} "nonsense\n\r\n\n[]\n";
 	is(line()->{error}{code}, -32700, 'a line that is no JSON');
 	is(line()->{error}{code}, -32600, 'a batch');
+	for (['{"jsonrpc":"2.0","id":{},"method":"ping"}', -32600, 'an id'],
+		['[' x 100000, -32700, 'a depth'], ["\xff", -32700, 'bytes'],
+		['{"jsonrpc":"1.0","id":1,"method":"ping"}', -32600, 'a version']) {
+		my ($text, $code, $what) = @$_;
+		print {$in} "$text\n";
+		is(line()->{error}{code}, $code, "$what of nobody");
+	}
 	ask(9, 'server/discover', { _meta => {
 		"${META}protocolVersion" => '2026-07-28',
 		"${META}clientCapabilities" => {} } });
@@ -168,9 +181,18 @@ sub test_beside
 	my %seen = map { (line() // {})->{id} // 'none' => 1 } 1 .. 12;
 	is(scalar(keys %seen), 12, 'every one of many calls is answered');
 	cmp_ok(time - $began, '<', 12 * 0.4, 'beside each other');
+	call($_, 'echo', { word => "w$_" }) for 1 .. 300;
+	my $right = 0;
+	for (1 .. 300) {
+		my $r = line(30) or last;
+		$right++ if $r->{result}{structuredContent}{stdout}
+		    eq "w$r->{id}\n";
+	}
+	is($right, 300, 'hundreds at once, each with its own answer');
 	call('a', 'slow');
+	my $until = time + 10;
 	sleep 0.05 until Statespace::Server::process_lives('sleep 21')
-	    || time > $began + 10;
+	    || time > $until;
 	ask('b', 'ping');
 	is(line()->{id}, 'b', 'another request is answered meanwhile');
 	put(method => 'notifications/cancelled', params => { requestId => 'x' });
@@ -229,6 +251,11 @@ sub test_confirm
 		} } });
 	is(line()->{result}{structuredContent}{stdout}, "done\n",
 		'another process knows the signature');
+	ask(3, 'tools/call', { name => 'careful', %meta,
+		requestState => $state, inputResponses => { confirm => {
+			action => 'accept', content => { ok => JSON::PP::true }
+		} } });
+	is(line()->{error}{code}, -32602, 'and that it had its run');
 	is(finish(), 0, 'the end');
 	return;
 }

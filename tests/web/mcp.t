@@ -671,14 +671,38 @@ sub test_hostile
 			'bytes that are no text'],
 		['{"jsonrpc":"2.0","id":1,"method":"a\u0000b"}', -32700, 'a NUL'],
 		["{\"params\":$deep", -32700, 'a deep body'],
+		['{"jsonrpc":"2.0","id":true,"method":"ping"}', -32600,
+			'a boolean as an id'],
+		['{"jsonrpc":"2.0","id":1.5,"method":"ping"}', -32600,
+			'a fraction as an id'],
+		['{"jsonrpc":"2.0","id":' . 9 x 400000 . ',"method":"ping"}',
+			-32600, 'a number without end as an id'],
+		['{"jsonrpc":2.0,"id":1,"method":"ping"}', -32600,
+			'a version that is a number'],
+		['{"jsonrpc":"2.1","id":1,"method":"ping"}', -32600,
+			'a version that is not'],
+		['{"jsonrpc":"2.0","id":1,"method":"ping"} {}', -32700,
+			'two messages'],
+		["\xef\xbb\xbf{}", -32700, 'a byte order mark'],
+		["{\0\"\0", -32700, 'UTF-16'],
+		['{"jsonrpc":"2.0","id":"\ud800","method":"ping"}', -32700,
+			'half a surrogate pair'],
+		['{"params":' . '{"a":' x 100000, -32700, 'deep objects'],
+		['{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{'
+			. "\"_meta\":{\"${META}protocolVersion\":3}}}", -32602,
+			'a version in _meta that is a number'],
 		['{"jsonrpc":"2.0","id":1,"method":"tools/list","params":'
-			. '{"cursor":"AAAA"}}', -32602, 'a cursor of nobody']) {
+			. '{"cursor":"AAAA"}}', -32602, 'a cursor of nobody'],
+		['{"jsonrpc":"2.0","id":1,"method":"tools/list","params":'
+			. '{"cursor":"' . 'QUFB' x 100000 . '"}}', -32602,
+			'a cursor without end']) {
 		my ($body, $code, $what) = @$_;
 		my $answer = post($body);
 		is(error($answer)->{code}, $code, "refused: $what");
 		ok($answer->{status} == 400 || $what =~ /cursor/,
 			'with a status to match');
 	}
+	test_large();
 	is(post('{"jsonrpc":"2.0","id":1,"method":"' . 'x' x 1100000 . '"}')
 		->{status}, 413, 'a giant body');
 	my $long = error(legacy('x' x 100000));
@@ -690,28 +714,71 @@ sub test_hostile
 	return;
 }
 
-# Two hundred clients at once: each gets its own answer.
+# Within the limit of a body, and still no work for long.
+sub test_large
+{
+	my $began = time;
+	my %many = map { ("k$_" => '1') } 1 .. 60000;
+
+	for (['arguments', { name => 'first', arguments => \%many },
+			qr/no argument "k\d+"/],
+		['words', { name => 'first', arguments => { lines => '1',
+			file => 'a', args => [('a') x 200000] } },
+			qr/200004 words/],
+		['variables', { name => 'greet', arguments => { env => \%many } },
+			qr/"k\d+": the page does not list it/]) {
+		my ($what, $params, $why) = @$_;
+		my $r = result(legacy('tools/call', $params));
+		ok($r->{isError} && $r->{content}[0]{text} =~ $why,
+			"too many $what are told to the model");
+	}
+	is_deeply(result(legacy('ping', \%many)), {},
+		'parameters that nobody knows are passed over');
+	is(error(legacy('resources/read', { uri => 'page:///'
+		. '%41' x 300000 }))->{code}, -32002, 'a URI without end');
+	is(error(modern('tools/call', { name => 'order', requestState =>
+		'9' . '.a' x 400000 }, %CAN))->{code}, -32602,
+		'a state without end');
+	is(error(modern('tools/call', { name => 'order',
+		inputResponses => [] }, %CAN))->{code}, -32602,
+		'answers that are a list');
+	is(error(modern('tools/list', {}, meta => {
+		"${META}protocolVersion" => 'v' x 200000 }))->{code}, -32020,
+		'a version without end');
+	cmp_ok(time - $began, '<', 20, 'none of it takes long');
+	return;
+}
+
+# Two thousand calls of two hundred clients at once: each gets its answers.
 sub test_crowd
 {
+	my ($clients, $each, $right) = (200, 10, 0);
 	my @sockets = map {
-		my $body = $JSON->encode({ jsonrpc => '2.0', id => $_,
-			method => 'tools/call', params => { name => 'echo',
-			arguments => { word => "w$_" } } });
+		my $client = $_;
 		my $socket = $server->connect;
-		print {$socket} "POST /mcp HTTP/1.1\r\nHost: localhost\r\n"
-		    . "Connection: close\r\nContent-Type: application/json\r\n"
-		    . 'Content-Length: ' . length($body) . "\r\n\r\n$body";
+		for my $n (map { $client * $each + $_ } 1 .. $each) {
+			my $body = $JSON->encode({ jsonrpc => '2.0', id => $n,
+				method => 'tools/call', params => {
+				name => 'echo', arguments => { word => "w$n" } } });
+			print {$socket} "POST /mcp HTTP/1.1\r\n"
+			    . "Host: localhost\r\n"
+			    . ($n % $each ? '' : "Connection: close\r\n")
+			    . "Content-Type: application/json\r\n"
+			    . 'Content-Length: ' . length($body)
+			    . "\r\n\r\n$body";
+		}
 		$socket->flush;
 		$socket;
-	} 1 .. 200;
-	my $right = 0;
+	} 0 .. $clients - 1;
 
-	for my $n (1 .. 200) {
+	for my $client (0 .. $clients - 1) {
 		local $/;
-		my $answer = readline($sockets[$n - 1]) // '';
-		$right++ if $answer =~ /"id":$n,.*"stdout":"w$n\\n"/;
+		my $answer = readline($sockets[$client]) // '';
+		for my $n (map { $client * $each + $_ } 1 .. $each) {
+			$right++ if $answer =~ /"id":$n,.*"stdout":"w$n\\n"/;
+		}
 	}
-	is($right, 200, 'two hundred calls at once are each answered');
+	is($right, $clients * $each, 'two thousand calls are each answered');
 	return;
 }
 
