@@ -335,6 +335,7 @@ add_command(struct buf *out, const struct spec *spec, bool names)
 		}
 	}
 	buf_char(out, ']');
+	out->failed |= name.failed;
 	buf_release(&name);
 }
 

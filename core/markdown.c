@@ -20,6 +20,7 @@
 #define COLUMNS_MAX 64
 #define IDS_MAX 500
 #define ID_BYTES_MAX 64
+#define BLOCK_MAX 65536 /* more than the arena takes for a small piece */
 #define OPTIONS (CMARK_OPT_DEFAULT | CMARK_OPT_VALIDATE_UTF8)
 
 /* ----------------------------------------------------------------- memory -- */
@@ -27,6 +28,8 @@
 /* The library hands no context to its allocator; one text at a time. */
 static struct arena *memory;
 static jmp_buf out_of_memory;
+/* It ended before the text had used up what it may: not the text's fault. */
+static bool starved;
 
 struct header {
 	size_t size;
@@ -37,11 +40,16 @@ static void *
 take(size_t count, size_t size)
 {
 	struct header *h = NULL;
+	size_t need = MARKDOWN_MEMORY_MAX;
 
-	if (size == 0 || count < (SIZE_MAX - sizeof(*h)) / size)
-		h = arena_alloc(memory, sizeof(*h) + count * size);
-	if (h == NULL)
+	if (size == 0 || count < (need - sizeof(*h)) / size) {
+		need = sizeof(*h) + count * size;
+		h = arena_alloc(memory, need);
+	}
+	if (h == NULL) {
+		starved = need + BLOCK_MAX < memory->limit - memory->total;
 		longjmp(out_of_memory, 1);
+	}
 	h->size = count * size;
 	return h + 1;
 }
@@ -316,8 +324,8 @@ show_heading(struct work *w, cmark_node *node)
 
 	buf_clear(&w->scratch);
 	add_text(&w->scratch, node, add_slug);
-	id = buf_view(&w->scratch);
-	id.len = utf8_cut(id.data, id.len, ID_BYTES_MAX);
+	id.data = written(w);
+	id.len = utf8_cut(id.data, w->scratch.len, ID_BYTES_MAX);
 	if (id.len == 0 || w->id_count == IDS_MAX || is_taken(w, id))
 		return;
 	kept = take(1, id.len);
@@ -536,8 +544,10 @@ markdown_html(struct ss_text text, const char *base, struct buf *out)
 
 	arena_init(&arena, MARKDOWN_MEMORY_MAX);
 	memory = &arena;
+	starved = false;
 	if (text.len > MARKDOWN_BYTES_MAX || !render(text, &w, out))
 		show_plain(text, out);
+	out->failed |= starved || w.scratch.failed;
 	buf_release(&w.scratch);
 	arena_release(&arena);
 	memory = NULL;
@@ -576,7 +586,9 @@ markdown_heading(struct ss_text text, struct buf *out)
 		return false;
 	arena_init(&arena, MARKDOWN_MEMORY_MAX);
 	memory = &arena;
+	starved = false;
 	found = find_heading(text, out);
+	out->failed |= starved;
 	arena_release(&arena);
 	memory = NULL;
 	return found;
