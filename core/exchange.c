@@ -179,6 +179,32 @@ exchange_answer(struct exchange *x, struct ss_response *res)
 	res->owner = x;
 }
 
+bool
+exchange_log_begin(
+	const struct ss_site *site, struct log_line *l, const char *event)
+{
+	if (site->log == NULL || strcmp(site->config.log.level, "error") == 0)
+		return false;
+	log_begin(l,
+		strcmp(site->config.log.format, "json") == 0 ? LOG_JSON
+							     : LOG_LOGFMT,
+		event);
+	return true;
+}
+
+void
+exchange_log_run(
+	struct log_line *l, ssize_t tool, const struct ss_result *result)
+{
+	if (tool < 0)
+		return;
+	log_number(l, "tool", tool);
+	log_number(l, "exit", result->returncode);
+	log_text(l, "sandbox", result->sandbox);
+	log_text(l, "limit", result->limit);
+	log_ms(l, "run_ms", result->run_us);
+}
+
 void
 exchange_log(const struct exchange *x)
 {
@@ -187,12 +213,8 @@ exchange_log(const struct exchange *x)
 	uint64_t total_us = clock_us() - x->started_us;
 	struct log_line l;
 
-	if (site->log == NULL || strcmp(site->config.log.level, "error") == 0)
+	if (!exchange_log_begin(site, &l, "request"))
 		return;
-	log_begin(&l,
-		strcmp(site->config.log.format, "json") == 0 ? LOG_JSON
-							     : LOG_LOGFMT,
-		"request");
 	log_text(&l, "id", x->id);
 	log_text(&l, "remote", req->remote_addr);
 	log_text(&l, "user", req->remote_user);
@@ -202,13 +224,7 @@ exchange_log(const struct exchange *x)
 	log_text(&l, "stage", x->stage);
 	if (x->err.code != SS_OK)
 		log_text(&l, "code", ss_err_code(x->err.code));
-	if (x->tool >= 0) {
-		log_number(&l, "tool", x->tool);
-		log_number(&l, "exit", x->result.returncode);
-		log_text(&l, "sandbox", x->result.sandbox);
-		log_text(&l, "limit", x->result.limit);
-		log_ms(&l, "run_ms", x->result.run_us);
-	}
+	exchange_log_run(&l, x->tool, &x->result);
 	log_ms(&l, "total_ms", total_us);
 	if (x->length != SS_LENGTH_UNKNOWN)
 		log_number(&l, "bytes", (int64_t)x->length);

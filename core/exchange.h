@@ -13,6 +13,7 @@
 
 #define EXCHANGE_HEADERS_MAX 24
 
+struct log_line;
 struct ss_site;
 
 struct exchange {
@@ -59,5 +60,11 @@ void exchange_error(struct exchange *x);
 void exchange_answer(struct exchange *x, struct ss_response *res);
 /* One line about it. */
 void exchange_log(const struct exchange *x);
+
+/* Of such a line: its beginning, false when none is wanted; and what ran. */
+bool exchange_log_begin(
+	const struct ss_site *site, struct log_line *l, const char *event);
+void exchange_log_run(
+	struct log_line *l, ssize_t tool, const struct ss_result *result);
 
 #endif

@@ -26,23 +26,13 @@ log_message(const struct mcp *m)
 	const struct ss_site *site = m->site;
 	struct log_line l;
 
-	if (site->log == NULL || strcmp(site->config.log.level, "error") == 0)
+	if (!exchange_log_begin(site, &l, "mcp"))
 		return;
-	log_begin(&l,
-		strcmp(site->config.log.format, "json") == 0 ? LOG_JSON
-							     : LOG_LOGFMT,
-		"mcp");
 	log_text(&l, "id", m->request_id);
 	log_text(&l, "method", m->method != NULL ? m->method : "unknown");
 	if (m->err.code != SS_OK)
 		log_text(&l, "code", ss_err_code(m->err.code));
-	if (m->tool >= 0) {
-		log_number(&l, "tool", m->tool);
-		log_number(&l, "exit", m->result.returncode);
-		log_text(&l, "sandbox", m->result.sandbox);
-		log_text(&l, "limit", m->result.limit);
-		log_ms(&l, "run_ms", m->result.run_us);
-	}
+	exchange_log_run(&l, m->tool, &m->result);
 	if (m->err.detail[0] != '\0')
 		log_text(&l, "detail", m->err.detail);
 	log_end(&l, site->log, site->log_ctx);
