@@ -391,7 +391,7 @@ refuse(struct ss_error *err, int number, const char *path)
 	}
 	if (err != NULL)
 		err->sys_errno = number;
-	error_detail(err, "\"%s\": %s", path, strerrordesc_np(number));
+	error_detail(err, "\"%s\"", path);
 	return code;
 }
 

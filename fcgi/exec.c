@@ -238,6 +238,11 @@ run_call(struct ss_site *site, const struct job *job)
 	if (!job->json)
 		call.output = relay;
 	code = ss_site_call(site, &call, &result, &err);
+	if (code == SS_NOT_FOUND && err.hint[0] == '\0')
+		snprintf(err.hint, sizeof(err.hint),
+			"pages are looked up in %.500s; -C names another "
+			"directory",
+			ss_site_option(site, "root"));
 	status = report(job, &result, code, &err);
 	say_refused(&result);
 	if (stopped_by != 0)

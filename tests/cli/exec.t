@@ -1,0 +1,137 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: MIT
+#
+# statespace-exec, sentence by sentence of PROTOCOL section 9: what it relays,
+# what it prints and how it ends.
+use strict;
+use warnings;
+use Cwd qw(abs_path);
+use File::Basename qw(dirname);
+use File::Temp qw(tempdir);
+use IPC::Open3;
+use JSON::PP;
+use Symbol 'gensym';
+use Test::More;
+
+my $top = abs_path(dirname(__FILE__) . '/../..');
+my $exec = abs_path($ENV{BUILD} // "$top/build") . '/statespace-exec';
+-x $exec or plan skip_all => 'statespace-exec is not built';
+
+my $site = tempdir(CLEANUP => 1);
+chmod 0755, $site;
+open my $page, '>', "$site/README.md" or die $!;
+print $page <<'END';
+---
+tools:
+  - [sh, -c, "echo out; echo err >&2; exit 7", ;]
+  - [sh, -c, "kill -KILL $$", ;]
+  - [sh, -c, "yes | head -c 3000000", ;]
+  - [sleep, { regex: '^[0-9]+$' }, ;]
+  - { command: [cat], stdin: true, max_running: 1 }
+  - [wc, -c]
+  - [echo, $SECRET, {}, ;]
+  - [no-such-program-here]
+---
+# A page
+END
+close $page;
+
+# Status, standard output and standard error of one call.
+sub run
+{
+	my ($input, @words) = @_;
+	my $pid = open3(my $to, my $from, my $said = gensym, $exec,
+		'-C', $site, @words);
+
+	local $SIG{PIPE} = 'IGNORE';
+	print $to $input if defined $input;
+	close $to;
+	local $/;
+	my ($out, $err) = (scalar <$from> // '', scalar <$said> // '');
+	waitpid $pid, 0;
+	return ($? & 127 ? "signal $?" : $? >> 8, $out, $err);
+}
+
+sub object
+{
+	return eval { JSON::PP->new->utf8->decode($_[0]) } // {};
+}
+
+my ($status, $out, $err) = run(undef, 'README', '--', 'sh', '-c',
+	'echo out; echo err >&2; exit 7');
+is_deeply [$status, $out, $err], [7, "out\n", "err\n"],
+    'both streams are relayed, and the exit code is the tool\'s';
+
+($status) = run(undef, 'README', '--', 'sh', '-c', 'kill -KILL $$');
+is $status, 128 + 9, 'death by a signal is 128 and its number';
+
+($status, $out) = run(undef, 'README', '--', 'sh', '-c',
+	'yes | head -c 3000000');
+is $status, 125, 'output beyond the limit ends with 125';
+cmp_ok length($out), '<=', 1 << 20, 'and no more than the limit is relayed';
+
+($status, $out, $err) = run(undef, '--timeout', '1', 'README', '--', 'sleep', '30');
+is $status, 124, 'time that is up is 124';
+isnt $err, '', 'and standard error says so';
+
+($status, $out, $err) = run(undef, 'README', '--', 'ls');
+is $status, 126, 'a command that the page does not allow is 126';
+like $err, qr/no tool of this page allows.*this page allows: /s,
+    'with the hint of the answer';
+
+($status, $out, $err) = run(undef, 'elsewhere', '--', 'ls');
+is $status, 126, 'a page that is not there is 126';
+like $err, qr/no such page.*\Q$site\E.*-C/s,
+    'with the directory that was looked in';
+unlike $err, qr/No such file.*No such file/, 'and the reason once';
+
+($status, $out, $err) = run(undef, 'README', '--', 'no-such-program-here');
+is $status, 127, 'a program that is not installed is 127';
+
+is((run(undef, 'README', 'ls'))[0], 2, 'without -- the usage is wrong: 2');
+is((run(undef, '--no-such-option'))[0], 2, 'so is an unknown option');
+is((run(undef, '-c', "$site/none.toml", 'README', '--', 'ls'))[0], 125,
+	'a configuration that cannot be read is 125');
+
+($status, $out) = run("given\n", 'README', '--', 'cat');
+is_deeply [$status, $out], [0, "given\n"],
+    'standard input reaches a tool that declares it';
+($status, $out) = run("given\n", 'README', '--', 'wc', '-c');
+is_deeply [$status, $out], [0, "0\n"], 'and no other';
+
+($status, $out, $err) = run(undef, '--json', 'README', '--', 'sh', '-c',
+	'echo out; echo err >&2; exit 7');
+my $answer = object($out);
+is_deeply [$status, $err, @$answer{qw(stdout stderr returncode)}],
+    [0, '', "out\n", "err\n", 7], '--json prints the answer and exits 0';
+($status, $out) = run(undef, '--json', 'README', '--', 'ls');
+is_deeply [$status, object($out)->{error}{code}], [0, 'not_allowed'],
+    'also when it is a refusal';
+
+($status, $out) = run('{"command": ["echo", "$SECRET", "x"]}',
+	'-e', 'SECRET=hush', 'README', '-');
+is_deeply [$status, $out], [0, "hush x\n"],
+    'the request can come on standard input, and -e sets a variable';
+($status, $out, $err) = run('{"command": ["echo"', 'README', '-');
+is $status, 126, 'a request that is no JSON is refused';
+
+($status, $out) = run(undef, '--dry-run', '-e', 'SECRET=hush', 'README', '--',
+	'echo', '$SECRET', 'x');
+is_deeply [$status, $out], [0, "echo \$SECRET x\n"],
+    '--dry-run says what would run, secrets as their names';
+($status, $out) = run(undef, '--dry-run', '--json', '-e', 'SECRET=hush',
+	'README', '--', 'echo', '$SECRET', 'x');
+is_deeply [$status, object($out)],
+    [0, { tool => 6, argv => ['echo', '$SECRET', 'x'], refused => undef }],
+    'and with --json which entry matched';
+($status, $out) = run(undef, '--dry-run', '--json', 'README', '--', 'ls');
+$answer = object($out);
+is_deeply [$status, @$answer{qw(tool argv)}, $answer->{refused}{code}],
+    [126, undef, undef, 'not_allowed'], 'or why none did';
+
+($status, $out) = run(undef, '--get', 'README');
+is $status, 0, '--get prints a page';
+like $out, qr/\A---\ntools:.*\n# A page\n\z/s, 'as GET would';
+is((run(undef, '--get', 'elsewhere'))[0], 126, 'and refuses as GET would');
+
+done_testing;
