@@ -30,16 +30,15 @@
 #include "commands.h"
 #include "options.h"
 #include "reply.h"
-#include "request.h"
 #include "say.h"
+#include "served.h"
 
 #define BODY_WAIT_S 30
 
 extern char **environ;
 
 struct cgi {
-	struct ss_site *site;
-	struct request request;
+	struct served *served;
 	atomic_bool *begun; /* shared: the worker has begun to answer */
 	int worker_end;     /* hangs up when the client leaves */
 };
@@ -154,18 +153,19 @@ static int
 worker(void *ctx)
 {
 	struct cgi *c = ctx;
+	struct request *r = &c->served->request;
 	struct reply_sink sink = { .send = send_bytes };
 	struct ss_response res;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGTERM, SIG_DFL);
 	close(parent_end);
-	request_read(&c->request, environ, REQUEST_CGI);
-	take_body(&c->request);
-	c->request.ss.client_fd = c->worker_end;
-	c->request.ss.stream = stream;
-	c->request.ss.stream_ctx = c;
-	if (ss_site_handle(c->site, &c->request.ss, &res) != SS_GONE) {
+	request_read(r, environ, REQUEST_CGI);
+	take_body(r);
+	r->ss.client_fd = c->worker_end;
+	r->ss.stream = stream;
+	r->ss.stream_ctx = c;
+	if (ss_site_handle(c->served->site, &r->ss, &res) != SS_GONE) {
 		atomic_store(c->begun, true);
 		if (!res.streamed)
 			reply_send(&res, &sink);
@@ -193,15 +193,10 @@ open_site(struct cgi *c)
 	struct options options = { .usage = "", .cgi = true };
 	struct ss_error err = { .code = SS_OK };
 
-	c->site = options_site(&options, &err);
-	if (c->site == NULL ||
-		request_attach(&c->request, c->site, &err) != SS_OK ||
-		ss_site_open(c->site, &err) != SS_OK) {
+	c->served = served_new(&options, &err);
+	if (c->served == NULL)
 		say_error("cgi", &err);
-		return false;
-	}
-	ss_site_set_log(c->site, say_line, NULL);
-	return true;
+	return c->served != NULL;
 }
 
 static void
@@ -254,7 +249,7 @@ run_worker(struct cgi *c)
 		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (c->begun == MAP_FAILED)
 		return false;
-	if (ss_site_fork(c->site, worker, c, &pid, &err) != SS_OK) {
+	if (ss_site_fork(c->served->site, worker, c, &pid, &err) != SS_OK) {
 		say_error("cgi", &err);
 		return false;
 	}
@@ -274,7 +269,6 @@ cgi_answer(void)
 	reset_signals();
 	if (!open_site(&cgi) || !run_worker(&cgi))
 		answer_plainly();
-	ss_site_free(cgi.site);
-	request_release(&cgi.request);
+	served_free(cgi.served);
 	return 0;
 }

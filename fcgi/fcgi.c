@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "commands.h"
@@ -93,6 +94,19 @@ open_listeners(const struct ss_site *site, struct listener *l,
 			     : code;
 }
 
+/* Only a Unix socket has an owner and a mode. */
+static void
+warn_of_tcp(const struct listener *l)
+{
+	int domain = AF_UNIX;
+	socklen_t len = sizeof(domain);
+
+	if (getsockopt(l->fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 &&
+		domain != AF_UNIX)
+		say("warning: a TCP socket is served; whoever can connect to "
+		    "it can run every tool");
+}
+
 static int
 run(const struct options *o)
 {
@@ -105,10 +119,13 @@ run(const struct options *o)
 	pool_signals(&open);
 	served = served_new(o, &err);
 	if (served != NULL &&
-		open_listeners(served->site, &listener, &second, &err) == SS_OK)
+		open_listeners(served->site, &listener, &second, &err) ==
+			SS_OK) {
+		warn_of_tcp(&listener);
 		status = pool_run(served, o, &listener, &second);
-	else
+	} else {
 		served_free(served);
+	}
 	if (err.code != SS_OK)
 		say_error(NULL, &err);
 	listen_close(&second);

@@ -5,6 +5,7 @@
 #include <fcgiapp.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -291,6 +292,15 @@ stream(void *ctx, const struct ss_response *res, const char *data, size_t len)
 	return send_bytes(g, data, len) && FCGX_FFlush(g->fcgi.out) == 0;
 }
 
+/* A request that waited in the queue may have outlived its client. */
+static bool
+peer_left(const struct gate *g)
+{
+	struct pollfd peer = { .fd = g->fd, .events = POLLRDHUP };
+
+	return poll(&peer, 1, 0) > 0;
+}
+
 /* False: nobody is there to read the answer. */
 static bool
 answer(struct gate *g, enum ss_err *outcome)
@@ -304,6 +314,8 @@ answer(struct gate *g, enum ss_err *outcome)
 		g->body_len != r->content_length)
 		request_refuse(r, SS_BAD_REQUEST,
 			"the body is shorter than its Content-Length");
+	if (peer_left(g))
+		request_refuse(r, SS_GONE, "the client left");
 	r->ss.body = r->body;
 	r->ss.body_len = g->body_len;
 	r->ss.client_fd = g->fd;

@@ -11,6 +11,7 @@
 #include "../../fcgi/reply.c"
 #include "../../fcgi/request.c"
 #include "../../fcgi/say.c"
+#include "../../fcgi/served.c"
 
 #include <sys/stat.h>
 

@@ -14,7 +14,6 @@
 #include "../../fcgi/request.c"
 #include "../../fcgi/say.c"
 
-#include <poll.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>

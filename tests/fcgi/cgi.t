@@ -98,6 +98,18 @@ is(cgi({ PATH_INFO => '/' . 'x' x 60000 })->{status}, 400,
 is(cgi({ STATESPACE_ROOT => '/etc', PATH_INFO => '/passwd' })->{status}, 404,
 	'a variable of the request is no configuration');
 
+# Standard error may lead nowhere: the log can be a file.
+Statespace::TestSite::write_file($config,
+	"root = \"$root\"\n[log]\nfile = \"$bin/log\"\n");
+my $logged = cgi({ PATH_INFO => '/a/page', REQUEST_ID => 'from-the-front' });
+is($logged->{status}, 200, 'with a log of its own');
+is($logged->{log}, '', 'standard error stays empty');
+open my $log, '<', "$bin/log" or die "log: $!";
+my @lines = <$log>;
+is(scalar @lines, 1, 'there is one line in the file');
+like($lines[0], qr{id=from-the-front .*path=/a/page status=200},
+	'with the id that the front gave, page and status');
+
 unlink $config;
 my $bare = cgi({ STATESPACE_ROOT => $root });
 is($bare->{status}, 500, 'without a root the answer is 500');
