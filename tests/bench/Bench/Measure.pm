@@ -125,12 +125,12 @@ sub turns
 	return \%rows;
 }
 
-# Proportional set size of processes in KiB, each.
+# Proportional set size of processes in KiB, each that may be looked at.
 sub pss
 {
 	return map {
-		open my $file, '<', "/proc/$_/smaps_rollup" or die "$_: $!";
-		map { /^Pss:\s+(\d+)/ } <$file>;
+		open my $file, '<', "/proc/$_/smaps_rollup";
+		$file && fileno $file ? map { /^Pss:\s+(\d+)/ } <$file> : ();
 	} @_;
 }
 
