@@ -3,9 +3,11 @@
  * One request through the gate while memory runs out, system calls fail, or
  * libfcgi does, one after the other.  The peer gets the answer, an honest 500,
  * or a connection that was closed without an end; never half an answer that
- * looks whole.  The same gate serves the next request.
+ * looks whole.  The same gate serves the next request, also when the machine's
+ * clock is set to another year in between.
  *
  * wrap: malloc calloc realloc recv write fcntl pipe2 pread accept4 setsockopt
+ * wrap: clock_gettime time
  * wrap: FCGX_Accept_r FCGX_GetError FCGX_PutStr FCGX_FFlush FCGX_FClose
  */
 #include "../../fcgi/gate.c"
@@ -51,8 +53,6 @@ now(const char *name)
 CALL(malloc, void *, NULL, ENOMEM, (size_t n), (n))
 CALL(calloc, void *, NULL, ENOMEM, (size_t n, size_t size), (n, size))
 CALL(realloc, void *, NULL, ENOMEM, (void *p, size_t n), (p, n))
-CALL(recv, ssize_t, -1, EIO, (int fd, void *p, size_t n, int flags),
-	(fd, p, n, flags))
 CALL(fcntl, int, -1, EINVAL, (int fd, int what, long value), (fd, what, value))
 CALL(pipe2, int, -1, EMFILE, (int ends[2], int flags), (ends, flags))
 CALL(pread, ssize_t, -1, EIO, (int fd, void *p, size_t n, off_t at),
@@ -63,6 +63,48 @@ CALL(accept4, int, -1, EMFILE,
 CALL(setsockopt, int, -1, EINVAL,
 	(int fd, int level, int name, const void *v, socklen_t n),
 	(fd, level, name, v, n))
+
+/* The wall clock steps; the one that only counts goes on with each piece. */
+static time_t step_s, passed_s, piece_s;
+
+int __real_clock_gettime(clockid_t id, struct timespec *t);
+int __wrap_clock_gettime(clockid_t id, struct timespec *t);
+int
+__wrap_clock_gettime(clockid_t id, struct timespec *t)
+{
+	int failed = __real_clock_gettime(id, t);
+
+	if (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE)
+		t->tv_sec += step_s;
+	else
+		t->tv_sec += passed_s;
+	return failed;
+}
+
+ssize_t __real_recv(int fd, void *p, size_t n, int flags);
+ssize_t __wrap_recv(int fd, void *p, size_t n, int flags);
+ssize_t
+__wrap_recv(int fd, void *p, size_t n, int flags)
+{
+	passed_s += piece_s;
+	if (now("recv")) {
+		errno = EIO;
+		return -1;
+	}
+	return __real_recv(fd, p, piece_s > 0 && n > 16 ? 16 : n, flags);
+}
+
+time_t __real_time(time_t *t);
+time_t __wrap_time(time_t *t);
+time_t
+__wrap_time(time_t *t)
+{
+	time_t now = __real_time(NULL) + step_s;
+
+	if (t != NULL)
+		*t = now;
+	return now;
+}
 
 /* What the gate says is not this test's. */
 ssize_t __real_write(int fd, const void *p, size_t n);
@@ -103,6 +145,7 @@ LIBRARY(FCGX_FFlush, int, -1, (FCGX_Stream * s), (s))
 LIBRARY(FCGX_FClose, int, -1, (FCGX_Stream * s), (s))
 
 #define CALLS_MAX 3000
+#define PARTS 5
 
 static void
 bail(const char *why)
@@ -308,11 +351,45 @@ each_inside_fails(struct gate *g, struct tally *t)
 	}
 }
 
+static void
+clock_steps(struct gate *g, struct tally *t)
+{
+	static const time_t steps[] = { 3600, -3600, 31536000, -315360000, 0 };
+	static const char call[] = "{\"command\": [\"echo\", \"x\"]}";
+	bool fit;
+
+	*t = (struct tally){ .first = ask(g, put_request("/", call), &fit) };
+	for (int turn = 0; turn < 4; turn++) {
+		for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+			step_s = steps[i];
+			t->calls++;
+			t->lies += ask(g, put_request("/", ""), &fit) != 200;
+			t->lost += ask(g, put_request("/", call), &fit) !=
+				t->first;
+		}
+	}
+}
+
+/* A byte now and then keeps no worker: all of them have half a minute. */
+static void
+drips(struct gate *g, struct tally *t)
+{
+	size_t len = put_request("/", "");
+	bool fit;
+
+	piece_s = 1;
+	t->lies += ask(g, len, &fit) != 200;
+	piece_s = 9;
+	t->unfit = ask(g, len, &fit);
+	piece_s = 0;
+	t->lies += ask(g, len, &fit) != 200;
+}
+
 static int
 worker(void *ctx)
 {
 	struct ss_error err = { .code = SS_OK };
-	struct tally t[4];
+	struct tally t[PARTS];
 	struct gate *g = gate_open(site, &attached, &err);
 	size_t before;
 	bool fit;
@@ -329,7 +406,11 @@ worker(void *ctx)
 	g = each_call_fails(g, "/", "{\"command\": [\"echo\", \"x\"]}", &t[2]);
 	if (g != NULL)
 		each_inside_fails(g, &t[3]);
-	for (int i = 0; i < 4; i++)
+	if (g != NULL) {
+		clock_steps(g, &t[4]);
+		drips(g, &t[4]);
+	}
+	for (int i = 0; i < PARTS; i++)
 		dprintf(report, "%d %d %d %d %d %zu\n", t[i].first, t[i].calls,
 			t[i].lies, t[i].lost, t[i].unfit,
 			open_count() > before ? open_count() - before : 0);
@@ -390,11 +471,20 @@ tell(const struct tally *t, const char *what)
 	is_int(t->lost, 0, "%s: the next one is right", what);
 }
 
+static void
+tell_clock(const struct tally *t)
+{
+	ok(t->calls > 0, "the clock is set %d times", t->calls);
+	is_int(t->lies, 0, "pages are answered as before");
+	is_int(t->lost, 0, "and tools run");
+	is_int(t->unfit, 0, "a request that drips in is given up");
+}
+
 int
 main(void)
 {
-	static const char *const what[] = { "a page", "a file", "a tool",
-		"the library" };
+	static const char *const what[PARTS] = { "a page", "a file", "a tool",
+		"the library", "the clock is set" };
 	char dir[] = "/tmp/ss-fault-XXXXXX", text[512] = "", *line = text;
 	struct ss_error err = { .code = SS_OK };
 	size_t have = 0, left = 0;
@@ -419,7 +509,7 @@ main(void)
 	while ((n = read(ends[0], text + have, sizeof(text) - 1 - have)) > 0)
 		have += (size_t)n;
 	waitpid(pid, NULL, 0);
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < PARTS; i++) {
 		struct tally t = { 0 };
 
 		if (sscanf(line, "%d %d %d %d %d %zu", &t.first, &t.calls,
@@ -430,8 +520,10 @@ main(void)
 		line = strchr(line, '\n') + 1;
 		if (t.first != 200)
 			skip(3, "tools cannot be confined here");
-		else
+		else if (i < PARTS - 1)
 			tell(&t, what[i]);
+		else
+			tell_clock(&t);
 	}
 	is_int((long long)left, 0, "no descriptor is left open");
 	ss_site_free(site);
