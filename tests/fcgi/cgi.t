@@ -4,10 +4,12 @@
 # out in every case, arguments never looked at.
 use strict;
 use warnings;
+use Config;
 use File::Copy qw(copy);
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use IPC::Open3 qw(open3);
+use POSIX ();
 use Statespace::FastCGI ();
 use Statespace::Server;
 use Statespace::TestSite;
@@ -93,6 +95,28 @@ is(cgi({ PATH_INFO => '/../etc/passwd' })->{status}, 403, 'a dot-dot');
 is(cgi({ PATH_INFO => "/a\nb" })->{status}, 400, 'a control byte');
 is(cgi({ PATH_INFO => '/' . 'x' x 60000 })->{status}, 400,
 	'an overlong variable');
+
+# A variable that came twice, which no shell and no Perl would let pass.
+SKIP: {
+	my %execve = ('x86_64' => 59, aarch64 => 221);
+	my ($number) = map { $execve{$_} } grep { $Config{archname} =~ /$_/ }
+	    keys %execve;
+	skip 'the number of execve is not known here', 2 unless $number;
+	my $pid = open my $out, '-|';
+	if (!$pid) {
+		my @twice = ('GATEWAY_INTERFACE=CGI/1.1', 'HTTP_HOST=localhost',
+			'REQUEST_METHOD=GET', 'PATH_INFO=/',
+			'PATH_INFO=/a/page');
+		my $words = pack 'PJ', $program, 0;
+		my $list = pack 'P' x @twice . 'J', @twice, 0;
+		open STDERR, '>', '/dev/null';
+		syscall $number, $program, $words, $list;
+		POSIX::_exit(127);
+	}
+	my $text = do { local $/; <$out> } // '';
+	like($text, qr/\AStatus: 400 /, 'a variable that came twice');
+	like($text, qr/came twice/, 'is named as such');
+}
 
 # A request's variables configure nothing.
 is(cgi({ STATESPACE_ROOT => '/etc', PATH_INFO => '/passwd' })->{status}, 404,

@@ -87,6 +87,20 @@ my %one = (files => { 'README.md' => $page },
 	$pool->stop_ok;
 }
 
+{
+	my $pool = Statespace::Pool->start(%one,
+		config => "$one{config}\[log]\nformat = \"json\"\n");
+	talk($pool->socket, request(variables(SCRIPT_NAME => "/a \"b\" \xc3\xbc",
+		REQUEST_ID => 'json-1')));
+	$pool->log_says(qr/json-1/);
+	my ($line) = grep { /json-1/ } split /\n/, $pool->log;
+	my $said = eval { decode_json($line) } || {};
+	is("@$said{qw(event id method status code)}",
+		'request json-1 GET 404 not_found', 'a line can be JSON');
+	is($said->{path}, "/a \"b\" \x{fc}", 'with whatever stands in it');
+	$pool->stop_ok;
+}
+
 # ------------------------------------------------- who asked, and which request --
 my $site = Statespace::TestSite->new(files => { %{ $one{files} },
 	'w/x' => '', 'write.md' => "---\ntools:\n"
