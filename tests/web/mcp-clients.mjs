@@ -44,6 +44,13 @@ async function same(name, client, transport, modern)
 		} catch { }
 		ok(modern ? agreed === 'agreed\n' : agreed.includes('not run'),
 			`${name}: a person is asked, or nothing runs`);
+		const rounds = modern
+			? text(await call('test_input_required_result_multi_round'))
+			: text(await client.callTool({
+				name: 'test_input_required_result_multi_round',
+				arguments: { color: 'blue', env: { name: 'Ada' } } }));
+		ok(rounds === 'Ada likes blue.\n',
+			`${name}: what a call needs is asked for, or given`);
 	} catch (e) {
 		ok(false, `${name}: ${e.stack ?? e}`);
 	}
@@ -87,8 +94,12 @@ async function version2()
 			versionNegotiation: { mode },
 			capabilities: { elicitation: {} } });
 
-		client.setRequestHandler('elicitation/create', async () =>
-			({ action: 'accept', content: { ok: true } }));
+		// A person who knows what each field wants.
+		const all = { ok: true, name: 'Ada', color: 'blue' };
+		client.setRequestHandler('elicitation/create', async request => ({
+			action: 'accept', content: Object.fromEntries(
+				Object.keys(request.params.requestedSchema.properties)
+					.map(field => [field, all[field]])) }));
 		return client;
 	};
 

@@ -127,9 +127,12 @@ like($out, qr/test_simple_text/, 'and lists the tools');
 ($out) = inspector(@http, '--method', 'tools/call',
 	'--tool-name', 'test_simple_text');
 like($out, qr/This is a simple text response/, 'it calls one over HTTP');
-($out) = inspector(Statespace::Server::binary(), 'mcp', '-c', $config, $site,
-	'--method', 'tools/call', '--tool-name', 'test_simple_text');
-like($out, qr/This is a simple text response/, 'and over lines');
+my @lines = (Statespace::Server::binary(), 'mcp', '-c', $config, $site);
+($out, $status) = inspector(@lines, '--method', 'tools/list', '--strict');
+ok($status == 0 && $out =~ /test_simple_text/, 'it lists them over lines');
+($out) = inspector(@lines, '--method', 'tools/call',
+	'--tool-name', 'test_simple_text');
+like($out, qr/This is a simple text response/, 'and calls one');
 
 # A bridge from lines to HTTP: what one writes, and what comes back.
 sub through_remote
@@ -160,14 +163,18 @@ sub through_remote
 	    "\n", '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":'
 	    . '{"name":"test_simple_text"}}', "\n";
 	my $second = <$out> // '';
+	print {$in} '{"jsonrpc":"2.0","id":3,"method":"tools/list"}', "\n";
+	my $third = <$out> // '';
 	close $in;
 	kill 'TERM', $pid;
 	waitpid $pid, 0;
-	return $first . $second;
+	return ($first . $second, $third);
 }
 
-like(through_remote(), qr/This is a simple text response/,
+my ($called, $listed) = through_remote();
+like($called, qr/This is a simple text response/,
 	'mcp-remote carries lines to HTTP');
+like($listed, qr/"name":"test_simple_text"/, 'a list too');
 $server->stop_ok;
 
 sub free_port
@@ -206,11 +213,14 @@ my $port = free_port();
 my $proxy = spawn($port, $node, "$modules/.bin/mcp-proxy", '--port', $port,
 	'--host', '127.0.0.1', '--upstreamProtocol', 'auto', '--',
 	Statespace::Server::binary(), 'mcp', '-c', $config, $site);
-($out) = inspector('--server-url', "http://127.0.0.1:$port/mcp",
-	'--transport', 'http', '--method', 'tools/call',
+@http = ('--server-url', "http://127.0.0.1:$port/mcp",
+	'--transport', 'http');
+($out) = inspector(@http, '--method', 'tools/call',
 	'--tool-name', 'test_simple_text');
 like($out, qr/This is a simple text response/,
 	'mcp-proxy carries HTTP to lines');
+($out) = inspector(@http, '--method', 'tools/list');
+like($out, qr/"test_simple_text"/, 'a list too');
 end($proxy);
 
 # ------------------------------------------------------------- plain CGI --
