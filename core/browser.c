@@ -41,16 +41,26 @@ way_to_root(struct exchange *x, size_t depth)
 	return way;
 }
 
-/* A prefix without its slash: the browser is one folder above the site. */
+/*
+ * A prefix without its slash: the browser is one folder above the site.  Where
+ * the prefix is missing, only an absolute path leads there.
+ */
 static const char *
-way_into_prefix(struct exchange *x)
+way_into_prefix(struct exchange *x, bool above)
 {
-	const char *name = strrchr(x->site->config.http.prefix, '/');
+	const char *name = x->site->config.http.prefix, *slash;
+	size_t n = strlen(name);
 	struct buf way = BUF_INIT(PATH_BYTES_MAX);
 	const char *copy;
 
-	name = name != NULL ? name + 1 : x->site->config.http.prefix;
-	escape_path(&way, name, strlen(name));
+	while (n > 0 && name[n - 1] == '/')
+		n--;
+	slash = above ? memrchr(name, '/', n) : NULL;
+	if (slash != NULL) {
+		n -= (size_t)(slash + 1 - name);
+		name = slash + 1;
+	}
+	escape_path(&way, name, n);
 	buf_char(&way, '/');
 	copy = arena_copy(&x->site->arena, buf_view(&way).data, way.len);
 	buf_release(&way);
@@ -69,7 +79,7 @@ find_ways(struct exchange *x, struct html_page *page)
 	size_t dir = path_dir_len(page->path), depth = 0;
 
 	if (asked == NULL || asked[0] == '\0') {
-		page->root = way_into_prefix(x);
+		page->root = way_into_prefix(x, asked != NULL);
 	} else {
 		for (const char *p = asked + 1; *p != '\0'; p++)
 			depth += *p == '/';

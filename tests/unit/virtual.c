@@ -95,6 +95,20 @@ open_site(const char *listed, const char *items)
 		printf("# %s\n", err.message);
 }
 
+/* The same below a path of the front's. */
+static void
+open_prefixed(const char *prefix)
+{
+	struct ss_error err = { 0 };
+
+	site = ss_site_new();
+	ss_site_set_root(site, dir, &err);
+	ss_site_set_option(site, "sandbox.mode", "off", &err);
+	ss_site_set_option(site, "http.prefix", prefix, &err);
+	if (ss_site_open(site, &err) != SS_OK)
+		printf("# %s\n", err.message);
+}
+
 /* The paths of a list with a blank between; "+": it is cut. */
 static const char *
 names(const struct listing *l)
@@ -217,8 +231,21 @@ test_files(void)
 	is_str(header("Content-Type"), "text/html; charset=utf-8",
 		"AGENTS.md for people");
 
+	ok(strstr(ask("GET", "/none", "text/html"), " href=\"./\"") != NULL,
+		"an error leads back to the site");
+	ss_response_release(&res);
+	ss_site_free(site);
+	site = NULL;
+	open_prefixed("/p q/");
+	ok(strstr(ask("GET", "/p q", "text/html"),
+		   " href=\"p%20q/__meta/view.css") != NULL,
+		"a prefix without its slash is a folder above the site");
+	ok(strstr(ask("GET", "/else/where", "text/html"),
+		   " href=\"/p%20q/__meta/view.css") != NULL,
+		"from outside of it only its whole path leads there");
+	open_site(NULL, NULL);
+
 	put_large("other/large.md");
-	site->catalog->checked_us = 0;
 	body = ask("GET", "/AGENTS.md", NULL);
 	ok(strstr(body, "large.md") == NULL,
 		"a page that does not fit is left out whole");
