@@ -285,7 +285,10 @@ describe_argument(void *ctx, struct mcp *m, const char *name)
 			mcp_text(m, "description", text_at(n, "description"));
 }
 
-/* A person fills in what the call leaves out.  RPC_OK also for a question. */
+/*
+ * A person fills in what the call leaves out.  RPC_OK also for a question, with
+ * *answered saying so, which is left alone where there is none.
+ */
 static enum rpc_code
 ask_arguments(struct mcp *m, struct given *g, const char *path,
 	enum mcp_answered *answered)
@@ -300,7 +303,6 @@ ask_arguments(struct mcp *m, struct given *g, const char *path,
 	struct mcp_round round;
 	enum rpc_code code;
 
-	*answered = MCP_AGREED;
 	if (forms == NULL || m->era != MCP_MODERN)
 		return RPC_OK;
 	if (ask_parse(&reading, forms, &a.asks, &a.ask_count) != SS_OK)
@@ -488,7 +490,7 @@ write_messages(struct mcp *m, const struct ss_document *doc,
 	const char *text = text_at(prompt, "text");
 	const char *description = text_at(prompt, "description");
 	struct given g = { .prompt = prompt };
-	enum mcp_answered answered;
+	enum mcp_answered answered = MCP_AGREED;
 	enum rpc_code code;
 
 	code = read_arguments(m, &g);
