@@ -21,7 +21,8 @@ my $top = abs_path(dirname(__FILE__) . '/../..');
 $ENV{PATH} .= ':/usr/sbin:/usr/local/sbin';
 
 my $pool = Statespace::Pool->start(
-	files => { 'README.md' => "---\ntools:\n  - [echo, {}]\n---\n# Hello\n",
+	files => { 'README.md' => "---\ntools:\n  - [echo, {}]\n"
+		    . "  - [sleep, {}]\n---\n# Hello\n",
 		'a/page.md' => "# A page\n", 'big.txt' => 'x' x 2_000_000,
 		'b%41.md' => "# Percent\n" },
 	# Apache does not run as root: its account must reach the socket.
@@ -119,6 +120,36 @@ sub same_cases
 		Origin => 'http://evil.example' })->{status}, 403,
 		"$name: a foreign Origin");
 	mcp_cases($front, $name);
+	death_case($front, $name);
+	return;
+}
+
+# A worker that dies in the middle of a request: no front may call it a success.
+sub death_case
+{
+	my ($front, $name) = @_;
+	my $line = "sleep 49$$";
+	pipe my $read, my $write or die "pipe: $!";
+	my $client = fork() // die "fork: $!";
+
+	if ($client == 0) {
+		my $answer = $front->run('/', [split / /, $line], %host);
+		print $write $answer->{status};
+		close $write;
+		POSIX::_exit(0);
+	}
+	close $write;
+	my $seen = $pool->until_true(sub {
+		my $all = Statespace::Server::processes();
+		return kill 'KILL', map { $all->{$_}{ppid} }
+		    grep { $all->{$_}{line} eq $line } keys %$all;
+	}, 5);
+	my $status = <$read> // '';
+	waitpid $client, 0;
+	SKIP: {
+		skip 'tools cannot be confined here', 1 unless $seen;
+		like($status, qr/^50[0-4]$/, "$name: a worker that dies");
+	}
 	return;
 }
 
@@ -147,7 +178,7 @@ sub mcp_cases
 	my $list = mcp($front, 'tools/list', {});
 	my @tools = @{ $list->{result}{tools} || [] };
 
-	is("@{[ map { $_->{name} } @tools ]}", 'echo', "$name: MCP lists tools")
+	is("@{[ map { $_->{name} } @tools ]}", 'echo sleep', "$name: MCP lists tools")
 	    or diag explain $list;
 	my %call = (name => 'echo', arguments => { arg1 => 'hi' });
 	my $run = mcp($front, 'tools/call', \%call, 'Mcp-Name' => 'echo');
@@ -453,5 +484,5 @@ END
 	return;
 }
 
-$pool->stop_ok;
+$pool->stop_ok(allow => qr/ended by signal/);
 done_testing;
