@@ -24,7 +24,7 @@ my $pool = Statespace::Pool->start(
 	files => { 'README.md' => "---\ntools:\n  - [echo, {}]\n"
 		    . "  - [sleep, {}]\n---\n# Hello\n",
 		'a/page.md' => "# A page\n", 'big.txt' => 'x' x 2_000_000,
-		'b%41.md' => "# Percent\n" },
+		'healthzero.md' => "# No health\n", 'b%41.md' => "# Percent\n" },
 	# Apache does not run as root: its account must reach the socket.
 	config => "[pool]\nmode = \"static\"\nworkers = 4\n"
 	    . "socket_mode = \"0666\"\n"
@@ -124,6 +124,20 @@ sub same_cases
 	return;
 }
 
+# What a process beside the workers answers.
+sub health_cases
+{
+	my ($front, $name) = @_;
+
+	is($front->request('GET', "/$_", %host)->{status}, 200, "$name: $_")
+	    for qw(healthz readyz __meta/version);
+	like($front->request('GET', '/__meta/status', %host)->{body},
+		qr/"pool": \{/, "$name: figures");
+	is($front->request('GET', '/healthzero', %host)->{body},
+		"# No health\n", "$name: a longer name is a page");
+	return;
+}
+
 # A worker that dies in the middle of a request: no front may call it a success.
 sub death_case
 {
@@ -210,10 +224,7 @@ SKIP: {
 	same_cases($front, 'nginx');
 	is($front->request('GET', '/healthz')->{status}, 421,
 		'nginx: health has a Host, too');
-	is($front->request('GET', '/readyz', %host)->{status}, 200,
-		'nginx: ready');
-	is($front->request('GET', '/__meta/status', %host)->{status}, 200,
-		'nginx: figures');
+	health_cases($front, 'nginx');
 	my $large = $front->request('POST', '/', body => 'x' x 1_200_000,
 		headers => { %{ $host{headers} },
 		'Content-Type' => 'application/json' });
@@ -284,6 +295,7 @@ SKIP: {
 	my ($pid, $front) = start_front($port, 'lighttpd', '-D', '-f',
 		"$dir/lighttpd.conf");
 	same_cases($front, 'lighttpd');
+	health_cases($front, 'lighttpd');
 	my $large = $front->request('POST', '/', body => 'x' x 1_200_000,
 		headers => { %{ $host{headers} },
 		'Content-Type' => 'application/json' });
@@ -388,8 +400,9 @@ SKIP: {
 	$site =~ s{/run/statespace/pool\.sock}{$socket}g;
 	$site =~ s{VirtualHost \*:80}{VirtualHost *:$port};
 	my ($pid, $front) = start_apache($port, apache_head($port, @common,
-		qw(proxy proxy_fcgi env)) . $site);
+		qw(proxy proxy_fcgi env setenvif)) . $site);
 	same_cases($front, 'Apache mod_proxy_fcgi');
+	health_cases($front, 'Apache mod_proxy_fcgi');
 	kill 'TERM', $pid;
 	waitpid $pid, 0;
 
