@@ -68,10 +68,12 @@ prompt_named(const struct frontmatter *front, const char *name)
 		? front->prompts->first
 		: NULL;
 
-	for (; n != NULL; n = n->next)
-		if (n->kind == NODE_MAP && text_at(n, "name") != NULL &&
-			strcmp(text_at(n, "name"), name) == 0)
+	for (; n != NULL; n = n->next) {
+		const char *own = text_at(n, "name");
+
+		if (own != NULL && strcmp(own, name) == 0)
 			return n;
+	}
 	return NULL;
 }
 
