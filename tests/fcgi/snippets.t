@@ -141,7 +141,23 @@ sub refuses
 	my $run = ask($scheme, '/', @words, @post);
 
 	is($get->{status}, 401, "$name: a page is not for strangers");
-	unlike($get->{body}, qr/<html>|Hello/, "$name: said in text");
+	unlike($get->{body}, qr/<html|Hello/, "$name: said in text");
+	like($get->{head}, qr/^X-Content-Type-Options: nosniff\r?$/mi,
+		"$name: with our guard");
+	like($get->{head}, qr/^X-Request-Id: \w+\r?$/mi, "$name: and an id");
+	my $page = ask($scheme, '/', @words, '-H',
+		'Accept: text/html,application/xhtml+xml,*/*;q=0.8');
+	is($page->{status}, 401, "$name: nor for a stranger's browser");
+	like($page->{head}, qr/^Content-Type: text\/html; charset=utf-8\r?$/mi,
+		"$name: which is shown a page");
+	like($page->{head}, qr/^Content-Security-Policy: default-src 'none'; /mi,
+		"$name: with a policy");
+	like($page->{body}, qr{<h1>Who is it\?</h1>\n<p>Say who you are\.</p>},
+		"$name: that says it");
+	unlike($page->{body}, qr/Hello/, "$name: and nothing more");
+	is(scalar(grep { /^WWW-Authenticate:/i } split /\r\n/, $page->{head}),
+		scalar(grep { /^WWW-Authenticate:/i } split /\r\n/, $get->{head}),
+		"$name: the challenge is the same");
 	is($run->{status}, 401, "$name: nor is a tool");
 	is(eval { decode_json($run->{body})->{error}{code} }, 'unauthorized',
 		"$name: said as JSON of our shape");
