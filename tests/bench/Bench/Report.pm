@@ -53,6 +53,8 @@ sub table
 		    map { defined $_ ? number($_) : '' }
 		    @$row{qw(ratio best cpu_us)};
 	}
+	printf "  %s: %d requests went wrong\n", $_, $rows->{$_}{errors}
+	    for grep { $rows->{$_}{errors} } @names;
 	print "  ratio: of \"$base\", median of the rounds; best: of the best "
 	    . "samples\n";
 	push @{ $self->{tables} }, { id => $id, title => $title,
