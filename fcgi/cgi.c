@@ -50,17 +50,7 @@ static bool
 send_bytes(void *ctx, const char *data, size_t len)
 {
 	(void)ctx;
-	while (len > 0) {
-		ssize_t n = write(STDOUT_FILENO, data, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		data += n;
-		len -= (size_t)n;
-	}
-	return true;
+	return reply_write(STDOUT_FILENO, data, len);
 }
 
 /* For what happens before there is a site, or after a worker's death. */

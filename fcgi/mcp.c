@@ -24,6 +24,7 @@
 
 #include "commands.h"
 #include "options.h"
+#include "reply.h"
 #include "say.h"
 
 #define JOBS_MAX 8 /* while so many run, no line is read */
@@ -61,27 +62,11 @@ struct server {
 /* ------------------------------------------------------------- bytes out -- */
 
 static bool
-write_all(int fd, const char *data, size_t len)
-{
-	while (len > 0) {
-		ssize_t n = write(fd, data, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		data += n;
-		len -= (size_t)n;
-	}
-	return true;
-}
-
-static bool
 send_line(void *ctx, const char *message, size_t len)
 {
 	int fd = *(const int *)ctx;
 
-	return write_all(fd, message, len) && write_all(fd, "\n", 1);
+	return reply_write(fd, message, len) && reply_write(fd, "\n", 1);
 }
 
 static void
@@ -262,7 +247,7 @@ relay(struct server *s, struct job *job)
 		size_t len = (size_t)(end - b->data) + 1;
 
 		job->answered = is_response(b->data, len);
-		write_all(STDOUT_FILENO, b->data, len);
+		reply_write(STDOUT_FILENO, b->data, len);
 		memmove(b->data, b->data + len, b->len - len);
 		b->len -= len;
 	}

@@ -15,6 +15,22 @@
 #define HEAD_MAX 4096
 #define CHUNK 65536
 
+bool
+reply_write(int fd, const char *data, size_t len)
+{
+	while (len > 0) {
+		ssize_t n = write(fd, data, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		data += n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
 struct head {
 	char text[HEAD_MAX];
 	size_t len;
