@@ -100,7 +100,7 @@ sub lighttpd_handover
 	my ($port, $socket, $site) = @_;
 	my $text = shipped('lighttpd.conf');
 
-	$text =~ s{/run/statespace/pool\.sock}{$socket};
+	$text =~ s{/run/statespace/pool\.sock}{$socket}g;
 	$text =~ s{^server\.port = \d+}{server.port = $port}m;
 	$text =~ s{#("x-sendfile)}{$1}g;
 	$text =~ s{/srv/statespace}{$site};
@@ -146,7 +146,7 @@ sub apache_handover
 	my ($dir, $port, $socket, $site) = @_;
 	my $text = shipped('apache.conf');
 
-	$text =~ s{/run/statespace/pool\.sock}{$socket};
+	$text =~ s{/run/statespace/pool\.sock}{$socket}g;
 	$text =~ s{^\s*#\s*(XSendFile.*)}{$1}gm;
 	$text =~ s{/srv/statespace}{$site};
 	$text =~ s{\*:80}{127.0.0.1:$port};
