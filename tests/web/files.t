@@ -274,7 +274,7 @@ sub lighttpd_conf
 
 	open my $in, '<', "$FindBin::Bin/../../nginx/lighttpd.conf" or die $!;
 	my $conf = do { local $/; <$in> };
-	$conf =~ s{/run/statespace/pool\.sock}{$pool->socket}e;
+	$conf =~ s{/run/statespace/pool\.sock}{$pool->socket}ge;
 	$conf =~ s{^server\.port = 80}{server.port = $port}m;
 	$conf =~ s{#("x-sendfile)}{$1}g;
 	$conf =~ s{/srv/statespace}{$root}g;
@@ -288,7 +288,7 @@ sub apache_conf
 
 	open my $in, '<', "$FindBin::Bin/../../nginx/apache.conf" or die $!;
 	my $conf = do { local $/; <$in> };
-	$conf =~ s{/run/statespace/pool\.sock}{$pool->socket}e;
+	$conf =~ s{/run/statespace/pool\.sock}{$pool->socket}ge;
 	$conf =~ s{VirtualHost \*:80}{VirtualHost *:$port};
 	$conf =~ s{^\t#\t(XSendFile)}{\t$1}mg;
 	$conf =~ s{/srv/statespace}{$root}g;
@@ -298,7 +298,8 @@ sub apache_conf
 	    "Listen 127.0.0.1:$port\nErrorLog $scratch/front.log\n",
 	    $> == 0 ? "User nobody\nGroup nogroup\n" : '',
 	    (map { "LoadModule ${_}_module $APACHE/mod_$_.so\n" }
-		qw(mpm_event authz_core alias proxy proxy_fcgi env xsendfile)),
+		qw(mpm_event authz_core alias proxy proxy_fcgi env
+			setenvif xsendfile)),
 	    $conf;
 }
 
@@ -314,31 +315,40 @@ my %fronts = (
 			: -e "$APACHE/mod_xsendfile.so" ? '' : 'mod_xsendfile' } },
 );
 
-# Its process and a Statespace::Server for requests to it.
+# Its process and a Statespace::Server for requests to it.  A port that was
+# free a moment ago may be somebody else's now: then another one.
 sub start_front
 {
 	my ($name, $pool) = @_;
 	my $scratch = $pool->site->scratch;
-	my $port = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1)
-	    ->sockport;
 	my $file = "$scratch/front.conf";
 
-	Statespace::TestSite::write_file($file,
-		$fronts{$name}{conf}->($port, $pool));
-	my $pid = fork() // die "fork: $!";
-	if ($pid == 0) {
-		POSIX::setsid();
-		$ENV{PATH} .= ':/usr/sbin';
-		open STDERR, '>>', "$scratch/front.log";
-		open STDOUT, '>&', \*STDERR;
-		exec $fronts{$name}{command}->($file) or POSIX::_exit(127);
+	for (1 .. 3) {
+		my $port = IO::Socket::INET->new(LocalAddr => '127.0.0.1',
+			Listen => 1)->sockport;
+		Statespace::TestSite::write_file($file,
+			$fronts{$name}{conf}->($port, $pool));
+		my $pid = fork() // die "fork: $!";
+		if ($pid == 0) {
+			POSIX::setsid();
+			$ENV{PATH} .= ':/usr/sbin';
+			open STDERR, '>>', "$scratch/front.log";
+			open STDOUT, '>&', \*STDERR;
+			exec $fronts{$name}{command}->($file)
+			    or POSIX::_exit(127);
+		}
+		my $until = time + 30;
+		while (waitpid($pid, POSIX::WNOHANG()) == 0 && time < $until) {
+			return ($pid, bless { port => $port, owner => 0 }, 'Asks')
+			    if IO::Socket::INET->new(PeerAddr => '127.0.0.1',
+				    PeerPort => $port);
+			sleep 0.05;
+		}
+		kill 'KILL', $pid;
 	}
-	for (1 .. 200) {
-		last if IO::Socket::INET->new(PeerAddr => '127.0.0.1',
-			PeerPort => $port);
-		sleep 0.05;
-	}
-	return ($pid, bless { port => $port, owner => 0 }, 'Asks');
+	open my $log, '<', "$scratch/front.log" or die "$name: $!";
+	local $/;
+	die "$name does not start: " . <$log>;
 }
 
 # A worker's log line has no length where the front server sends the file.
