@@ -803,6 +803,7 @@ words_of(int status)
 		const char *words;
 	} known[] = {
 		{ 400, "Not understood" },
+		{ 401, "Who is it?" },
 		{ 403, "Refused" },
 		{ 404, "Not found" },
 		{ 405, "Not done here" },
