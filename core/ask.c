@@ -53,7 +53,8 @@ check_once(const struct reading *r, const struct node *map,
 		if (twice)
 			return value_refuse(r, node_member(map, "arguments"),
 				"each argument once",
-				"\"%.100s\" is asked for twice", name);
+				"\"%.*s\" is asked for twice",
+				(int)utf8_cut(name, strlen(name), 100), name);
 	}
 	return SS_OK;
 }

@@ -12,9 +12,13 @@ lint_warn(const struct lint *l, unsigned line, unsigned column,
 	char text[256];
 	va_list args;
 
+	int n;
+
 	va_start(args, message);
-	vsnprintf(text, sizeof(text), message, args);
+	n = vsnprintf(text, sizeof(text), message, args);
 	va_end(args);
+	if (n >= (int)sizeof(text))
+		text[utf8_cut(text, sizeof(text) - 1, sizeof(text) - 2)] = '\0';
 	l->fn(l->ctx, line, column, SS_LEVEL_WARNING, text, hint);
 }
 

@@ -337,13 +337,17 @@ read_asks(const struct reading *r, const struct node *map, struct spec *out)
 	if ((e = ask_parse(r, n, &out->asks, &out->ask_count)) != SS_OK)
 		return e;
 	for (size_t i = 0; i < out->ask_count; i++)
-		for (size_t k = 0; k < out->asks[i].arguments.count; k++)
-			if (!takes(out, out->asks[i].arguments.names[k]))
+		for (size_t k = 0; k < out->asks[i].arguments.count; k++) {
+			const char *name = out->asks[i].arguments.names[k];
+
+			if (!takes(out, name))
 				return value_refuse(r, n,
 					"forms for placeholders of the "
 					"command and variables of its env",
-					"this tool takes no \"%.100s\"",
-					out->asks[i].arguments.names[k]);
+					"this tool takes no \"%.*s\"",
+					(int)utf8_cut(name, strlen(name), 100),
+					name);
+		}
 	return SS_OK;
 }
 

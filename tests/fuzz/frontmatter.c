@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Any bytes as a page: no crash; what is refused grants nothing and says
- * where and why; what is accepted prints as YAML that means the same tools.
+ * where and why; what is accepted prints as YAML that means the same tools,
+ * and what lint says of it can be shown.
  */
 #include <stdlib.h>
 
-#include "frontmatter.h"
+#include "lint.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -28,6 +29,17 @@ check_refusal(const struct frontmatter *f, const struct node_place *place,
 	promise(utf8_valid(err->hint, strlen(err->hint)));
 	promise(f->spec_count == 0 && f->specs == NULL && !f->env.set &&
 		f->root == NULL && f->sandbox.line == 0);
+}
+
+static void
+check_lint(void *ctx, unsigned line, unsigned column, enum ss_level level,
+	const char *message, const char *hint)
+{
+	(void)ctx;
+	(void)level;
+	promise(line > 0 && column > 0);
+	promise(message[0] != '\0' && utf8_valid(message, strlen(message)));
+	promise(hint == NULL || utf8_valid(hint, strlen(hint)));
 }
 
 /* One tool, printed, parsed and printed again. */
@@ -69,6 +81,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	promise(f.body <= size);
 	for (size_t i = 0; i < f.spec_count && i < 20; i++)
 		check_print(&arena, &f.specs[i]);
+	lint_frontmatter(&f, NULL, 0, check_lint, NULL);
 	frontmatter_release(&f);
 	arena_release(&arena);
 	return 0;
