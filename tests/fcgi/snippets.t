@@ -96,7 +96,7 @@ END
 		exec 'nginx', '-e', "$dir/log", '-p', $dir, '-c',
 		    "$dir/nginx.conf" or POSIX::_exit(127);
 	}
-	my $until = time + 10;
+	my $until = time + 40;
 	until (IO::Socket::INET->new(PeerAddr => '127.0.0.1',
 		PeerPort => $port)) {
 		die 'no nginx: ' . slurp("$dir/log") if time > $until;
