@@ -176,7 +176,7 @@ static const struct method {
 	{ "prompts/list", mcp_prompts_list, MCP_LEGACY | MCP_MODERN, NULL,
 		false },
 	{ "prompts/get", mcp_prompts_get, MCP_LEGACY | MCP_MODERN, "name",
-		false },
+		true },
 	{ "skills/list", mcp_skills_list, MCP_LEGACY | MCP_MODERN, NULL,
 		false },
 	{ "skills/get", mcp_skills_get, MCP_LEGACY | MCP_MODERN, NULL, false },

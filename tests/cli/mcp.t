@@ -26,12 +26,14 @@ tools:
   - { name: big, command: [head, -c, '900000', /dev/zero, ;] }
   - { name: crash, command: [sh, -c, 'kill -9 $$', ;] }
   - { name: careful, command: [echo, done, ;], confirm: true }
+prompts: [{ name: slowly, messages: [{ file: slow.md }] }]
 ---
 # Site
 ```component
 echo ran
 ```
 END
+$site->write('slow.md', "```component\nsleep 0.7; echo slept\n```\n");
 
 # ---------------------------------------------------------------- a client --
 
@@ -195,6 +197,11 @@ sub test_beside
 	    || time > $until;
 	ask('b', 'ping');
 	is(line()->{id}, 'b', 'another request is answered meanwhile');
+	ask('q', 'prompts/get', { name => 'slowly' });
+	ask('r', 'ping');
+	is(line()->{id}, 'r', 'beside a prompt whose page has to run, too');
+	like(line()->{result}{messages}[0]{content}{resource}{text}, qr/slept/,
+		'which comes when it is done');
 	put(method => 'notifications/cancelled', params => { requestId => 'x' });
 	put(method => 'notifications/cancelled', params => { requestId => 'a' });
 	ok(!Statespace::Server::process_lives('sleep 21', 5),
