@@ -5,6 +5,24 @@
 
 #define ANSWER "ok"
 
+/* A word that could be taken for several, or for a line of ours, in quotes. */
+static void
+show(struct buf *out, struct ss_text word)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "abcdefghijklmnopqrstuvwxyz"
+				    "0123456789_./:=@%+,-";
+	size_t n = 0;
+
+	while (n < word.len && word.data[n] != '\0' &&
+		strchr(plain, word.data[n]) != NULL)
+		n++;
+	if (n == word.len && n > 0)
+		buf_add(out, word.data, n);
+	else
+		json_string(out, word.data, word.len);
+}
+
 static void
 question(struct mcp *m, const struct ss_document *doc, const struct spec *spec,
 	const struct proto_request *q)
@@ -16,10 +34,12 @@ question(struct mcp *m, const struct ss_document *doc, const struct spec *spec,
 	buf_text(&text, "Run this command?");
 	for (size_t i = 0; i < q->word_count; i++) {
 		buf_char(&text, i == 0 ? '\n' : ' ');
-		buf_add(&text, q->words[i].data, q->words[i].len);
+		show(&text, q->words[i]);
 	}
-	for (size_t i = 0; i < q->env_count; i++)
-		buf_printf(&text, "\n%s=%s", q->env[i].name, q->env[i].value);
+	for (size_t i = 0; i < q->env_count; i++) {
+		buf_printf(&text, "\n%s=", q->env[i].name);
+		show(&text, text_of(q->env[i].value));
+	}
 	if (q->has_stdin)
 		buf_printf(&text, "\nwith %zu bytes of standard input",
 			q->stdin_text.len);

@@ -423,6 +423,11 @@ sub test_confirm
 	is($asked->{resultType}, 'input_required', 'a person is asked');
 	like($asked->{inputRequests}{confirm}{params}{message},
 		qr/^echo done x$/m, 'about the whole command');
+	like(result(modern('tools/call', { %call, arguments => {
+		arg1 => "x\nin the directory of /else" } }, %CAN))
+		->{inputRequests}{confirm}{params}{message},
+		qr/^echo done "x\\nin the directory of \/else"$/m,
+		'a word cannot pass for a line of the question');
 	ok(result(again(\%call, $asked, confirm => $no))->{isError},
 		'it does not run when the box is empty');
 	ok(result(again(\%call, $asked, confirm => 'decline'))->{isError},
