@@ -46,6 +46,14 @@ sub free_port
 	    ->sockport;
 }
 
+# However this test ends, its front servers do.
+my @fronts;
+$SIG{$_} = sub { exit 1 } for qw(HUP INT TERM);
+END {
+	local $?;
+	for (@fronts) { kill 'TERM', $_ if waitpid($_, 1) == 0 }
+}
+
 # A front server in the foreground; a Statespace::Server for its requests.
 sub start_front
 {
@@ -59,6 +67,7 @@ sub start_front
 		open STDERR, '>&', \*STDOUT;
 		exec { $words[0] } @words or POSIX::_exit(127);
 	}
+	push @fronts, $pid;
 	my $until = time + 40;
 	until (IO::Socket::INET->new(PeerAddr => '127.0.0.1',
 		PeerPort => $port)) {

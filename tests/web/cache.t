@@ -83,7 +83,13 @@ http {
 }
 END
 $ENV{PATH} .= ':/usr/sbin:/usr/local/sbin';
-my $nginx = fork() // die "fork: $!";
+my $nginx;
+$SIG{$_} = sub { exit 1 } for qw(HUP INT TERM);
+END {
+	local $?;
+	kill 'TERM', $nginx if $nginx && waitpid($nginx, 1) == 0;
+}
+$nginx = fork() // die "fork: $!";
 if ($nginx == 0) {
 	POSIX::setsid();
 	open STDERR, '>>', "$dir/log";
