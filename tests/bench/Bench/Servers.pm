@@ -105,6 +105,7 @@ sub spawn
 	my $pid = fork() // die "fork: $!";
 
 	if ($pid == 0) {
+		setpgrp;
 		open STDIN, '<', '/dev/null';
 		open STDOUT, '>>', "$self->{dir}/log";
 		open STDERR, '>&', \*STDOUT;
@@ -374,24 +375,21 @@ sub log
 	return scalar <$file> // '';
 }
 
-# fcgiwrap leaves its children behind when it ends, so they are asked first.
+# Each leads a group of its own: fcgiwrap leaves its children behind.
 sub stop
 {
 	my ($self) = @_;
-	my $all = Statespace::Server::processes();
-	my %ours = map { $_ => 1 } @{ $self->{pids} };
-
-	kill 'TERM', grep { $ours{ $all->{$_}{ppid} }
-		&& $all->{$_}{line} =~ /fcgiwrap|bare_fcgi/ } keys %$all;
-	kill 'TERM', @{ $self->{pids} };
+	my @pids = splice @{ $self->{pids} };
 	my $until = time + 10;
-	for my $pid (@{ $self->{pids} }) {
+
+	kill 'TERM', @pids;
+	for my $pid (@pids) {
 		while (waitpid($pid, POSIX::WNOHANG()) == 0) {
 			kill 'KILL', $pid if time > $until;
 			sleep 0.01;
 		}
+		kill 'KILL', -$pid;
 	}
-	$self->{pids} = [];
 	return map { "logged: $_" } $self->log =~
 	    /^.*(?:Sanitizer|runtime error:|code=internal).*$/mg;
 }
