@@ -30,6 +30,8 @@
 	(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |            \
 		CLONE_NEWUTS)
 
+#define WORKER_BYTES (16 << 20) /* a worker's and its launcher's own */
+
 static struct sandbox self = {
 	.site = "", .site_fd = -1, .scratch = "", .libexec = ""
 };
@@ -38,6 +40,14 @@ const struct sandbox *
 sandbox_self(void)
 {
 	return &self;
+}
+
+static struct cgroup memory = CGROUP_INIT;
+
+struct cgroup *
+walls_memory(void)
+{
+	return &memory;
 }
 
 int
@@ -493,13 +503,27 @@ keep_only(struct birth *b, int *report, int only)
 	return true;
 }
 
+/* A launcher's runs are bounded by its worker: the group is one. */
+static void
+join_group(const struct birth *b, bool launcher)
+{
+	if (b->plan->memory_group == NULL)
+		return;
+	memory = *b->plan->memory_group;
+	cgroup_join(&memory);
+	if (launcher)
+		cgroup_close(&memory);
+}
+
 static int
 child(struct birth *b, int report, const struct birth_wish *wish)
 {
-	bool born = (wish->only < 0 || keep_only(b, &report, wish->only)) &&
-		enter_level(b);
+	bool born;
 	int status;
 
+	join_group(b, wish->only >= 0);
+	born = (wish->only < 0 || keep_only(b, &report, wish->only)) &&
+		enter_level(b);
 	if (!born && b->step->number == 0)
 		b->step->number = EIO;
 	if (write(report, b->step, sizeof(*b->step)) !=
@@ -676,17 +700,23 @@ sandbox_fork(struct sandbox_plan *plan, unsigned keeps,
 		.ctx = ctx,
 		.only = -1,
 		.launcher = -1 };
+	struct cgroup group = CGROUP_INIT;
 	struct step failed;
 	bool born;
 
 	*pid = -1;
 	if (plan->account[0] == '\0')
 		return error_internal(err, 0, "sandbox_prepare was not called");
+	if (plan->grouped &&
+		cgroup_open(&group, plan->scratch_bytes + WORKER_BYTES))
+		plan->memory_group = &group;
 	if (keeps == 0 && launcher_keeps(plan) != 0)
 		wish.launcher = bear_launcher(plan);
 	born = plan->decided ? birth_later(plan, &wish, pid, &failed)
 			     : birth_first(plan, &wish, pid, &failed);
 	fd_close(&wish.launcher);
+	plan->memory_group = NULL;
+	cgroup_close(&group);
 	if (born)
 		return SS_OK;
 	return error_internal(err, failed.number, "worker: %s", failed.name);

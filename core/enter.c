@@ -159,8 +159,39 @@ through(const struct policy *p, struct spawn *s, struct entry *entry)
 		s->limits.processes += census_tasks();
 }
 
-enum ss_err
-sandbox_run(const struct policy *p, const struct ruleset *r, struct spawn *s,
+/* The processes of count runs together, where this process has a group. */
+static enum ss_err
+bound_memory(const struct spawn *s, size_t count, struct ss_error *err)
+{
+	uint64_t each = s->limits.memory_bytes;
+	int e = cgroup_limit(
+		walls_memory(), each < UINT64_MAX / count ? each * count : 0);
+
+	return e == 0 ? SS_OK : error_internal(err, e, "limit the memory");
+}
+
+/* A run that went well lost nobody. */
+static void
+note_kills(struct spawn_result *results, size_t count)
+{
+	bool asked = false, killed = false;
+
+	for (size_t i = 0; i < count; i++) {
+		struct spawn_result *r = &results[i];
+
+		if (r->end == SPAWN_FAILED ||
+			(r->end == SPAWN_EXITED && r->status == 0))
+			continue;
+		if (!asked)
+			killed = cgroup_has_killed(walls_memory());
+		asked = true;
+		if (killed && r->limit == NULL)
+			r->limit = "memory";
+	}
+}
+
+static enum ss_err
+run_one(const struct policy *p, const struct ruleset *r, struct spawn *s,
 	struct spawn_result *result, struct ss_error *err)
 {
 	struct entry entry;
@@ -173,6 +204,19 @@ sandbox_run(const struct policy *p, const struct ruleset *r, struct spawn *s,
 		return code;
 	through(p, s, &entry);
 	return spawn_run(s, result, err);
+}
+
+enum ss_err
+sandbox_run(const struct policy *p, const struct ruleset *r, struct spawn *s,
+	struct spawn_result *result, struct ss_error *err)
+{
+	enum ss_err code = bound_memory(s, 1, err);
+
+	if (code == SS_OK)
+		code = run_one(p, r, s, result, err);
+	if (code == SS_OK)
+		note_kills(result, 1);
+	return code;
 }
 
 /* A launcher runs one at a time; what does not fit the total never starts. */
@@ -200,10 +244,9 @@ many_away(const struct policy *p, struct spawn *runs,
 	return code;
 }
 
-enum ss_err
-sandbox_run_many(const struct policy *p, const struct ruleset *r,
-	struct spawn *runs, const struct spawn_batch *batch,
-	struct ss_error *err)
+static enum ss_err
+run_many(const struct policy *p, const struct ruleset *r, struct spawn *runs,
+	const struct spawn_batch *batch, struct ss_error *err)
 {
 	struct entry entry;
 	enum ss_err code;
@@ -216,4 +259,21 @@ sandbox_run_many(const struct policy *p, const struct ruleset *r,
 	for (size_t i = 0; i < batch->count; i++)
 		through(p, &runs[i], &entry);
 	return spawn_run_many(batch, err);
+}
+
+enum ss_err
+sandbox_run_many(const struct policy *p, const struct ruleset *r,
+	struct spawn *runs, const struct spawn_batch *batch,
+	struct ss_error *err)
+{
+	size_t at_once =
+		batch->parallel < batch->count ? batch->parallel : batch->count;
+	enum ss_err code =
+		at_once > 0 ? bound_memory(runs, at_once, err) : SS_OK;
+
+	if (code == SS_OK)
+		code = run_many(p, r, runs, batch, err);
+	if (code == SS_OK)
+		note_kills(batch->results, batch->count);
+	return code;
 }

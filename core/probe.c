@@ -278,6 +278,20 @@ try_processes(const struct sandbox_plan *p, char *detail)
 }
 
 static bool
+try_group(const struct sandbox_plan *p, char *detail)
+{
+	bool works = cgroup_delegate();
+
+	(void)p;
+	snprintf(detail, DETAIL_SIZE, "%s",
+		works ? "all processes of a tool together"
+		      : "each process by itself");
+	cgroup_return();
+	errno = EBUSY;
+	return works;
+}
+
+static bool
 try_subreaper(const struct sandbox_plan *p, char *detail)
 {
 	(void)p;
@@ -343,6 +357,12 @@ remedy_loaders(void)
 }
 
 static const char *
+remedy_group(void)
+{
+	return "a control group (v2) of its own: Delegate=memory in the unit";
+}
+
+static const char *
 remedy_proc(void)
 {
 	return "containers mask parts of /proc: unmask it (docker: "
@@ -367,6 +387,7 @@ static const struct {
 	{ "view of the site", try_strict, true, remedy_namespaces },
 	{ "closed exec sets", try_loaders, false, remedy_loaders },
 	{ "private /proc", try_proc, false, remedy_proc },
+	{ "memory group", try_group, false, remedy_group },
 };
 
 struct verdict {

@@ -21,6 +21,8 @@
 
 #include "policy.h"
 
+struct cgroup;
+
 enum sandbox_mode {
 	SANDBOX_MODE_AUTO, /* strict, else landlock, else no tools */
 	SANDBOX_MODE_STRICT,
@@ -62,6 +64,7 @@ struct sandbox_plan {
 	 * a tool says where it wanted to go (watch.h).
 	 */
 	bool watched;
+	bool grouped; /* a memory group for each birth, if any: cgroup.h */
 
 	/* Filled by sandbox_prepare and by the first birth. */
 	bool decided;
@@ -70,7 +73,8 @@ struct sandbox_plan {
 	char account[64];
 	uid_t uid; /* the account that tools run as; never 0 */
 	gid_t gid;
-	bool drop; /* started as root: become it */
+	bool drop;                   /* started as root: become it */
+	struct cgroup *memory_group; /* of the birth under way; NULL */
 };
 
 #define SANDBOX_PLAN_INIT                                                      \

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "catalog.h"
+#include "cgroup.h"
 #include "clock.h"
 #include "digest.h"
 #include "error.h"
@@ -443,9 +444,22 @@ ss_site_fork(struct ss_site *site, int (*worker)(void *ctx), void *ctx,
 	enum ss_err code;
 
 	site->plan.launcher = grants_what_workers_gave_away(&site->grant);
+	site->plan.grouped = true;
 	code = ss_site_fork_plain(site, worker, ctx, pid, err);
-	site->plan.launcher = false;
+	site->plan.launcher = site->plan.grouped = false;
 	return code;
+}
+
+bool
+ss_memory_delegate(void)
+{
+	return cgroup_delegate();
+}
+
+void
+ss_memory_return(void)
+{
+	cgroup_return();
 }
 
 bool

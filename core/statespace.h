@@ -224,6 +224,18 @@ enum ss_err ss_site_fork(struct ss_site *site, int (*worker)(void *ctx),
  */
 enum ss_err ss_site_fork_plain(struct ss_site *site, int (*worker)(void *ctx),
 	void *ctx, pid_t *pid, struct ss_error *err);
+/*
+ * Lets the memory of all processes of a tool be bounded together: where the
+ * control group (v2) of this process is delegated to it, with the memory
+ * controller, and holds nobody else, moves this process to a leaf; what
+ * ss_site_fork starts from then on has a group of its own.  False: as before,
+ * each process is bounded by itself.
+ *
+ * Process  One group a process, whatever the number of sites; give it back
+ *          when all children have ended.
+ */
+bool ss_memory_delegate(void);
+void ss_memory_return(void);
 
 struct ss_response;
 

@@ -6,6 +6,7 @@
 #ifndef SS_WALLS_H
 #define SS_WALLS_H
 
+#include "cgroup.h"
 #include "sandbox.h"
 #include "view.h"
 
@@ -29,6 +30,9 @@ struct birth_wish {
  */
 bool birth_at(struct sandbox_plan *plan, const struct birth_wish *wish,
 	pid_t *pid, struct step *failed);
+
+/* The memory group that this process was born into; closed: none. */
+struct cgroup *walls_memory(void);
 
 /* ---- the scratch of this process (clean.c) ---- */
 

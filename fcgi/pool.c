@@ -790,6 +790,7 @@ pool_run(struct served *served, const struct options *options,
 	} else if (open_pool(p)) {
 		read_settings(p);
 		p->figures->started_us = worker_clock_us();
+		ss_memory_delegate();
 		tell_sandbox(p);
 		bear_first(p);
 		notify_systemd("READY=1");
@@ -798,5 +799,6 @@ pool_run(struct served *served, const struct options *options,
 		say("cannot start the pool: %s", strerror(errno));
 	}
 	close_pool(p);
+	ss_memory_return();
 	return result;
 }

@@ -25,7 +25,7 @@ my @FLOORS = (
 		base64 ecma roster)] },
 	{ name => 'hands', sees => [qw(ground env path spec wants)],
 	  rooms => [qw(root scratch reap spawn watch landlock filter filters program loader view walls
-		policy ruleset sandbox birth enter clean census launcher probe)] },
+		policy ruleset sandbox birth enter clean census cgroup launcher probe)] },
 	{ name => 'workshop', sees => [qw(ground reading hands)],
 	  rooms => [qw(tool)] },
 	{ name => 'desk', sees => [qw(ground reading hands workshop)],
