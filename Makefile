@@ -346,10 +346,13 @@ ALL_C = $(wildcard core/*.[ch] core/*/*.[ch] fcgi/*.[ch] tests/*.h tests/*/*.[ch
 	examples/*/*.[ch])
 MAN = $(wildcard core/*.3 fcgi/*.1 fcgi/*.8 conf/*.5 conf/*.7)
 
+# The analyzer's paths through one function are cut at 100,000 nodes: a quarter
+# of a million finds the same here and takes twice as long.
 tidy: $(BUILD)/filters/filters.h ## clang-tidy, with the checks of .clang-tidy
 	@printf '%s\n' $(SOURCES) | xargs -P $(TEST_JOBS) -n 1 sh -c \
 		'clang-tidy --quiet "$$@" -- -std=c11 $(CPPFLAGS_ALL) \
-		-I$(BUILD)/filters 2>/dev/null' tidy
+		-I$(BUILD)/filters -Xclang -analyzer-config \
+		-Xclang max-nodes=100000 2>/dev/null' tidy
 
 cppcheck: ## cppcheck, every warning an error
 	@cppcheck --quiet -j $(TEST_JOBS) --std=c11 --error-exitcode=1 \
