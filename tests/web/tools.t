@@ -89,7 +89,8 @@ END {
 sub upstream_main
 {
 	local $SIG{ALRM} = 'DEFAULT';
-	alarm 120;
+	local $SIG{PIPE} = 'IGNORE'; # of an answer that nobody reads on
+	alarm 240;
 	while (my $c = $listen->accept) {
 		my ($head, $length) = ('', 0);
 		while (my $line = <$c>) {
