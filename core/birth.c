@@ -309,19 +309,22 @@ drop_capabilities(struct birth *b)
 		.version = _LINUX_CAPABILITY_VERSION_3
 	};
 	struct __user_cap_data_struct none[2] = { { 0, 0, 0 }, { 0, 0, 0 } };
+	int why;
 
 	/*
 	 * Without CAP_SETPCAP there is nothing that a file could give back,
 	 * since no_new_privs comes next.  The first unknown one ends it.
 	 */
-	for (unsigned long cap = 0;; cap++)
-		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0) {
-			if (errno != EINVAL && errno != EPERM)
-				return step_fail(
-					b->step, "drop the bounding set");
-			if (prctl(PR_CAPBSET_READ, cap, 0, 0, 0) < 0)
-				break;
-		}
+	for (unsigned long cap = 0;; cap++) {
+		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0)
+			continue;
+		why = errno;
+		if (prctl(PR_CAPBSET_READ, cap, 0, 0, 0) < 0)
+			break;
+		errno = why;
+		if (why != EPERM)
+			return step_fail(b->step, "drop the bounding set");
+	}
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
 		return step_fail(b->step, "drop ambient capabilities");
 	if (syscall(SYS_capset, &head, none) < 0)
