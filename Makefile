@@ -309,7 +309,7 @@ fuzz-smoke: ## each fuzz target for FUZZ_SECONDS (clang's libFuzzer)
 fuzz-run: $(FUZZ)
 	@printf '%s\n' $(notdir $(FUZZ)) | xargs -P $(TEST_JOBS) -I TARGET \
 		tests/fuzz/run $(BUILD)/fuzz/TARGET $(FUZZ_EACH)
-$(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/core.a
+$(BUILD)/fuzz/%: tests/fuzz/%.c tests/fuzz/fuzz.h $(BUILD)/core.a
 	@mkdir -p $(@D)
 	$(call say,FUZZ,$<)
 	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) $(LDFLAGS) \
@@ -323,7 +323,7 @@ BENCHES := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
 bench: deps-bench ## beside all that else there is; BENCH=full: everything
 	@$(AGAIN) all $(BENCHES)
 	@$(TEST_ENV) tests/bench/run $(SUITE)
-$(BUILD)/bench/%: tests/bench/%.c tests/bench/child.h $(BUILD)/core.a
+$(BUILD)/bench/%: tests/bench/%.c $(wildcard tests/bench/*.h) $(BUILD)/core.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LINK) $(LDFLAGS) -o $@ $< \
 		$(BUILD)/core.a $(LIBS_CORE) $(LIBS_FCGI)

@@ -6,14 +6,19 @@
  *	is_int(got, wanted, "...");  is_str(got, wanted, "...");
  *	skip(2, "no Landlock here");
  *	return done();			the plan, as the last line
+ *
+ * And what several of them count or measure.
  */
 #ifndef TAP_H
 #define TAP_H
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static int tap_count, tap_failed;
 
@@ -80,6 +85,36 @@ done(void)
 {
 	printf("1..%d\n", tap_count);
 	return tap_failed != 0;
+}
+
+/* The descriptors that are open now. */
+static inline int
+open_count(void)
+{
+	int n = 0;
+
+	for (int fd = 0; fd < 1024; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+/* Processor time of this process. */
+static inline double
+cpu_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+/* Valgrind is some thirty times slower than what is promised. */
+static inline bool
+is_timed(void)
+{
+	const char *preload = getenv("LD_PRELOAD");
+
+	return preload == NULL || strstr(preload, "vgpreload") == NULL;
 }
 
 #endif

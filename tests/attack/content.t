@@ -9,7 +9,7 @@ use lib "$FindBin::Bin/../lib";
 use File::Path qw(make_path remove_tree);
 use POSIX qw(mkfifo);
 use Statespace::Attack;
-use Statespace::TestSite;
+use Statespace::TestSite qw(slurp);
 use Test::More;
 use Time::HiRes qw(sleep time);
 
@@ -211,7 +211,7 @@ sub soaks
 	$world->send_command($page, ['true']) for 1 .. 20;
 	for (1 .. 2) {
 		my $pid = $world->worker;
-		my $status = Statespace::Attack::slurp("/proc/$pid/status");
+		my $status = slurp("/proc/$pid/status", '');
 		my ($memory) = $status =~ /^VmRSS:\s*(\d+)/m;
 		my @open = glob "/proc/$pid/fd/*";
 		push @seen, { pid => $pid, memory => $memory // 0,

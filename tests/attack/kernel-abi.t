@@ -7,6 +7,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use Statespace::Attack;
+use Statespace::TestSite qw(slurp);
 use Test::More;
 
 sub perl { return ['perl', '-e', $_[0]] }
@@ -81,7 +82,7 @@ sub foreign_entry
 	my $cc = $ENV{CC} || 'cc';
 	system("$cc -O1 -static -nostdlib -ffreestanding -fno-stack-protector "
 	    . "-o $dir/entry $dir/entry.c 2>/dev/null") == 0 or return ();
-	my $bytes = Statespace::Attack::slurp("$dir/entry");
+	my $bytes = slurp("$dir/entry");
 	$Statespace::Attack::no_wonder{'abi-int80'} =
 	    'this kernel has no 32-bit entry';
 	return { id => 'abi-int80', file => { entry => $bytes },

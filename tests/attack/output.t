@@ -7,6 +7,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use Statespace::Attack;
+use Statespace::TestSite qw(slurp);
 use Statespace::Vectors;
 use Test::More;
 
@@ -28,7 +29,7 @@ sub resident
 	my ($world) = @_;
 	my $pid = $world->worker or return 0;
 
-	return Statespace::Attack::slurp("/proc/$pid/status")
+	return slurp("/proc/$pid/status", '')
 	    =~ /^VmHWM:\s*(\d+)/m ? $1 : 0;
 }
 

@@ -6,6 +6,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use Statespace::Attack;
+use Statespace::TestSite qw(slurp);
 use Test::More;
 
 # Each process that could be meant, within the tool's numbers and outside.
@@ -64,10 +65,10 @@ Statespace::Attack::family(areas => ['proc'], own => [@own, @danger],
 			. 'if syscall(141, 0, $p, 19) == 0 }'] } }, after => sub {
 		my ($world) = @_;
 		my $pid = $world->worker or return;
-		my $limits = Statespace::Attack::slurp("/proc/$pid/limits");
+		my $limits = slurp("/proc/$pid/limits", '');
 		like($limits, qr/^Max cpu time\s+unlimited/m,
 			"$world->{road}: the worker's limits are its own");
-		my $stat = Statespace::Attack::slurp("/proc/$pid/stat");
+		my $stat = slurp("/proc/$pid/stat", '');
 		is((split ' ', $stat =~ s/\A.*\) //sr)[16], 0,
 			"$world->{road}: and so is its priority");
 	});

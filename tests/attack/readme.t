@@ -6,9 +6,10 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use Statespace::Attack;
+use Statespace::TestSite qw(slurp);
 use Test::More;
 
-my $readme = Statespace::Attack::slurp("$FindBin::Bin/../../README.md");
+my $readme = slurp("$FindBin::Bin/../../README.md");
 my (%held, @landlock, @open);
 
 while ($readme =~ /^\| (.+?) \| ((?:not )?held) \| ((?:not )?held) \|$/mg) {
@@ -25,7 +26,7 @@ is_deeply([sort @open], [sort keys %Statespace::Attack::open],
 	'and what no mode holds');
 
 # An attack that is listed as a gap is one that a test tries.
-my $tests = join '', map { Statespace::Attack::slurp($_) }
+my $tests = join '', map { slurp($_) }
     glob("$FindBin::Bin/*.t"), "$FindBin::Bin/../data/attacks.jsonl";
 for my $id (sort map { @$_ } values %Statespace::Attack::gaps,
 	values %Statespace::Attack::open) {

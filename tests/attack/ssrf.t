@@ -16,6 +16,7 @@ use JSON::PP ();
 use Socket qw(:all);
 use Test::More;
 use Statespace::Server;
+use Statespace::TestSite qw(slurp write_file);
 
 my $PUBLIC4 = '93.184.216.34';
 my $PUBLIC6 = '2606:2800:220:1:248:1893:25c8:1946';
@@ -55,23 +56,6 @@ write_file($log, '');
 must('mount', '--bind', "$temp/resolv.conf", '/etc/resolv.conf');
 must('mount', '--bind', "$temp/hosts", '/etc/hosts');
 chmod 0755, "$temp";
-
-sub write_file
-{
-	my ($path, $text) = @_;
-
-	open my $file, '>', $path or die "$path: $!";
-	print $file $text;
-	close $file;
-	return;
-}
-
-sub slurp
-{
-	open my $file, '<', $_[0] or return '';
-	local $/;
-	return scalar(<$file>) // '';
-}
 
 sub child
 {

@@ -7,10 +7,12 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use Statespace::Attack;
+use Statespace::Server qw(has);
+use Statespace::TestSite qw(slurp);
 use Test::More;
 
 Statespace::Attack::can_run();
-my ($script) = grep { -x } map { "$_/script" } split /:/, $ENV{PATH};
+my $script = has('script');
 plan skip_all => 'script(1) is not installed' unless $script;
 
 my $push = 'for my $t ("/dev/tty", "/dev/stdin", "/dev/stdout", "/dev/stderr",'
@@ -37,7 +39,8 @@ sub in_terminal
 
 my $world = Statespace::Attack::new_world();
 SKIP: {
-	my $legacy = Statespace::Attack::slurp('/proc/sys/dev/tty/legacy_tiocsti');
+	my $legacy = slurp('/proc/sys/dev/tty/legacy_tiocsti',
+		'');
 	skip 'this kernel has no TIOCSTI any more', 1
 	    if $legacy eq "0\n" && $> != 0;
 	like(in_terminal($world, 'perl', '-e', $push), qr/PWNED/,

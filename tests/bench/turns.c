@@ -8,20 +8,10 @@
  * A line for each command: the microseconds of each of its runs.  One that
  * fails ends it all.
  */
-#include <time.h>
-
 #include "child.h"
+#include "measure.h"
 
 #define COMMANDS_MAX 16
-
-static double
-now_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
 
 /* Cuts the words at each ","; how many commands there are. */
 static size_t

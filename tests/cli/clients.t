@@ -9,7 +9,7 @@ use Cwd qw(abs_path);
 use File::Basename qw(dirname);
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use Statespace::Server;
+use Statespace::Server qw(has);
 use Test::More;
 
 my $clients = abs_path(dirname(__FILE__) . '/../../examples/client');
@@ -53,7 +53,7 @@ for my $client (sort keys %clients) {
 SKIP: {
 		for my $needs (@{ $clients{$client} }) {
 			skip "$needs is not installed", 9
-				unless grep { -x "$_/$needs" } split /:/, $ENV{PATH};
+				unless has($needs);
 		}
 		my @ask = ("$clients/$client", $url);
 		my ($out, $err, $rc) = run(@ask);

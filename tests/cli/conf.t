@@ -10,8 +10,8 @@ use File::Temp ();
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use Statespace::FastCGI qw(call talk);
-use Statespace::Server;
-use Statespace::TestSite;
+use Statespace::Server qw(has);
+use Statespace::TestSite qw(slurp);
 use Test::More;
 use Time::HiRes qw(sleep);
 
@@ -20,15 +20,6 @@ my $program = Statespace::Server::binary();
 -x $program or plan skip_all => 'the program is not built';
 my $dir = File::Temp->newdir('statespace-XXXXXXXX', TMPDIR => 1);
 chmod 0755, $dir;
-
-sub slurp
-{
-	open my $file, '<', $_[0] or die "$_[0]: $!";
-	local $/;
-	return scalar <$file>;
-}
-
-sub has { return scalar `command -v $_[0] 2>/dev/null` }
 
 # -------------------------------------------------------------------- units --
 my $unit = slurp("$top/conf/statespace.service");

@@ -8,6 +8,10 @@ use warnings;
 use Cwd qw(abs_path);
 use File::Basename qw(dirname);
 use File::Temp qw(tempdir);
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Statespace::Server qw(has);
+use Statespace::TestSite qw(slurp write_file);
 use Test::More;
 
 my $top = abs_path(dirname(__FILE__) . '/../..');
@@ -17,27 +21,12 @@ my $stage = "$tmp/stage";
 chmod 0755, $tmp;
 
 for my $program (qw(make cc pkg-config)) {
-	grep { -x "$_/$program" } split /:/, $ENV{PATH}
-		or plan skip_all => "$program is not installed";
+	has($program) or plan skip_all => "$program is not installed";
 }
 -f "$build/libstatespace.a" or plan skip_all => "$build is not built";
 
 # Nothing of the tests' own make reaches the one that is started here.
 delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES)};
-
-sub slurp {
-	my ($file) = @_;
-	open my $in, '<', $file or die "$file: $!";
-	local $/;
-	return scalar <$in>;
-}
-
-sub spill {
-	my ($file, $text) = @_;
-	open my $out, '>', $file or die "$file: $!";
-	print $out $text;
-	close $out or die "$file: $!";
-}
 
 sub run {
 	my (@argv) = @_;
@@ -69,7 +58,7 @@ system('cp', '-R', "$top/examples/embed", "$tmp/embed") == 0 or die 'cp';
 system('rm', '-rf', "$tmp/embed/build");
 # The host that the README shows is one of them.
 my ($host) = slurp("$top/README.md") =~ /^```c\n(.*?)^```$/ms;
-spill("$tmp/embed/readme.c", $host // '');
+write_file("$tmp/embed/readme.c", $host // '');
 my $sanitize = qx{nm "$build/libstatespace.a" 2>/dev/null} =~ /__asan_/
 	? ' -fsanitize=address,undefined' : '';
 ($log, $rc) = run('make', '-C', "$tmp/embed", 'HOSTS=minimal memory_resolver '
@@ -84,7 +73,7 @@ unlike($log, qr/\Q$top\E/, '... and without the source tree');
 
 my $site = "$tmp/site";
 mkdir $site;
-spill("$site/README.md", <<'END');
+write_file("$site/README.md", <<'END');
 ---
 tools:
   - [ls]

@@ -9,7 +9,11 @@ use warnings;
 use Cwd qw(abs_path);
 use File::Basename qw(dirname);
 use File::Temp qw(tempdir);
+use FindBin;
+use lib "$FindBin::Bin/../lib";
 use JSON::PP;
+use Statespace::Server qw(has);
+use Statespace::TestSite qw(slurp write_file);
 use Test::More;
 
 my $top = abs_path(dirname(__FILE__) . '/../..');
@@ -18,11 +22,6 @@ my $key = 'correct-horse';
 my $json = JSON::PP->new->utf8;
 
 -x $exec or plan skip_all => "$exec is not built";
-sub has {
-	my ($program) = @_;
-	return scalar grep { -x "$_/$program" } split /:/, $ENV{PATH};
-}
-
 for my $program (qw(sqlite3 jq)) {
 	has($program) or plan skip_all => "$program is not installed";
 }
@@ -37,24 +36,10 @@ system("sqlite3 '$site/data/zones.db' < '$site/data/zones.sql'") == 0
 	or die 'sqlite3';
 system('chmod', '-R', 'a+rX', $site);
 
-sub slurp {
-	my ($file) = @_;
-	open my $in, '<', $file or die "$file: $!";
-	local $/;
-	return scalar <$in>;
-}
-
-sub spill {
-	my ($file, $text) = @_;
-	open my $out, '>', $file or die "$file: $!";
-	print $out $text;
-	close $out or die "$file: $!";
-}
-
 # Runs a command with its input from a string: stdout, stderr, exit code.
 sub run {
 	my ($in, $dir, $env, @argv) = @_;
-	spill("$tmp/in", $in);
+	write_file("$tmp/in", $in);
 	my $pid = fork // die "fork: $!";
 	if (!$pid) {
 		chdir $dir or die $!;

@@ -9,8 +9,11 @@ use warnings;
 use Cwd qw(abs_path);
 use File::Basename qw(dirname);
 use File::Temp qw(tempdir);
+use FindBin;
+use lib "$FindBin::Bin/../lib";
 use IO::Socket::INET;
 use JSON::PP;
+use Statespace::TestSite qw(slurp write_file);
 use Test::More;
 
 my $top = abs_path(dirname(__FILE__) . '/../..');
@@ -33,27 +36,12 @@ system("cp -L '$build/statespace' '$tmp/bin/statespace' && " .
 	"ln -s statespace '$exec' && chmod -R a+rX '$tmp/bin'") == 0
 	or die 'cp';
 
-sub spill {
-	my ($file, $text) = @_;
-	open my $out, '>', $file or die "$file: $!";
-	print $out $text;
-	close $out or die "$file: $!";
-	chmod 0644, $file;
-}
-
-sub slurp {
-	my ($file) = @_;
-	open my $in, '<', $file or die "$file: $!";
-	local $/;
-	return scalar <$in>;
-}
-
-spill("$data/x.txt", "outside\n");
-spill("$data/two words.txt", "quoted\n");
-spill("$site/hello.txt", "hello\n");
-spill("$site/.env", "dotted\n");
+write_file("$data/x.txt", "outside\n");
+write_file("$data/two words.txt", "quoted\n");
+write_file("$site/hello.txt", "hello\n");
+write_file("$site/.env", "dotted\n");
 symlink $data, "$site/link" or die $!;
-spill("$data/run.sh", "#!/bin/sh\necho ran\n");
+write_file("$data/run.sh", "#!/bin/sh\necho ran\n");
 chmod 0755, "$data/run.sh";
 
 my ($mode, $user, $toml, $listener);
@@ -67,13 +55,13 @@ sub run {
 	    ? ('setpriv', "--reuid=$user", "--regid=$user", '--clear-groups')
 	    : ();
 
-	spill("$site/README.md", $toml
+	write_file("$site/README.md", $toml
 		? "+++\ntools = [$tool]\n" .
 		(@$page ? join("\n", '[sandbox]', @$page, '') : '') . "+++\n"
 		: "---\ntools:\n  - $tool\n" .
 		(@$page ? "sandbox:\n" . join('', map { "  $_\n" } @$page) : '') .
 		"---\n");
-	spill("$tmp/config.toml",
+	write_file("$tmp/config.toml",
 		"[sandbox]\nmode = \"$mode\"\n" .
 		# Without a user namespace the account's others count too.
 		"[limits]\nprocesses = 4000\n[grant]\n" .

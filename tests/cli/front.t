@@ -8,10 +8,9 @@ use warnings;
 use Cwd qw(abs_path);
 use File::Basename qw(dirname);
 use FindBin;
-use IO::Socket::INET;
 use lib "$FindBin::Bin/../lib";
-use Statespace::Server;
-use Statespace::TestSite;
+use Statespace::Server qw(free_port has);
+use Statespace::TestSite qw(slurp);
 use Test::More;
 use Time::HiRes qw(sleep);
 
@@ -19,8 +18,7 @@ my $top = abs_path(dirname(__FILE__) . '/../..');
 my $program = Statespace::Server::binary();
 Statespace::Server::front('nginx') or plan skip_all => 'nginx is not installed';
 -x $program or plan skip_all => "$program is not built";
-grep { -x "$_/curl" } split /:/, $ENV{PATH}
-	or plan skip_all => 'curl is not installed';
+has('curl') or plan skip_all => 'curl is not installed';
 
 my $site = Statespace::TestSite->new(files => { 'README.md' => <<'END' });
 ---
@@ -31,13 +29,10 @@ tools:
 END
 my $tmp = $site->scratch;
 my ($toml, $nginx) = do {
-	open my $in, '<', "$top/README.md" or die $!;
-	local $/;
-	my $text = <$in>;
+	my $text = slurp("$top/README.md");
 	map { $text =~ /^```$_\n(.*?)^```$/ms ? $1 : '' } qw(toml nginx);
 };
-my $port = IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1')
-	->sockport;
+my $port = free_port();
 my $dir = $site->dir;
 
 $toml =~ s{"/srv/site"}{"$dir"} or die 'no root';

@@ -7,25 +7,22 @@ use strict;
 use warnings;
 use Cwd qw(abs_path);
 use File::Basename qw(dirname);
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Statespace::Server qw(has);
+use Statespace::TestSite qw(slurp);
 use Test::More;
 
 my $top = abs_path(dirname(__FILE__) . '/../..');
 my $build = abs_path($ENV{BUILD} // "$top/build");
 chdir $top or die $!;
 
-sub slurp {
-	my ($file) = @_;
-	open my $in, '<', $file or die "$file: $!";
-	local $/;
-	return scalar <$in>;
-}
-
 my @pages = glob '*/*.[1-8]';
 ok(scalar @pages >= 4, 'there are manual pages');
 
 SKIP: {
 	skip 'mandoc is not installed', scalar @pages
-		unless grep { -x "$_/mandoc" } split /:/, $ENV{PATH};
+		unless has('mandoc');
 	for my $page (@pages) {
 		my @found = grep { !/referenced manual not found|mandoc\.db/ }
 			`mandoc -T lint $page 2>&1`;

@@ -12,7 +12,7 @@ use JSON::PP ();
 use Test::More;
 use Time::HiRes qw(sleep time);
 use Statespace::Server;
-use Statespace::TestSite;
+use Statespace::TestSite qw(slurp);
 
 my $JSON = JSON::PP->new->utf8->canonical;
 my $META = 'io.modelcontextprotocol/';
@@ -116,13 +116,6 @@ sub finish
 	kill 'KILL', $pid;
 	waitpid $pid, 0;
 	return undef;
-}
-
-sub log_text
-{
-	open my $file, '<', $site->scratch . '/log' or return '';
-	local $/;
-	return scalar <$file>;
 }
 
 # ------------------------------------------------------------------- tests --
@@ -271,7 +264,8 @@ test_talk();
 test_beside();
 test_leaving();
 test_confirm();
-unlike(log_text(), qr/Sanitizer|runtime error/, 'no sanitizer has spoken');
+unlike(slurp($site->scratch . '/log', ''), qr/Sanitizer|runtime error/,
+	'no sanitizer has spoken');
 is(system("'" . Statespace::Server::binary() . "' mcp a b 2>/dev/null") >> 8, 2,
 	'two directories are wrong usage');
 done_testing;

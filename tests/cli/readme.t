@@ -11,8 +11,8 @@ use File::Basename qw(dirname);
 use FindBin;
 use JSON::PP ();
 use lib "$FindBin::Bin/../lib";
-use Statespace::Server;
-use Statespace::TestSite;
+use Statespace::Server qw(has);
+use Statespace::TestSite qw(slurp);
 use Test::More;
 
 plan skip_all => 'the README shows what an ordinary build prints'
@@ -23,11 +23,6 @@ my $build = abs_path($ENV{BUILD} // "$top/build");
 my $update = grep { $_ eq '--update' } @ARGV;
 my $shown_at = '127.0.0.1:8000';
 
-sub has {
-	my ($program) = @_;
-	return scalar grep { -x "$_/$program" } split /:/, $ENV{PATH};
-}
-
 for my $program (qw(curl jq sqlite3)) {
 	has($program) or plan skip_all => "$program is not installed";
 }
@@ -36,13 +31,6 @@ Statespace::Server::front('nginx') or plan skip_all => 'nginx is not installed';
 plan skip_all => 'curl is older than 7.82 and has no --json'
 	unless `curl --help all` =~ /--json/;
 my $sanitized = `ldd "$build/statespace"` =~ /lib[au]b?san/;
-
-sub slurp {
-	my ($file) = @_;
-	open my $in, '<', $file or die "$file: $!";
-	local $/;
-	return scalar <$in>;
-}
 
 # A room of its own that looks like a clone which was built.
 my $room = Statespace::TestSite->new(files => { 'README.md' => "# Room\n" });

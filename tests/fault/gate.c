@@ -267,16 +267,6 @@ struct tally {
 	int first, calls, lies, lost, unfit;
 };
 
-static size_t
-open_count(void)
-{
-	size_t n = 0;
-
-	for (int fd = 0; fd < 256; fd++)
-		n += __real_fcntl(fd, F_GETFD, 0) >= 0;
-	return n;
-}
-
 /* A gate that cannot go on says so; the pool then has another worker. */
 static struct gate *
 same_or_new(struct gate *g, bool fit, struct tally *t)
@@ -391,7 +381,7 @@ worker(void *ctx)
 	struct ss_error err = { .code = SS_OK };
 	struct tally t[PARTS];
 	struct gate *g = gate_open(site, &attached, &err);
-	size_t before;
+	int before;
 	bool fit;
 
 	(void)ctx;
@@ -411,9 +401,9 @@ worker(void *ctx)
 		drips(g, &t[4]);
 	}
 	for (int i = 0; i < PARTS; i++)
-		dprintf(report, "%d %d %d %d %d %zu\n", t[i].first, t[i].calls,
+		dprintf(report, "%d %d %d %d %d %d\n", t[i].first, t[i].calls,
 			t[i].lies, t[i].lost, t[i].unfit,
-			open_count() > before ? open_count() - before : 0);
+			open_count() - before);
 	return 0;
 }
 
@@ -487,9 +477,9 @@ main(void)
 		"the library", "the clock is set" };
 	char dir[] = "/tmp/ss-fault-XXXXXX", text[512] = "", *line = text;
 	struct ss_error err = { .code = SS_OK };
-	size_t have = 0, left = 0;
+	size_t have = 0;
 	ssize_t n;
-	int ends[2];
+	int ends[2], left = 0;
 	pid_t pid;
 
 	if (mkdtemp(dir) == NULL || chmod(dir, 0755) != 0 ||
@@ -512,7 +502,7 @@ main(void)
 	for (int i = 0; i < PARTS; i++) {
 		struct tally t = { 0 };
 
-		if (sscanf(line, "%d %d %d %d %d %zu", &t.first, &t.calls,
+		if (sscanf(line, "%d %d %d %d %d %d", &t.first, &t.calls,
 			    &t.lies, &t.lost, &t.unfit, &left) != 6) {
 			ok(false, "%s: the worker did not survive", what[i]);
 			break;
@@ -525,7 +515,7 @@ main(void)
 		else
 			tell_clock(&t);
 	}
-	is_int((long long)left, 0, "no descriptor is left open");
+	ok(left <= 0, "no descriptor is left open");
 	ss_site_free(site);
 	request_release(&attached);
 	for (int i = 0; i < 2; i++) {

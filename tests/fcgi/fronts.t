@@ -8,11 +8,11 @@ use Cwd qw(abs_path);
 use File::Basename qw(dirname);
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use IO::Socket::INET;
 use JSON::PP qw(decode_json encode_json);
 use POSIX ();
 use Statespace::Pool;
-use Statespace::Server;
+use Statespace::Server qw(await_port free_port);
+use Statespace::TestSite qw(slurp);
 use Test::More;
 use Time::HiRes qw(sleep time);
 
@@ -32,19 +32,6 @@ my $pool = Statespace::Pool->start(
 my $dir = $pool->site->scratch . '/front';
 mkdir $dir or die "mkdir: $!";
 my $socket = $pool->socket;
-
-sub slurp
-{
-	open my $file, '<', $_[0] or die "$_[0]: $!";
-	local $/;
-	return scalar <$file>;
-}
-
-sub free_port
-{
-	return IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1)
-	    ->sockport;
-}
 
 # However this test ends, its front servers do.
 my @fronts;
@@ -68,12 +55,7 @@ sub start_front
 		exec { $words[0] } @words or POSIX::_exit(127);
 	}
 	push @fronts, $pid;
-	my $until = time + 40;
-	until (IO::Socket::INET->new(PeerAddr => '127.0.0.1',
-		PeerPort => $port)) {
-		die 'no front: ' . slurp("$dir/log") if time > $until;
-		sleep 0.05;
-	}
+	await_port($port) or die 'no front: ' . slurp("$dir/log");
 	return ($pid, bless { port => $port, owner => 0 }, 'Asks');
 }
 

@@ -9,11 +9,11 @@ use Cwd qw(abs_path);
 use File::Basename qw(dirname);
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use IO::Socket::INET;
 use JSON::PP qw(decode_json);
 use POSIX ();
 use Statespace::Pool;
-use Statespace::Server;
+use Statespace::Server qw(await_port free_port);
+use Statespace::TestSite qw(slurp);
 use Test::More;
 use Time::HiRes qw(sleep time);
 
@@ -35,19 +35,6 @@ my $socket = $pool->socket;
 my $port = free_port();
 my $other = free_port();
 my $nginx;
-
-sub slurp
-{
-	open my $file, '<', $_[0] or die "$_[0]: $!";
-	local $/;
-	return scalar <$file>;
-}
-
-sub free_port
-{
-	return IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1)
-	    ->sockport;
-}
 
 # statespace.conf with these snippets switched on; more: for the http block.
 sub start_nginx
@@ -96,12 +83,7 @@ END
 		exec 'nginx', '-e', "$dir/log", '-p', $dir, '-c',
 		    "$dir/nginx.conf" or POSIX::_exit(127);
 	}
-	my $until = time + 40;
-	until (IO::Socket::INET->new(PeerAddr => '127.0.0.1',
-		PeerPort => $port)) {
-		die 'no nginx: ' . slurp("$dir/log") if time > $until;
-		sleep 0.05;
-	}
+	await_port($port) or die 'no nginx: ' . slurp("$dir/log");
 	return;
 }
 

@@ -3,38 +3,29 @@
  * The file worker's messages: whatever comes, the reader answers; what it
  * takes is whole; an error that is written parses as JSON.
  */
-#include <stdlib.h>
-
+#include "fuzz.h"
 #include "json.h"
 #include "proto.h"
 #include "proto_frame.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define MUST(condition)                                                        \
-	do {                                                                   \
-		if (!(condition))                                              \
-			abort();                                               \
-	} while (0)
 
 static void
 check_request(const struct frame_request *r)
 {
 	switch (r->kind) {
 	case FRAME_READ:
-	case FRAME_STAT: MUST(r->path != NULL); break;
+	case FRAME_STAT: promise(r->path != NULL); break;
 	case FRAME_WRITE:
-		MUST(r->path != NULL && r->content.data != NULL);
+		promise(r->path != NULL && r->content.data != NULL);
 		break;
 	case FRAME_EDIT:
-		MUST(r->path != NULL && r->old_string.data != NULL &&
+		promise(r->path != NULL && r->old_string.data != NULL &&
 			r->new_string.data != NULL);
 		break;
 	case FRAME_GLOB:
-	case FRAME_GREP: MUST(r->pattern != NULL && r->root != NULL); break;
+	case FRAME_GREP: promise(r->pattern != NULL && r->root != NULL); break;
 	case FRAME_GET_ENV:
 		for (size_t i = 0; i < r->name_count; i++)
-			MUST(r->names[i] != NULL);
+			promise(r->names[i] != NULL);
 		break;
 	case FRAME_PING:
 	case FRAME_SHUTDOWN: break;
@@ -48,7 +39,7 @@ check_bytes(const uint8_t *data, size_t size)
 	struct ss_text bytes = { (const char *)data, size };
 
 	if (frame_bytes(&b, bytes))
-		MUST(json_check(b.data, b.len, NULL) == SS_OK);
+		promise(json_check(b.data, b.len, NULL) == SS_OK);
 	buf_release(&b);
 }
 
@@ -66,12 +57,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		SS_OK) {
 		check_request(&request);
 	} else {
-		MUST(frame_error(&answer, frame_code(err.code), err.message));
-		MUST(json_check(answer.data, answer.len, NULL) == SS_OK);
+		promise(frame_error(
+			&answer, frame_code(err.code), err.message));
+		promise(json_check(answer.data, answer.len, NULL) == SS_OK);
 	}
 	check_bytes(data, size);
 	frame_head(size, head);
-	MUST(frame_length(head) == size);
+	promise(frame_length(head) == size);
 	buf_release(&answer);
 	arena_release(&arena);
 	return 0;

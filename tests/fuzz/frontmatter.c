@@ -4,18 +4,8 @@
  * where and why; what is accepted prints as YAML that means the same tools,
  * and what lint says of it can be shown.
  */
-#include <stdlib.h>
-
+#include "fuzz.h"
 #include "lint.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-promise(bool kept)
-{
-	if (!kept)
-		abort();
-}
 
 static void
 check_refusal(const struct frontmatter *f, const struct node_place *place,

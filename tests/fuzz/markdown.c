@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "fuzz.h"
 #include "markdown.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static bool
 is_one_of(const char *p, size_t n, const char *const *list)
@@ -80,12 +79,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *p;
 
 	markdown_html((struct ss_text){ (const char *)data, size }, "b/", &out);
-	if (!buf_ok(&out) || strlen(buf_view(&out).data) != out.len ||
-		!utf8_valid(buf_view(&out).data, out.len))
-		abort();
+	promise(buf_ok(&out) && strlen(buf_view(&out).data) == out.len &&
+		utf8_valid(buf_view(&out).data, out.len));
 	for (p = buf_view(&out).data; (p = strchr(p, '<')) != NULL;)
-		if ((p = check_tag(p + 1)) == NULL)
-			abort();
+		promise((p = check_tag(p + 1)) != NULL);
 	buf_clear(&out);
 	markdown_heading((struct ss_text){ (const char *)data, size }, &out);
 	buf_release(&out);

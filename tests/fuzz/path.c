@@ -4,18 +4,11 @@
  * changes nothing, and a path that is refused as a path is refused as a URI
  * that spells it in escapes.
  */
+#include "fuzz.h"
 #include "path.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define REQUIRE(condition)                                                     \
-	do {                                                                   \
-		if (!(condition))                                              \
-			abort();                                               \
-	} while (0)
 
 static void
 check_clean(const char *out)
@@ -23,14 +16,14 @@ check_clean(const char *out)
 	char again[PATH_BYTES_MAX + 1];
 	size_t len = strlen(out);
 
-	REQUIRE(len <= PATH_BYTES_MAX && utf8_valid(out, len));
-	REQUIRE(strstr(out, "..") == NULL && strstr(out, "//") == NULL);
-	REQUIRE(out[0] != '/' && out[0] != '.' && strstr(out, "/.") == NULL);
-	REQUIRE(len == 0 || out[len - 1] != '/');
-	REQUIRE(ss_path_clean(out, len, again, sizeof(again), NULL) == SS_OK);
-	REQUIRE(strcmp(out, again) == 0);
-	REQUIRE(path_dir_len(out) <= len);
-	REQUIRE(!path_word_climbs(text_of(out)));
+	promise(len <= PATH_BYTES_MAX && utf8_valid(out, len));
+	promise(strstr(out, "..") == NULL && strstr(out, "//") == NULL);
+	promise(out[0] != '/' && out[0] != '.' && strstr(out, "/.") == NULL);
+	promise(len == 0 || out[len - 1] != '/');
+	promise(ss_path_clean(out, len, again, sizeof(again), NULL) == SS_OK);
+	promise(strcmp(out, again) == 0);
+	promise(path_dir_len(out) <= len);
+	promise(!path_word_climbs(text_of(out)));
 }
 
 /* The URI with each byte escaped has the same verdict, dot names aside. */
@@ -44,7 +37,7 @@ check_escaped(const char *raw, size_t len, enum ss_err code)
 	uri[0] = '\0';
 	for (size_t i = 0; i < len; i++)
 		snprintf(uri + 3 * i, 4, "%%%02x", (unsigned char)raw[i]);
-	REQUIRE(path_check_uri(uri, NULL) ==
+	promise(path_check_uri(uri, NULL) ==
 		(code == SS_NOT_FOUND ? SS_OK : code));
 	free(uri);
 }
@@ -57,9 +50,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct ss_error err = { 0 };
 	enum ss_err code = ss_path_clean(raw, size, out, sizeof(out), &err);
 
-	REQUIRE(code == SS_OK || code == SS_BAD_REQUEST ||
+	promise(code == SS_OK || code == SS_BAD_REQUEST ||
 		code == SS_PATH_REFUSED || code == SS_NOT_FOUND);
-	REQUIRE(err.code == code);
+	promise(err.code == code);
 	if (code == SS_OK)
 		check_clean(out);
 	check_escaped(raw, size, code);

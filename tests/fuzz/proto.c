@@ -5,19 +5,11 @@
  * bounds; cJSON builds what the scanner takes; an answer parses back to what
  * was written.
  */
+#include "fuzz.h"
 #include "json.h"
 #include "proto.h"
 
 #include <cjson/cJSON.h>
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define REQUIRE(condition)                                                     \
-	do {                                                                   \
-		if (!(condition))                                              \
-			abort();                                               \
-	} while (0)
 
 /* ---------------------------------------------------------- plain reader -- */
 
@@ -187,14 +179,14 @@ check_agreement(const char *text, size_t len)
 	bool plain = p != NULL && plain_space(p, end) == end;
 	cJSON *tree;
 
-	REQUIRE(taken == (err.message[0] == '\0'));
+	promise(taken == (err.message[0] == '\0'));
 	if (!plain) {
-		REQUIRE(!taken);
+		promise(!taken);
 		return;
 	}
 	tree = cJSON_ParseWithLength(text, len);
-	REQUIRE(tree != NULL);
-	REQUIRE(taken == !has_twins(tree));
+	promise(tree != NULL);
+	promise(taken == !has_twins(tree));
 	cJSON_Delete(tree);
 }
 
@@ -206,9 +198,9 @@ check_text(const cJSON *root, const char *name, struct ss_text sent)
 	const char *got = cJSON_GetStringValue(
 		cJSON_GetObjectItemCaseSensitive(root, name));
 
-	REQUIRE(got != NULL && utf8_valid(got, strlen(got)));
+	promise(got != NULL && utf8_valid(got, strlen(got)));
 	if (utf8_valid(sent.data, sent.len))
-		REQUIRE(text_is(sent, got));
+		promise(text_is(sent, got));
 }
 
 /* A NUL is written as \u0000, which neither cJSON nor our reader takes. */
@@ -220,10 +212,10 @@ check_answer(struct ss_text out, struct ss_text err)
 
 	if (memchr(out.data, 0, out.len) || memchr(err.data, 0, err.len))
 		return;
-	REQUIRE(proto_result(&b, out, err, 3, "strict", NULL));
-	REQUIRE(json_check(b.data, b.len, NULL) == SS_OK);
+	promise(proto_result(&b, out, err, 3, "strict", NULL));
+	promise(json_check(b.data, b.len, NULL) == SS_OK);
 	root = cJSON_ParseWithLength(b.data, b.len);
-	REQUIRE(root != NULL);
+	promise(root != NULL);
 	check_text(root, "stdout", out);
 	check_text(root, "stderr", err);
 	cJSON_Delete(root);
@@ -240,15 +232,15 @@ check_request(const char *text, size_t len)
 
 	arena_init(&arena, 0);
 	if (proto_parse(&arena, text, len, &q, &err) == SS_OK) {
-		REQUIRE(q.word_count > 0 && q.word_count <= PROTO_WORDS_MAX);
+		promise(q.word_count > 0 && q.word_count <= PROTO_WORDS_MAX);
 		for (size_t i = 0; i < q.word_count; i++) {
-			REQUIRE(strlen(q.words[i].data) == q.words[i].len);
-			REQUIRE(utf8_valid(q.words[i].data, q.words[i].len));
+			promise(strlen(q.words[i].data) == q.words[i].len);
+			promise(utf8_valid(q.words[i].data, q.words[i].len));
 			total += q.words[i].len + 1;
 		}
-		REQUIRE(total <= PROTO_COMMAND_MAX);
+		promise(total <= PROTO_COMMAND_MAX);
 	} else {
-		REQUIRE(err.code != SS_OK && err.message[0] != '\0');
+		promise(err.code != SS_OK && err.message[0] != '\0');
 	}
 	arena_release(&arena);
 }

@@ -7,17 +7,8 @@
  */
 #include "base64.h"
 #include "ecma.h"
+#include "fuzz.h"
 #include "rpc.h"
-
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define REQUIRE(condition)                                                     \
-	do {                                                                   \
-		if (!(condition))                                              \
-			abort();                                               \
-	} while (0)
 
 static void
 check_message(const char *text, size_t len)
@@ -28,14 +19,14 @@ check_message(const char *text, size_t len)
 	enum rpc_code code = rpc_parse(text, len, &first, &err);
 
 	if (code == RPC_OK) {
-		REQUIRE(rpc_write(&written, first.root));
-		REQUIRE(rpc_parse(written.data, written.len, &second, NULL) ==
+		promise(rpc_write(&written, first.root));
+		promise(rpc_parse(written.data, written.len, &second, NULL) ==
 			RPC_OK);
-		REQUIRE(first.kind == second.kind);
-		REQUIRE((first.id == NULL) == (second.id == NULL));
+		promise(first.kind == second.kind);
+		promise((first.id == NULL) == (second.id == NULL));
 		rpc_release(&second);
 	} else {
-		REQUIRE(err.message[0] != '\0');
+		promise(err.message[0] != '\0');
 	}
 	rpc_release(&first);
 	buf_release(&written);
@@ -47,8 +38,8 @@ check_base64(const char *text, size_t len)
 	struct buf bytes = BUF_INIT(len + 1), again = BUF_INIT(len + 4);
 
 	if (base64_read(&bytes, text, len)) {
-		REQUIRE(base64_write(&again, bytes.data, bytes.len));
-		REQUIRE(again.len == len &&
+		promise(base64_write(&again, bytes.data, bytes.len));
+		promise(again.len == len &&
 			(len == 0 || memcmp(again.data, text, len) == 0));
 	}
 	buf_release(&bytes);
@@ -62,9 +53,9 @@ check_expression(const char *text, size_t len)
 	struct buf twice = BUF_INIT(len * 48 + 64);
 
 	if (ecma_write(&once, text, len)) {
-		REQUIRE(utf8_valid(once.data, once.len));
+		promise(utf8_valid(once.data, once.len));
 		/* What it writes is in the language that both read. */
-		REQUIRE(once.len == 0 || memchr(once.data, '\0', once.len) ||
+		promise(once.len == 0 || memchr(once.data, '\0', once.len) ||
 			strstr(once.data, "\\v") != NULL ||
 			ecma_write(&twice, once.data, once.len));
 	}

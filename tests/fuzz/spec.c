@@ -4,11 +4,8 @@
  * command out of small tables; what the tool means is computed here a second
  * time, from the choices and without the parser, the spec or PCRE2.
  */
-#include <stdlib.h>
-
 #include "frontmatter.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 #define PARTS_MAX 8
 #define WORDS_MAX 12
@@ -108,13 +105,6 @@ slow_match(const struct choice *const *parts, size_t part_count,
 		if (!slow_part(parts[i], argv[i]))
 			return false;
 	return true;
-}
-
-static void
-promise(bool kept)
-{
-	if (!kept)
-		abort();
 }
 
 static struct ss_toolset *

@@ -4,20 +4,10 @@
  * promised, and every node stands inside the text; what is refused is refused
  * at a place inside the text.
  */
-#include <stdlib.h>
-
+#include "fuzz.h"
 #include "toml.h"
 
 #define DEPTH 64
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-promise(bool kept)
-{
-	if (!kept)
-		abort();
-}
 
 /* The column right behind the last character is inside. */
 static void

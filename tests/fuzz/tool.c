@@ -8,18 +8,12 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "fuzz.h"
 #include "tool.h"
 #include "tool_files.h"
 #include "tool_parts.h"
 #include "tool_wildcard.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define MUST(condition)                                                        \
-	do {                                                                   \
-		if (!(condition))                                              \
-			abort();                                               \
-	} while (0)
 #define WORDS 24
 
 static void
@@ -31,15 +25,16 @@ check_http(char *const words[])
 
 	if (tool_http_read(words, &http, NULL) != SS_OK)
 		return;
-	MUST(strncasecmp(http.url, "http", 4) == 0 && http.port > 0);
-	MUST(http.host[0] != '\0' && strpbrk(http.host, "@%/?#\\ []") == NULL);
-	MUST(strcmp(http.host, "localhost") != 0);
+	promise(strncasecmp(http.url, "http", 4) == 0 && http.port > 0);
+	promise(http.host[0] != '\0' &&
+		strpbrk(http.host, "@%/?#\\ []") == NULL);
+	promise(strcmp(http.host, "localhost") != 0);
 	if (inet_aton(http.host, &four) != 0)
-		MUST(ss_address_is_public(AF_INET, &four));
+		promise(ss_address_is_public(AF_INET, &four));
 	if (inet_pton(AF_INET6, http.host, &six) == 1)
-		MUST(ss_address_is_public(AF_INET6, &six));
+		promise(ss_address_is_public(AF_INET6, &six));
 	for (size_t i = 0; i < http.header_count; i++)
-		MUST(strpbrk(http.headers[i], "\r\n") == NULL);
+		promise(strpbrk(http.headers[i], "\r\n") == NULL);
 }
 
 static void
@@ -49,11 +44,11 @@ check_words(char *const words[])
 
 	if (tool_words_read(words, &w, NULL) != SS_OK)
 		return;
-	MUST(w.operand_count <= TOOL_OPERANDS && w.first > 0);
+	promise(w.operand_count <= TOOL_OPERANDS && w.first > 0);
 	for (size_t i = w.op == OP_GREP;
 		i < (w.op == OP_WRITE || w.op == OP_EDIT ? 1 : w.operand_count);
 		i++)
-		MUST(w.operands[i][0] != '/' &&
+		promise(w.operands[i][0] != '/' &&
 			strcmp(w.operands[i], "..") != 0 &&
 			strstr(w.operands[i], "/../") == NULL);
 }
@@ -71,7 +66,7 @@ check_wildcards(const char *pattern, const char *path)
 		for (size_t i = 0; i < count; i++) {
 			wild_path(out[i], path);
 			if (strpbrk(out[i], "*?[\\") == NULL)
-				MUST(wild_path(out[i], out[i]));
+				promise(wild_path(out[i], out[i]));
 		}
 	arena_release(&arena);
 }
@@ -83,7 +78,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *text = malloc(size + 1), *at = text, *words[WORDS + 2];
 	size_t n = 1;
 
-	MUST(text != NULL);
+	promise(text != NULL);
 	for (size_t i = 0; i < size; i++)
 		text[i] = data[i] == '\0' ? '0' : (char)data[i];
 	text[size] = '\0';

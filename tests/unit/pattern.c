@@ -51,19 +51,18 @@ time_of(const char *source, const char *unit, size_t count, const char *tail)
 {
 	size_t n = strlen(unit);
 	char *word = malloc(n * count + strlen(tail) + 1);
-	struct timespec from, to;
+	double begun;
 
 	if (word == NULL)
 		abort();
 	for (size_t i = 0; i < count; i++)
 		memcpy(word + i * n, unit, n);
 	strcpy(word + n * count, tail);
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
+	begun = cpu_ms();
 	search_bytes(source, word, strlen(word));
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
+	begun = cpu_ms() - begun;
 	free(word);
-	return (double)(to.tv_sec - from.tv_sec) * 1e3 +
-		(double)(to.tv_nsec - from.tv_nsec) / 1e6;
+	return begun;
 }
 
 static void
@@ -118,15 +117,6 @@ test_refusals(void)
 	ok(strstr(err.message, "character 4") != NULL,
 		"the place is counted in characters: %s", err.message);
 	pattern_free(NULL);
-}
-
-/* Valgrind is some thirty times slower than what is promised. */
-static bool
-is_timed(void)
-{
-	const char *preload = getenv("LD_PRELOAD");
-
-	return preload == NULL || strstr(preload, "vgpreload") == NULL;
 }
 
 static void

@@ -217,16 +217,6 @@ test_no_program(void)
 	clear();
 }
 
-static int
-open_count(void)
-{
-	int n = 0;
-
-	for (int fd = 0; fd < 256; fd++)
-		n += fcntl(fd, F_GETFD) >= 0;
-	return n;
-}
-
 static void
 test_many(void)
 {

@@ -48,24 +48,6 @@ needs_nul(const char *s)
 	return strstr(s, stand_in_utf8) != NULL;
 }
 
-/* Valgrind is some thirty times slower than what is promised. */
-static bool
-is_timed(void)
-{
-	const char *preload = getenv("LD_PRELOAD");
-
-	return preload == NULL || strstr(preload, "vgpreload") == NULL;
-}
-
-static double
-now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
-
 /* ----------------------------------------------------------------- match */
 
 struct words {
@@ -141,7 +123,7 @@ check_match(const cJSON *item)
 		format && strcmp(format, "toml") == 0 ? "+++" : "---";
 	struct words w = read_words(cJSON_GetObjectItem(item, "command"));
 	struct ss_error err = { 0 };
-	double start = now_ms();
+	double start = cpu_ms();
 	char *page = NULL;
 
 	if (asprintf(&page, "%s\n%s%s\n", fence, text(item, "tools"), fence) <
@@ -151,7 +133,7 @@ check_match(const cJSON *item)
 			cJSON_IsTrue(cJSON_GetObjectItem(item, "allow")),
 		"%s %s", text(item, "id"), text(item, "why"));
 	if (most != NULL && is_timed())
-		ok(now_ms() - start < most->valuedouble, "%s in time",
+		ok(cpu_ms() - start < most->valuedouble, "%s in time",
 			text(item, "id"));
 	for (size_t i = 0; i < w.count; i++)
 		free(w.list[i]);
@@ -183,7 +165,7 @@ check_frontmatter(const cJSON *item)
 	struct frontmatter f;
 	struct ss_error err = { 0 };
 	struct node_place place = { 0, 0 };
-	double start = now_ms();
+	double start = cpu_ms();
 	enum ss_err e;
 
 	arena_init(&arena, 0);
@@ -203,7 +185,7 @@ check_frontmatter(const cJSON *item)
 			"%s says where and what: %s", text(item, "id"),
 			err.message);
 	if (most != NULL && is_timed())
-		ok(now_ms() - start < most->valuedouble, "%s in time",
+		ok(cpu_ms() - start < most->valuedouble, "%s in time",
 			text(item, "id"));
 	frontmatter_release(&f);
 	arena_release(&arena);

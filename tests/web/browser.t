@@ -12,17 +12,11 @@ use File::Temp qw(tempdir);
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use Test::More;
-use Statespace::Server;
+use Statespace::Server qw(has);
 
 my $TOP = abs_path("$FindBin::Bin/../..");
 my $BUILD = abs_path($ENV{BUILD} // "$TOP/build");
 my $SECONDS = 300;
-
-sub has
-{
-	my ($name) = grep { -x } map { "$_/$_[0]" } split /:/, $ENV{PATH};
-	return $name;
-}
 
 my $node = has('node');
 my $chromium = has('chromium') || has('chromium-browser');

@@ -7,13 +7,12 @@ use warnings;
 use Cwd qw(abs_path);
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use IO::Socket::INET;
 use POSIX ();
 use Test::More;
 use Time::HiRes qw(sleep time);
 use Statespace::Pool;
-use Statespace::Server;
-use Statespace::TestSite;
+use Statespace::Server qw(await_port free_port);
+use Statespace::TestSite qw(slurp);
 
 plan skip_all => 'nginx is not installed'
     unless Statespace::Server::front('nginx');
@@ -37,15 +36,13 @@ my $pool = Statespace::Pool->start(
 my ($dir, $socket) = ($pool->site->scratch . '/front', $pool->socket);
 mkdir $dir or die "mkdir: $!";
 system('cp', '-r', "$top/nginx", "$dir/statespace") == 0 or die 'cp';
-my $port = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1)
-    ->sockport;
+my $port = free_port();
 
 sub change
 {
 	my ($path, %to) = @_;
+	my $text = slurp($path);
 
-	open my $file, '<', $path or die "$path: $!";
-	my $text = do { local $/; <$file> };
 	for (sort keys %to) {
 		$text =~ s/\Q$_\E/$to{$_}/ or die "$path: no $_";
 	}
@@ -96,11 +93,7 @@ if ($nginx == 0) {
 	exec 'nginx', '-e', "$dir/log", '-p', $dir, '-c', "$dir/nginx.conf"
 	    or POSIX::_exit(127);
 }
-for (1 .. 200) {
-	last if IO::Socket::INET->new(PeerAddr => '127.0.0.1',
-		PeerPort => $port);
-	sleep 0.05;
-}
+await_port($port) or die 'no nginx: ' . slurp("$dir/log");
 my $front = bless { port => $port, owner => 0 }, 'Asks';
 
 sub ask

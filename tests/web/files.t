@@ -13,7 +13,8 @@ use POSIX ();
 use Test::More;
 use Time::HiRes qw(sleep time);
 use Statespace::Pool;
-use Statespace::Server;
+use Statespace::Server qw(free_port);
+use Statespace::TestSite qw(slurp);
 
 plan skip_all => 'nginx is not installed'
     unless Statespace::Server::front('nginx');
@@ -279,9 +280,8 @@ sub lighttpd_conf
 {
 	my ($port, $pool) = @_;
 	my $root = $pool->site->dir;
+	my $conf = slurp("$FindBin::Bin/../../nginx/lighttpd.conf");
 
-	open my $in, '<', "$FindBin::Bin/../../nginx/lighttpd.conf" or die $!;
-	my $conf = do { local $/; <$in> };
 	$conf =~ s{/run/statespace/pool\.sock}{$pool->socket}ge;
 	$conf =~ s{^server\.port = 80}{server.port = $port}m;
 	$conf =~ s{#("x-sendfile)}{$1}g;
@@ -293,9 +293,8 @@ sub apache_conf
 {
 	my ($port, $pool) = @_;
 	my ($root, $scratch) = ($pool->site->dir, $pool->site->scratch);
+	my $conf = slurp("$FindBin::Bin/../../nginx/apache.conf");
 
-	open my $in, '<', "$FindBin::Bin/../../nginx/apache.conf" or die $!;
-	my $conf = do { local $/; <$in> };
 	$conf =~ s{/run/statespace/pool\.sock}{$pool->socket}ge;
 	$conf =~ s{VirtualHost \*:80}{VirtualHost *:$port};
 	$conf =~ s{^\t#\t(XSendFile)}{\t$1}mg;
@@ -332,8 +331,7 @@ sub start_front
 	my $file = "$scratch/front.conf";
 
 	for (1 .. 3) {
-		my $port = IO::Socket::INET->new(LocalAddr => '127.0.0.1',
-			Listen => 1)->sockport;
+		my $port = free_port();
 		Statespace::TestSite::write_file($file,
 			$fronts{$name}{conf}->($port, $pool));
 		my $pid = fork() // die "fork: $!";
@@ -354,9 +352,7 @@ sub start_front
 		}
 		kill 'KILL', $pid;
 	}
-	open my $log, '<', "$scratch/front.log" or die "$name: $!";
-	local $/;
-	die "$name does not start: " . <$log>;
+	die "$name does not start: " . slurp("$scratch/front.log", '');
 }
 
 # A worker's log line has no length where the front server sends the file.

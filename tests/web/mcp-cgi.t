@@ -8,11 +8,10 @@ use warnings;
 use File::Copy qw(copy);
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use IO::Socket::INET;
 use JSON::PP ();
 use POSIX ();
-use Statespace::Server;
-use Statespace::TestSite;
+use Statespace::Server qw(await_port free_port has);
+use Statespace::TestSite qw(slurp);
 use Test::More;
 use Time::HiRes qw(sleep time);
 
@@ -82,13 +81,6 @@ sub cgi
 	print {$in} $body;
 	close $in;
 	return ($out, $pid);
-}
-
-sub log_text
-{
-	open my $file, '<', "$scratch/log" or return '';
-	local $/;
-	return scalar <$file> // '';
 }
 
 sub begins
@@ -161,28 +153,11 @@ test_agreement();
 
 # ------------------------------------------------------------ real fronts --
 
-sub free_port
-{
-	return IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1)
-	    ->sockport;
-}
-
-sub connected
-{
-	my ($port) = @_;
-	my $until = time + 20;
-	my $socket;
-
-	sleep 0.05 until ($socket = IO::Socket::INET->new(
-		PeerAddr => '127.0.0.1', PeerPort => $port)) || time > $until;
-	return $socket;
-}
-
 sub leaves
 {
 	my ($front, $port) = @_;
 	my $body = message('chatty', _meta => { progressToken => 1 });
-	my $socket = connected($port) or return fail("$front answers");
+	my $socket = await_port($port) or return fail("$front answers");
 	my $seen = '';
 
 	print {$socket} "POST /mcp HTTP/1.1\r\nHost: localhost\r\n"
@@ -207,7 +182,7 @@ sub test_front
 
 SKIP: {
 		skip "$front is not installed", 2
-		    unless grep { -x "$_/$command[0]" } split /:/, $ENV{PATH};
+		    unless has($command[0]);
 		$configuration =~ s/PORT/$port/g;
 		Statespace::TestSite::write_file("$scratch/$front.conf",
 			$configuration);
@@ -263,5 +238,5 @@ Require all granted
 END
 }
 
-unlike(log_text(), qr/Sanitizer|runtime error/, 'no sanitizer has spoken');
+unlike(slurp("$scratch/log", ''), qr/Sanitizer|runtime error/, 'no sanitizer has spoken');
 done_testing;

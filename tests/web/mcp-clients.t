@@ -10,10 +10,10 @@ use File::Copy qw(copy);
 use File::Temp qw(tempdir);
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use IO::Socket::INET;
 use Test::More;
 use Time::HiRes qw(sleep time);
-use Statespace::Server;
+use Statespace::Server qw(await_port free_port);
+use Statespace::TestSite qw(write_file);
 
 my $TOP = abs_path("$FindBin::Bin/../..");
 my $BUILD = abs_path($ENV{BUILD} // "$TOP/build");
@@ -177,12 +177,6 @@ like($called, qr/This is a simple text response/,
 like($listed, qr/"name":"test_simple_text"/, 'a list too');
 $server->stop_ok;
 
-sub free_port
-{
-	return IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1)
-	    ->sockport;
-}
-
 sub spawn
 {
 	my ($port, @words) = @_;
@@ -195,9 +189,7 @@ sub spawn
 		$ENV{HOME} = $scratch;
 		exec { $words[0] } @words or POSIX::_exit(127);
 	}
-	my $until = time + 20;
-	sleep 0.05 until time > $until || IO::Socket::INET->new(
-		PeerAddr => '127.0.0.1', PeerPort => $port);
+	await_port($port);
 	return $pid;
 }
 
@@ -256,16 +248,6 @@ END
 	conformance($_, "http://localhost:$cgi_port/mcp", 'as plain CGI')
 	    for '2026-07-28', '2025-11-25';
 	end($pid);
-	return;
-}
-
-sub write_file
-{
-	my ($path, $bytes) = @_;
-
-	open my $file, '>:raw', $path or die "$path: $!";
-	print $file $bytes;
-	close $file or die "$path: $!";
 	return;
 }
 

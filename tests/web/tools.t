@@ -12,7 +12,7 @@ use IO::Socket::INET;
 use JSON::PP ();
 use Test::More;
 use Statespace::Server;
-use Statespace::TestSite;
+use Statespace::TestSite qw(slurp);
 
 plan skip_all => 'nginx is not installed'
     unless Statespace::Server::front('nginx');
@@ -228,15 +228,6 @@ says('/', ['fs', 'write', 'out/piped.txt', { stdin => "/from stdin\n" }],
 is(slurp($site->dir . '/out/piped.txt'), "/from stdin\n", '... as it comes');
 is_deeply([grep { /^\.|statespace-/ } listing($site->dir . '/out')], [],
 	'no half-written file stays');
-
-sub slurp
-{
-	my ($path) = @_;
-
-	open my $file, '<:raw', $path or return undef;
-	local $/;
-	return scalar <$file>;
-}
 
 sub listing
 {

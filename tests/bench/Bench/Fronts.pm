@@ -10,6 +10,7 @@ use strict;
 use warnings;
 use Cwd ();
 use File::Basename qw(dirname);
+use Statespace::TestSite qw(slurp);
 
 my $NGINX = Cwd::realpath(dirname(__FILE__) . '/../../../nginx');
 
@@ -17,9 +18,7 @@ sub shipped
 {
 	my ($name) = @_;
 
-	open my $file, '<', "$NGINX/$name" or die "$NGINX/$name: $!";
-	local $/;
-	return scalar <$file>;
+	return slurp("$NGINX/$name");
 }
 
 # The shipped location, with what differs between contenders:

@@ -18,7 +18,7 @@ use IO::Socket::INET;
 use IO::Socket::UNIX;
 use POSIX ();
 use Socket qw(SOCK_STREAM);
-use Statespace::Server;
+use Statespace::Server qw(free_port);
 use Statespace::TestSite;
 use Time::HiRes qw(sleep time);
 
@@ -114,15 +114,6 @@ sub spawn
 	}
 	push @{ $self->{pids} }, $pid;
 	return $pid;
-}
-
-# Asked from the kernel, given back, used soon.
-sub free_port
-{
-	my $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.1',
-		Listen => 1) || die "no port: $@";
-
-	return $socket->sockport;
 }
 
 sub has

@@ -37,7 +37,7 @@ use POSIX qw(:sys_wait_h);
 use Socket qw(AF_UNIX SOCK_DGRAM SOCK_STREAM SOCK_NONBLOCK pack_sockaddr_un);
 use Statespace::FastCGI ();
 use Statespace::Server;
-use Statespace::TestSite;
+use Statespace::TestSite qw(slurp);
 use Statespace::Vectors;
 use Test::More ();
 use Time::HiRes qw(sleep time);
@@ -332,17 +332,8 @@ sub capture
 			sleep 0.004;
 		}
 	}
-	return { status => $status, out => slurp("$base/stdout"),
-		err => slurp("$base/stderr"), took => time - $began };
-}
-
-sub slurp
-{
-	my ($path) = @_;
-
-	open my $file, '<:raw', $path or return '';
-	local $/;
-	return scalar <$file> // '';
+	return { status => $status, out => slurp("$base/stdout", ''),
+		err => slurp("$base/stderr", ''), took => time - $began };
 }
 
 # ------------------------------------------------- an older, smaller kernel --
@@ -467,7 +458,7 @@ sub victim
 	}
 	# Until then it is not dumpable, having changed its account.
 	for (1 .. 1000) {
-		last if slurp("/proc/$pid/comm") eq "sleep\n";
+		last if slurp("/proc/$pid/comm", '') eq "sleep\n";
 		sleep 0.01;
 	}
 	return $self->{known}{victim} = $pid;

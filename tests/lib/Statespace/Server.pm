@@ -18,14 +18,17 @@ package Statespace::Server;
 use strict;
 use warnings;
 use Cwd ();
+use Exporter qw(import);
 use Errno qw(EAGAIN EINTR EWOULDBLOCK);
 use File::Basename qw(dirname);
 use IO::Socket::INET;
 use POSIX qw(:sys_wait_h);
 use Socket qw(MSG_NOSIGNAL);
-use Statespace::TestSite;
+use Statespace::TestSite qw(slurp write_file);
 use Test::More ();
 use Time::HiRes qw(sleep time);
+
+our @EXPORT_OK = qw(await_port free_port has);
 
 my $TOP = Cwd::realpath(dirname(__FILE__) . '/../../..');
 # Bounds for a hang; a machine under load needs a part of them.
@@ -52,6 +55,36 @@ sub front
 	    '/usr/local/sbin';
 }
 
+# The path of a program that the tests can start by its name.
+sub has
+{
+	my ($name) = @_;
+	my ($path) = grep { -x } map { "$_/$name" } split /:/, $ENV{PATH};
+
+	return $path;
+}
+
+# Asked from the kernel, given back, used soon.
+sub free_port
+{
+	my $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.1',
+		Listen => 1) || die "no port: $@";
+
+	return $socket->sockport;
+}
+
+# A connection to whoever was started there; undef when nobody answers.
+sub await_port
+{
+	my ($port) = @_;
+	my $until = time + $START_S;
+	my $socket;
+
+	sleep 0.05 until ($socket = IO::Socket::INET->new(
+		PeerAddr => '127.0.0.1', PeerPort => $port)) || time > $until;
+	return $socket;
+}
+
 sub start
 {
 	my ($class, %with) = @_;
@@ -62,7 +95,7 @@ sub start
 
 	if (defined $with{config}) {
 		my $file = $site->scratch . '/statespace.toml';
-		Statespace::TestSite::write_file($file, $with{config});
+		write_file($file, $with{config});
 		push @options, '-c', $file;
 	}
 	my $self = bless {
@@ -126,9 +159,7 @@ sub log
 {
 	my ($self) = @_;
 
-	open my $file, '<:raw', $self->{log_file} or return '';
-	local $/;
-	return scalar <$file> // '';
+	return slurp($self->{log_file}, '');
 }
 
 # Waits for a line in the log, since it is written after the answer.

@@ -13,9 +13,12 @@ package Statespace::TestSite;
 use strict;
 use warnings;
 use Cwd ();
+use Exporter qw(import);
 use File::Basename qw(dirname);
 use File::Path qw(make_path);
 use File::Temp ();
+
+our @EXPORT_OK = qw(slurp write_file);
 
 # What stands in every file outside the root, and must never be answered.
 our $SECRET = 'TOPSECRET';
@@ -85,6 +88,17 @@ sub write_file
 	print $file $bytes;
 	close $file or die "$path: $!";
 	return;
+}
+
+# A file's bytes; of one that is not there what the caller says, or it ends.
+sub slurp
+{
+	my ($path, $otherwise) = @_;
+
+	open my $file, '<:raw', $path
+	    or return $otherwise // die "$path: $!";
+	local $/;
+	return scalar <$file> // '';
 }
 
 1;
