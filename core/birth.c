@@ -525,6 +525,8 @@ child(struct birth *b, int report, const struct birth_wish *wish)
 	int status;
 
 	join_group(b, wish->only >= 0);
+	if (wish->bell >= 0)
+		close(wish->bell);
 	born = (wish->only < 0 || keep_only(b, &report, wish->only)) &&
 		enter_level(b);
 	if (!born && b->step->number == 0)
@@ -668,30 +670,64 @@ birth_later(struct sandbox_plan *plan, struct birth_wish *wish, pid_t *pid,
 	return birth_at(plan, wish, pid, failed);
 }
 
-/*
- * A launcher first, so that a worker knows whether it has one; -1 when there
- * is none, with the reason for the log.
- */
-static int
-bear_launcher(struct sandbox_plan *plan)
+/* A launcher that could not be born is missed by its worker's next tool. */
+static bool
+bear_launcher(struct sandbox_plan *plan, int socket)
 {
 	struct step failed;
+
+	if (launcher_fork(plan, socket, &failed))
+		return true;
+	plan->why[0] = '\0';
+	note_why(plan, plan->level, &failed);
+	return false;
+}
+
+/*
+ * Before its worker, so that the worker knows whether it has one; -1 when
+ * there is none, with the reason for the log.
+ */
+static int
+launcher_first(struct sandbox_plan *plan)
+{
 	int pair[2];
-	bool born;
 
 	if (!plan->decided)
 		sandbox_decide(plan);
 	if (plan->level < SANDBOX_LANDLOCK ||
 		socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
 		return -1;
-	born = launcher_fork(plan, pair[1], &failed);
-	fd_close(&pair[1]);
-	if (!born) {
+	if (!bear_launcher(plan, pair[1]))
 		fd_close(&pair[0]);
-		plan->why[0] = '\0';
-		note_why(plan, plan->level, &failed);
-	}
+	fd_close(&pair[1]);
 	return pair[0];
+}
+
+/* The parent keeps the other end; without a launcher there is none. */
+static int
+launcher_later(const struct sandbox_plan *plan, int *bell)
+{
+	int pair[2];
+
+	if (launcher_keeps(plan) == 0 ||
+		socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return -1;
+	*bell = pair[1];
+	return pair[0];
+}
+
+static enum ss_err
+bear(struct sandbox_plan *plan, struct birth_wish *wish, pid_t *pid,
+	struct ss_error *err)
+{
+	struct step failed;
+	bool born = plan->decided ? birth_later(plan, wish, pid, &failed)
+				  : birth_first(plan, wish, pid, &failed);
+
+	fd_close(&wish->launcher);
+	if (born)
+		return SS_OK;
+	return error_internal(err, failed.number, "worker: %s", failed.name);
 }
 
 enum ss_err
@@ -702,10 +738,10 @@ sandbox_fork(struct sandbox_plan *plan, unsigned keeps,
 		.worker = worker,
 		.ctx = ctx,
 		.only = -1,
-		.launcher = -1 };
+		.launcher = -1,
+		.bell = -1 };
 	struct cgroup group = CGROUP_INIT;
-	struct step failed;
-	bool born;
+	enum ss_err code;
 
 	*pid = -1;
 	if (plan->account[0] == '\0')
@@ -714,15 +750,40 @@ sandbox_fork(struct sandbox_plan *plan, unsigned keeps,
 		cgroup_open(&group, plan->scratch_bytes + WORKER_BYTES))
 		plan->memory_group = &group;
 	if (keeps == 0 && launcher_keeps(plan) != 0)
-		wish.launcher = bear_launcher(plan);
-	born = plan->decided ? birth_later(plan, &wish, pid, &failed)
-			     : birth_first(plan, &wish, pid, &failed);
-	fd_close(&wish.launcher);
+		wish.launcher = launcher_first(plan);
+	code = bear(plan, &wish, pid, err);
 	plan->memory_group = NULL;
 	cgroup_close(&group);
-	if (born)
-		return SS_OK;
-	return error_internal(err, failed.number, "worker: %s", failed.name);
+	return code;
+}
+
+enum ss_err
+sandbox_fork_once(struct sandbox_plan *plan, int (*worker)(void *ctx),
+	void *ctx, pid_t *pid, int *bell, struct ss_error *err)
+{
+	struct birth_wish wish = {
+		.worker = worker, .ctx = ctx, .only = -1, .bell = -1
+	};
+	enum ss_err code;
+
+	*pid = *bell = -1;
+	if (plan->account[0] == '\0')
+		return error_internal(err, 0, "sandbox_prepare was not called");
+	wish.launcher = launcher_later(plan, &wish.bell);
+	code = bear(plan, &wish, pid, err);
+	if (code != SS_OK || plan->level < SANDBOX_LANDLOCK)
+		fd_close(&wish.bell);
+	*bell = wish.bell;
+	return code;
+}
+
+bool
+sandbox_launch(struct sandbox_plan *plan, int *bell)
+{
+	bool born = bear_launcher(plan, *bell);
+
+	fd_close(bell);
+	return born;
 }
 
 static int
@@ -736,7 +797,7 @@ enum sandbox_level
 sandbox_decide(struct sandbox_plan *plan)
 {
 	struct birth_wish wish = {
-		.worker = nothing, .only = -1, .launcher = -1
+		.worker = nothing, .only = -1, .launcher = -1, .bell = -1
 	};
 	struct step failed;
 	pid_t pid;

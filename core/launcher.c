@@ -507,7 +507,8 @@ launcher_fork(struct sandbox_plan *plan, int socket, struct step *failed)
 		.keeps = launcher_keeps(plan),
 		.worker = launcher_main,
 		.only = socket,
-		.launcher = -1 };
+		.launcher = -1,
+		.bell = -1 };
 	pid_t pid;
 
 	return birth_at(plan, &wish, &pid, failed);

@@ -139,7 +139,8 @@ try_birth(const struct sandbox_plan *p, unsigned keeps,
 		.keeps = keeps,
 		.worker = worker,
 		.only = -1,
-		.launcher = -1 };
+		.launcher = -1,
+		.bell = -1 };
 	struct step failed;
 	int status = 0;
 	pid_t pid;

@@ -112,6 +112,19 @@ enum sandbox_level sandbox_decide(struct sandbox_plan *plan);
  */
 enum ss_err sandbox_fork(struct sandbox_plan *plan, unsigned keeps,
 	int (*worker)(void *ctx), void *ctx, pid_t *pid, struct ss_error *err);
+/*
+ * The same for a process that lives for one request, which seldom needs a
+ * launcher: it is born when the worker wants it.
+ *
+ * *bell    -1: there is none; else readable (POLLIN without POLLHUP) when the
+ *          worker wants its launcher: then sandbox_launch, which closes it.
+ *          Never read from it; close it when the worker has ended.
+ */
+enum ss_err
+sandbox_fork_once(struct sandbox_plan *plan, int (*worker)(void *ctx),
+	void *ctx, pid_t *pid, int *bell, struct ss_error *err);
+/* False: with the reason in plan->why; the worker's tool is refused. */
+bool sandbox_launch(struct sandbox_plan *plan, int *bell);
 
 /* What this process is.  Before any birth: level none. */
 struct sandbox {

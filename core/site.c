@@ -450,6 +450,33 @@ ss_site_fork(struct ss_site *site, int (*worker)(void *ctx), void *ctx,
 	return code;
 }
 
+enum ss_err
+ss_site_fork_once(struct ss_site *site, int (*worker)(void *ctx), void *ctx,
+	pid_t *pid, int *bell, struct ss_error *err)
+{
+	struct birth b = { .site = site, .worker = worker, .ctx = ctx };
+	enum ss_err code = site_needs_open(site, err);
+
+	*pid = *bell = -1;
+	if (code != SS_OK)
+		return code;
+	site->plan.launcher = grants_what_workers_gave_away(&site->grant);
+	code = sandbox_fork_once(&site->plan, worker_main, &b, pid, bell, err);
+	site->plan.launcher = false;
+	return code;
+}
+
+bool
+ss_site_launch(struct ss_site *site, int *bell)
+{
+	bool born;
+
+	site->plan.launcher = grants_what_workers_gave_away(&site->grant);
+	born = sandbox_launch(&site->plan, bell);
+	site->plan.launcher = false;
+	return born;
+}
+
 bool
 ss_memory_delegate(void)
 {

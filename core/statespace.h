@@ -225,6 +225,17 @@ enum ss_err ss_site_fork(struct ss_site *site, int (*worker)(void *ctx),
 enum ss_err ss_site_fork_plain(struct ss_site *site, int (*worker)(void *ctx),
 	void *ctx, pid_t *pid, struct ss_error *err);
 /*
+ * The same for a process of one request: what some tools need beside it is
+ * started when it is wanted.  *bell: -1, or readable (POLLIN, not POLLHUP)
+ * when that is so: then ss_site_launch, which takes a millisecond or two and
+ * closes it.  It is never read from; the caller closes it when the process
+ * has ended.
+ */
+enum ss_err ss_site_fork_once(struct ss_site *site, int (*worker)(void *ctx),
+	void *ctx, pid_t *pid, int *bell, struct ss_error *err);
+/* A second child, which leaves with the first.  False: its tool is refused. */
+bool ss_site_launch(struct ss_site *site, int *bell);
+/*
  * Lets the memory of all processes of a tool be bounded together: where the
  * control group (v2) of this process is delegated to it, with the memory
  * controller, and holds nobody else, moves this process to a leaf; what

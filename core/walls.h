@@ -20,6 +20,7 @@ struct birth_wish {
 	void *ctx;
 	int only;     /* a descriptor to keep, as BIRTH_KEPT; -1: all */
 	int launcher; /* the socket to the worker's launcher, or -1 */
+	int bell;     /* its other end, which is the parent's, or -1 */
 };
 
 #define BIRTH_KEPT 3

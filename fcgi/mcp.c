@@ -44,6 +44,7 @@ struct bytes {
 struct job {
 	pid_t pid;     /* 0: this place is free */
 	int fd;        /* its lines come here; -1: cancelled */
+	int bell;      /* it wants its launcher; -1: none, or had it */
 	char id[256];  /* as JSON */
 	bool answered; /* the last line was a response */
 	struct bytes in;
@@ -119,9 +120,14 @@ static void
 close_others(const struct errand *e)
 {
 	close(e->other);
-	for (size_t i = 0; i < JOBS_MAX; i++)
-		if (e->server->jobs[i].pid > 0 && e->server->jobs[i].fd >= 0)
-			close(e->server->jobs[i].fd);
+	for (size_t i = 0; i < JOBS_MAX; i++) {
+		const struct job *job = &e->server->jobs[i];
+
+		if (job->pid > 0 && job->fd >= 0)
+			close(job->fd);
+		if (job->pid > 0 && job->bell >= 0)
+			close(job->bell);
+	}
 }
 
 /* Confined.  The other end hangs up when the client cancels, or leaves. */
@@ -165,9 +171,10 @@ begin_job(struct server *s, const char *message, size_t len, const char *id)
 	}
 	e.fd = ends[1];
 	e.other = ends[0];
-	*job = (struct job){ .fd = ends[0] };
+	*job = (struct job){ .fd = ends[0], .bell = -1 };
 	snprintf(job->id, sizeof(job->id), "%s", id);
-	if (ss_site_fork(s->site, work, &e, &job->pid, &err) != SS_OK) {
+	if (ss_site_fork_once(s->site, work, &e, &job->pid, &job->bell, &err) !=
+		SS_OK) {
 		say_error(NULL, &err);
 		say_error_line(id, -32603, "no worker could be started");
 		close(ends[0]);
@@ -211,6 +218,8 @@ end_job(struct server *s, struct job *job, int options)
 			"the worker ended without an answer; the tool may "
 			"have run");
 	cancel(job);
+	if (job->bell >= 0)
+		close(job->bell);
 	free(job->in.data);
 	job->pid = 0;
 	s->running--;
@@ -331,30 +340,63 @@ now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+/* A bell that hangs up says nothing: the worker has ended, or will. */
+static void
+answer_bell(struct server *s, struct job *job, short revents)
+{
+	if (job->pid == 0 || revents == 0)
+		return;
+	if (revents == POLLIN) {
+		ss_site_launch(s->site, &job->bell);
+	} else {
+		close(job->bell);
+		job->bell = -1;
+	}
+}
+
+/* Whom to listen to: the client, the jobs' lines, then their bells. */
+#define EARS (1 + 2 * JOBS_MAX)
+
+/* How long to wait at most, for jobs that are cancelled and not yet gone. */
+static int
+listen_to_jobs(const struct server *s, struct pollfd *lines,
+	struct pollfd *bells, int timeout_ms)
+{
+	for (size_t i = 0; i < JOBS_MAX; i++) {
+		const struct job *job = &s->jobs[i];
+		bool runs = job->pid > 0;
+
+		lines[i] = (struct pollfd){ .fd = runs ? job->fd : -1,
+			.events = POLLIN };
+		bells[i] = (struct pollfd){ .fd = runs ? job->bell : -1,
+			.events = POLLIN };
+		if (runs && job->fd < 0)
+			timeout_ms = DYING_MS;
+	}
+	return timeout_ms;
+}
+
 /* Waits for what runs, and for the client unless fd is -1. */
 static bool
 wait_once(struct server *s, int fd, int timeout_ms)
 {
-	struct pollfd p[JOBS_MAX + 1] = { { .fd = fd, .events = POLLIN } };
+	struct pollfd p[EARS] = { { .fd = fd, .events = POLLIN } };
+	struct pollfd *lines = p + 1, *bells = lines + JOBS_MAX;
 	bool open = true;
 
-	for (size_t i = 0; i < JOBS_MAX; i++) {
-		const struct job *job = &s->jobs[i];
-
-		p[i + 1] = (struct pollfd){ .fd = job->pid > 0 ? job->fd : -1,
-			.events = POLLIN };
-		if (job->pid > 0 && job->fd < 0)
-			timeout_ms = DYING_MS;
-	}
-	if (poll(p, JOBS_MAX + 1, timeout_ms) < 0)
+	timeout_ms = listen_to_jobs(s, lines, bells, timeout_ms);
+	if (poll(p, EARS, timeout_ms) < 0)
 		return true;
 	if (p[0].revents != 0)
 		open = read_input(s);
 	for (size_t i = 0; i < JOBS_MAX; i++) {
-		if (s->jobs[i].pid > 0 && s->jobs[i].fd < 0)
-			end_job(s, &s->jobs[i], WNOHANG);
-		else if (p[i + 1].revents != 0)
-			relay(s, &s->jobs[i]);
+		struct job *job = &s->jobs[i];
+
+		answer_bell(s, job, bells[i].revents);
+		if (job->pid > 0 && job->fd < 0)
+			end_job(s, job, WNOHANG);
+		else if (lines[i].revents != 0)
+			relay(s, job);
 	}
 	return open;
 }

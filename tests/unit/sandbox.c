@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -48,6 +49,9 @@ struct trial {
 	struct wants wants;
 	struct grant grant;
 	bool launcher;
+	bool once; /* sandbox_fork_once; the rest is what it came to */
+	bool bell, rung, launched;
+	int others;    /* children beside the worker */
 	bool plain_sh; /* sh, but with its own exec set only */
 	int abi;
 	unsigned runs; /* besides the first */
@@ -220,6 +224,32 @@ worker(void *ctx)
 	return 7;
 }
 
+/* A worker of one request: what its bell says; the launcher if it may come. */
+static bool
+fork_once(struct sandbox_plan *plan, pid_t *pid, struct ss_error *err)
+{
+	struct pollfd bell = { .events = POLLIN };
+
+	if (sandbox_fork_once(plan, worker, NULL, pid, &bell.fd, err) != SS_OK)
+		return false;
+	trial.bell = bell.fd >= 0;
+	trial.rung = trial.bell && poll(&bell, 1, 20000) == 1 &&
+		bell.revents == POLLIN;
+	if (trial.rung && trial.launcher)
+		trial.launched = sandbox_launch(plan, &bell.fd);
+	if (bell.fd >= 0)
+		close(bell.fd);
+	return true;
+}
+
+static bool
+fork_worker(struct sandbox_plan *plan, pid_t *pid, struct ss_error *err)
+{
+	return trial.once
+		? fork_once(plan, pid, err)
+		: sandbox_fork(plan, 0, worker, NULL, pid, err) == SS_OK;
+}
+
 /* Births a worker for the trial; its exit status, or -1. */
 static int
 go(void)
@@ -230,6 +260,7 @@ go(void)
 	pid_t pid;
 
 	memset(seen, 0, sizeof(*seen));
+	trial.bell = trial.rung = trial.launched = false;
 	seen->code = SS_INTERNAL;
 	trial.grant.root = site;
 	if (trial.grant.limits.timeout_ms == 0)
@@ -241,14 +272,14 @@ go(void)
 	plan.root = site;
 	plan.root_fd = open(site, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	plan.grant = &trial.grant;
-	plan.launcher = trial.launcher;
+	plan.launcher = trial.launcher || trial.once;
 	plan.landlock_abi_max = trial.abi;
 	if (sandbox_prepare(&plan, &err) == SS_OK &&
-		sandbox_fork(&plan, 0, worker, NULL, &pid, &err) == SS_OK)
+		fork_worker(&plan, &pid, &err))
 		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 			;
-	while (trial.launcher && waitpid(-1, NULL, 0) > 0)
-		;
+	for (trial.others = 0; plan.launcher && waitpid(-1, NULL, 0) > 0;)
+		trial.others++;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
@@ -678,6 +709,35 @@ check_launcher(void)
 		"everybody's /proc is never given");
 }
 
+/* A worker of one request has its launcher when it wants it, and not before. */
+static void
+check_launcher_once(void)
+{
+	trial = (struct trial){ .once = true,
+		.launcher = true,
+		.grant = { .exec_any = true, .network = NETWORK_ALL } };
+	ok(prints(SANDBOX_MODE_STRICT, SH("echo plain"), "plain") &&
+			trial.bell && !trial.rung && trial.others == 0,
+		"a tool that needs no launcher rings no bell");
+	trial.wants.network = NETWORK_ALL;
+	ok(prints(SANDBOX_MODE_STRICT, SH("echo net"), "net") &&
+			trial.launched && trial.others == 1,
+		"one that needs it has it started, and it leaves too");
+	ok(prints(SANDBOX_MODE_LANDLOCK, SH("echo net"), "net") &&
+			trial.launched && trial.others == 1,
+		"the same without namespaces");
+	trial.launcher = false;
+	prints(SANDBOX_MODE_STRICT, SH("echo net"), "net");
+	ok(trial.rung && seen->code == SS_SANDBOX_UNAVAILABLE &&
+			trial.others == 0,
+		"it is refused when nobody answers the bell");
+	trial.grant.network = NETWORK_OFF;
+	trial.wants.network = NETWORK_OFF;
+	ok(prints(SANDBOX_MODE_STRICT, SH("echo plain"), "plain") &&
+			!trial.bell,
+		"where nothing is granted that needs one there is no bell");
+}
+
 /* ------------------------------------------------- what fails, fails closed */
 
 struct fault {
@@ -879,6 +939,7 @@ main(void)
 		check_grants();
 		check_limits();
 		check_launcher();
+		check_launcher_once();
 		check_faults();
 		check_old_landlock();
 		check_freshness();
