@@ -10,92 +10,15 @@
 #include "mcp_confirm.h"
 #include "path.h"
 
-/* ------------------------------------------------------------- arguments -- */
-
-static const struct ss_text *
-read_list(struct mcp *m, const struct rpc_value *list, size_t *count,
-	const char **found)
-{
-	struct ss_text *items = arena_array(
-		&m->site->arena, rpc_count(list) + 1, sizeof(*items));
-
-	*count = 0;
-	for (const struct rpc_value *v = rpc_first(list);
-		items != NULL && v != NULL; v = rpc_next(v)) {
-		if (rpc_text(v) == NULL) {
-			*found = "an array with something else in it";
-			return items;
-		}
-		items[(*count)++] = text_of(rpc_text(v));
-	}
-	return items;
-}
-
-static struct ss_pair *
-read_map(struct mcp *m, const struct rpc_value *map, size_t *count,
-	const char **found)
-{
-	struct ss_pair *pairs = arena_array(
-		&m->site->arena, rpc_count(map) + 1, sizeof(*pairs));
-
-	*count = 0;
-	for (const struct rpc_value *v = rpc_first(map);
-		pairs != NULL && v != NULL; v = rpc_next(v)) {
-		if (rpc_text(v) == NULL) {
-			*found = "an object with something else in it";
-			return pairs;
-		}
-		pairs[*count].name = rpc_name(v);
-		pairs[(*count)++].value = rpc_text(v);
-	}
-	return pairs;
-}
-
-static bool
-read_argument(
-	struct mcp *m, const struct rpc_value *v, struct toolcall_argument *out)
-{
-	const char *text = rpc_text(v);
-	bool good = true;
-
-	*out = (struct toolcall_argument){ .name = rpc_name(v),
-		.kind = TOOLCALL_OTHER };
-	if (text != NULL) {
-		out->kind = TOOLCALL_TEXT;
-		out->text = text_of(text);
-	} else if (rpc_is_list(v)) {
-		out->kind = TOOLCALL_LIST;
-		out->items = read_list(m, v, &out->item_count, &out->found);
-		good = out->items != NULL;
-	} else if (rpc_is_object(v)) {
-		out->kind = TOOLCALL_MAP;
-		out->pairs = read_map(m, v, &out->pair_count, &out->found);
-		good = out->pairs != NULL;
-	} else {
-		out->found = rpc_kind_name(v);
-	}
-	if (out->found != NULL)
-		out->kind = TOOLCALL_OTHER;
-	return good;
-}
-
 /* With room for more. */
 static enum ss_err
 read_arguments(struct mcp *m, size_t more, struct toolcall_argument **out,
 	size_t *count)
 {
-	const struct rpc_value *object = rpc_member(m->rpc.params, "arguments");
-
-	*count = 0;
-	*out = arena_array(
-		&m->site->arena, rpc_count(object) + more + 1, sizeof(**out));
-	if (*out == NULL)
-		return error_memory(&m->err);
-	for (const struct rpc_value *v = rpc_first(object); v != NULL;
-		v = rpc_next(v))
-		if (!read_argument(m, v, &(*out)[(*count)++]))
-			return error_memory(&m->err);
-	return SS_OK;
+	return rpc_arguments(&m->site->arena,
+		       rpc_member(m->rpc.params, "arguments"), more, out, count)
+		? SS_OK
+		: error_memory(&m->err);
 }
 
 /* ------------------------------------------------------------------ call -- */

@@ -221,13 +221,32 @@ read_argument(
 		copy_text(arena, item->valuestring, &out->text);
 }
 
+bool
+proto_arguments(struct arena *arena, const cJSON *object, size_t more,
+	struct toolcall_argument **out, size_t *count)
+{
+	size_t most = (size_t)cJSON_GetArraySize(object) + more;
+	const cJSON *item;
+
+	*count = 0;
+	*out = arena_array(arena, most + 1, sizeof(**out));
+	if (*out == NULL)
+		return false;
+	cJSON_ArrayForEach(item, object)
+	{
+		if (!cJSON_IsNull(item) &&
+			!read_argument(arena, item, &(*out)[(*count)++]))
+			return false;
+	}
+	return true;
+}
+
 static enum ss_err
 read_call(struct arena *arena, const cJSON *call, struct proto_request *out,
 	struct ss_error *err)
 {
-	const cJSON *name = member(call, "name"), *item;
+	const cJSON *name = member(call, "name");
 	const cJSON *arguments = member(call, "arguments");
-	struct toolcall_argument *args;
 
 	if (!cJSON_IsObject(call))
 		return bad_call(err, "it must be an object");
@@ -235,20 +254,12 @@ read_call(struct arena *arena, const cJSON *call, struct proto_request *out,
 		return bad_call(err, "\"name\" must be the tool's name");
 	if (arguments != NULL && !cJSON_IsObject(arguments))
 		return bad_call(err, "\"arguments\" must be an object");
-	args = arena_array(arena, (size_t)cJSON_GetArraySize(arguments) + 1,
-		sizeof(*args));
 	out->call_name =
 		arena_copy(arena, name->valuestring, strlen(name->valuestring));
-	out->call_args = args;
-	if (args == NULL || out->call_name == NULL)
+	if (out->call_name == NULL ||
+		!proto_arguments(arena, arguments, 0, &out->call_args,
+			&out->call_arg_count))
 		return error_memory(err);
-	cJSON_ArrayForEach(item, arguments)
-	{
-		if (cJSON_IsNull(item))
-			continue;
-		if (!read_argument(arena, item, &args[out->call_arg_count++]))
-			return error_memory(err);
-	}
 	return SS_OK;
 }
 

@@ -15,13 +15,14 @@
 #define PROTO_COMMAND_MAX 1048576 /* bytes of the filled command */
 #define PROTO_WORD_MAX 131071     /* MAX_ARG_STRLEN less the NUL */
 
+struct cJSON;
 struct toolcall_argument;
 
 struct proto_request {
 	struct ss_text *words; /* filled with args; NUL-terminated */
 	size_t word_count;
 	const char *call_name; /* "tool_call": then there are no words yet */
-	const struct toolcall_argument *call_args;
+	struct toolcall_argument *call_args;
 	size_t call_arg_count;
 	struct ss_pair *env;
 	size_t env_count;
@@ -44,5 +45,12 @@ bool proto_result(struct buf *out, struct ss_text stdout_text,
 	struct ss_text stderr_text, int returncode, const char *sandbox,
 	const char *limit);
 bool proto_error(struct buf *out, const struct ss_error *err);
+
+/*
+ * An object's members as arguments of a tool; null is absent, as is the object
+ * when it is NULL.  The array has room for more.  False: memory ran out.
+ */
+bool proto_arguments(struct arena *arena, const struct cJSON *object,
+	size_t more, struct toolcall_argument **out, size_t *count);
 
 #endif

@@ -46,19 +46,6 @@ rpc_next(const struct rpc_value *item)
 	return item != NULL ? value(tree(item)->next) : NULL;
 }
 
-size_t
-rpc_count(const struct rpc_value *container)
-{
-	return container != NULL ? (size_t)cJSON_GetArraySize(tree(container))
-				 : 0;
-}
-
-const char *
-rpc_name(const struct rpc_value *member)
-{
-	return member != NULL ? tree(member)->string : NULL;
-}
-
 const char *
 rpc_text(const struct rpc_value *v)
 {
@@ -98,20 +85,11 @@ rpc_is_token(const struct rpc_value *v)
 	return v != NULL && (cJSON_IsString(tree(v)) || is_integer(tree(v)));
 }
 
-const char *
-rpc_kind_name(const struct rpc_value *v)
+bool
+rpc_arguments(struct arena *arena, const struct rpc_value *object, size_t more,
+	struct toolcall_argument **out, size_t *count)
 {
-	const cJSON *item = tree(v);
-
-	if (item == NULL || cJSON_IsNull(item))
-		return "null";
-	if (cJSON_IsBool(item))
-		return "a boolean";
-	if (cJSON_IsNumber(item))
-		return "a number";
-	if (cJSON_IsString(item))
-		return "a string";
-	return cJSON_IsArray(item) ? "an array" : "an object";
+	return proto_arguments(arena, tree(object), more, out, count);
 }
 
 bool

@@ -11,6 +11,8 @@
 #include "buf.h"
 #include "error.h"
 
+struct toolcall_argument;
+
 /* What JSON-RPC 2.0 and MCP call their errors. */
 enum rpc_code {
 	RPC_OK = 0,
@@ -52,16 +54,16 @@ const struct rpc_value *rpc_member(
 	const struct rpc_value *object, const char *name); /* null is absent */
 const struct rpc_value *rpc_first(const struct rpc_value *container);
 const struct rpc_value *rpc_next(const struct rpc_value *item);
-size_t rpc_count(const struct rpc_value *container);
-const char *rpc_name(const struct rpc_value *member); /* its own name */
-const char *rpc_text(const struct rpc_value *v);      /* NULL: no string */
+const char *rpc_text(const struct rpc_value *v); /* NULL: no string */
 bool rpc_is_object(const struct rpc_value *v);
 bool rpc_is_list(const struct rpc_value *v);
 bool rpc_is_true(const struct rpc_value *v);
 /* A string or a whole number: what may be an id or a progress token. */
 bool rpc_is_token(const struct rpc_value *v);
-/* "a number", ... for messages. */
-const char *rpc_kind_name(const struct rpc_value *v);
+
+/* A tool's arguments as proto_arguments reads them. */
+bool rpc_arguments(struct arena *arena, const struct rpc_value *object,
+	size_t more, struct toolcall_argument **out, size_t *count);
 
 /* As compact JSON. */
 bool rpc_write(struct buf *out, const struct rpc_value *v);

@@ -14,6 +14,7 @@
 
 #include "commands.h"
 #include "options.h"
+#include "reply.h"
 #include "say.h"
 
 #define REQUEST_BYTES_MAX ((size_t)64 << 20)
@@ -74,29 +75,12 @@ watch_signals(void)
 	return ends[0];
 }
 
-static bool
-write_all(int fd, const char *data, size_t len)
-{
-	ssize_t n;
-
-	while (len > 0) {
-		n = write(fd, data, len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return false;
-		data += n;
-		len -= (size_t)n;
-	}
-	return true;
-}
-
 /* A reader that left is the reader's business: the rest is dropped. */
 static void
 relay(void *ctx, int stream, const char *data, size_t len)
 {
 	(void)ctx;
-	write_all(stream, data, len);
+	reply_write(stream, data, len);
 }
 
 static int
@@ -264,7 +248,7 @@ print_file(int fd, uint64_t offset, uint64_t length)
 		n = pread(fd, chunk, want, (off_t)offset);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0 || !write_all(STDOUT_FILENO, chunk, (size_t)n))
+		if (n <= 0 || !reply_write(STDOUT_FILENO, chunk, (size_t)n))
 			return false;
 		offset += (uint64_t)n;
 		length -= (uint64_t)n;
@@ -287,11 +271,11 @@ run_get(struct ss_site *site, const struct job *job)
 	req.path = path;
 	code = ss_site_handle(site, &req, &res);
 	if (code != SS_OK)
-		whole = write_all(STDERR_FILENO, res.body, res.body_len);
+		whole = reply_write(STDERR_FILENO, res.body, res.body_len);
 	else if (res.fd >= 0)
 		whole = print_file(res.fd, res.offset, res.length);
 	else
-		whole = write_all(STDOUT_FILENO, res.body, res.body_len);
+		whole = reply_write(STDOUT_FILENO, res.body, res.body_len);
 	ss_response_release(&res);
 	if (code != SS_OK)
 		return status_of(code, &(struct ss_error){ 0 });

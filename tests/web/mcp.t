@@ -171,6 +171,9 @@ sub test_calls
 		'and says so as text too');
 	is(call('first', { lines => '1', file => 'docs/a.md' })
 		->{structuredContent}{stdout}, "---\n", 'arguments become words');
+	is(call('first', { lines => '1', file => 'docs/a.md', args => undef,
+		stdin => undef })->{structuredContent}{stdout}, "---\n",
+		'one that is null is absent');
 	is(call('greet', { env => { WHO => 'ada' } })
 		->{structuredContent}{stdout}, "hello ada\n", 'env is set');
 	is(call('eat', { stdin => "line\n" })->{structuredContent}{stdout},
@@ -184,6 +187,10 @@ sub test_calls
 	for (['first', { lines => 'x', file => 'a' }, qr/does not match/],
 		['first', { lines => '1' }, qr/"file" is missing/],
 		['echo', { word => 1 }, qr/must be a string: it is a number/],
+		['first', { lines => '1', file => 'docs/a.md', args => [1] },
+			qr/must be an array of strings: .* more than strings/],
+		['echo', { word => 'a', env => { WHO => [] } },
+			qr/must be an object of strings: .* more than strings/],
 		['echo', { word => 'a', more => 'b' }, qr/no argument "more"/],
 		['first', { lines => '1', file => '../x' }, qr/\Q..\E/],
 		['echo', { word => 'a', env => { PATH => 'x' } }, qr/PATH/]) {

@@ -257,6 +257,11 @@ is(call('/named', { name => 'show', arguments => { what => 'a b',
 	'a tool is called by its name and arguments');
 is(call('/named', { name => 'show', arguments => { what => 'a' } }),
 	"200 | [x] [a]  | 0", '... without what may be left out');
+is(call('/named', { name => 'show', arguments => { what => 'a',
+	args => undef } }), "200 | [x] [a]  | 0", '... or is null');
+like(call('/named', { name => 'show', arguments => { what => 'a',
+	args => ['b', 7] } }), qr/^400 \| bad_request \| .*more than strings/,
+	'a list holds strings and nothing else');
 like(call('/named', { name => 'show' }), qr/^400 \| bad_request \| .*what/,
 	'a missing argument is named');
 like(call('/named', { name => 'show', arguments => { what => 'a',
