@@ -14,7 +14,7 @@
 
 #include "base.h"
 
-/* Where the ABIs put their loaders; NULL-terminated, absolute. */
+/* Where the libraries of this ABI put their loaders; NULL-terminated, absolute. */
 extern const char *const loader_paths[];
 
 /*

@@ -51,6 +51,14 @@ push @own, { %says, id => 'exe-library', tool => ['find', '.', '-maxdepth',
 	'0', '-exec', $loader, $library, ';'] }
     if defined $library && defined $loader;
 
+# One of another architecture has no cover: its first system call ends it.
+my ($foreign) = grep { -x } '/lib/ld-linux.so.2', '/lib/ld-linux-armhf.so.3';
+push @own, { id => 'exe-foreign-loader', policy => {}, tool => ['sh', '-c',
+	"$foreign --version"], worked => sub { $_[1]{out} =~ /ld\.so/ },
+	check => sub { ($_[1]{json}{stdout} // '') =~ /ld\.so/
+	    ? 'the loader ran' : () } }
+    if defined $foreign;
+
 Statespace::Attack::family(areas => ['exec'], own => \@own, change => {
 	'exe-setuid-su' => { check => sub {
 		my ($world, $ran) = @_;
