@@ -12,7 +12,7 @@
 #include "spawn.h"
 
 #define DEPTH 4     /* scripts whose interpreters are scripts; execve: 5 */
-#define HEAD 4096   /* a script's first line is cut at 256 by the kernel */
+#define HEAD 257    /* of a script's first line the kernel reads 256 bytes */
 #define PHDR_MAX 64 /* real programs have about a dozen */
 
 bool
@@ -158,7 +158,7 @@ static bool
 add_deep(struct arena *arena, struct program_set *set, const char *path,
 	unsigned depth)
 {
-	char first[PATH_MAX] = "", second[PATH_MAX] = "";
+	char first[PATH_MAX], second[PATH_MAX];
 
 	if (set_has(set, path))
 		return true;
@@ -166,6 +166,7 @@ add_deep(struct arena *arena, struct program_set *set, const char *path,
 		return false;
 	if (depth == 0)
 		return true;
+	first[0] = second[0] = '\0';
 	needs_of(path, first, second, sizeof(first));
 	return (first[0] == '\0' || add_deep(arena, set, first, depth - 1)) &&
 		(second[0] == '\0' || add_deep(arena, set, second, depth - 1));
