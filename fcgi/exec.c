@@ -4,12 +4,12 @@
  * The same road as POST, with the terminal in place of HTTP.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "commands.h"
@@ -43,7 +43,10 @@ struct job {
 	bool from_stdin; /* the request is JSON on standard input */
 };
 
-/* The write end: a signal closes it, which ends the run like a hang-up. */
+/*
+ * Our end: a signal shuts it down, which ends the run like a hang-up.  Closing
+ * would not do: the confined process holds a copy.
+ */
 static int alive_fd = -1;
 static volatile sig_atomic_t stopped_by;
 
@@ -53,11 +56,11 @@ on_signal(int number)
 	int kept = errno;
 
 	stopped_by = number;
-	close(alive_fd);
+	shutdown(alive_fd, SHUT_RDWR);
 	errno = kept;
 }
 
-/* The read end, watched as the client of the call; -1 when there is none. */
+/* The other end, watched as the client of the call; -1 when there is none. */
 static int
 watch_signals(void)
 {
@@ -65,7 +68,7 @@ watch_signals(void)
 		.sa_flags = SA_RESTART | (int)SA_RESETHAND };
 	int ends[2];
 
-	if (pipe2(ends, O_CLOEXEC) < 0)
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return -1;
 	alive_fd = ends[1];
 	sigaction(SIGINT, &act, NULL);
@@ -345,10 +348,8 @@ cmd_exec(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	site = options_open(&job.options, ".", &err);
-	if (site == NULL) {
-		say_error(NULL, &err);
-		return EXIT_FAULT;
-	}
+	if (site == NULL)
+		return options_failed(&err);
 	status = job.get ? run_get(site, &job) : run_call(site, &job);
 	ss_site_free(site);
 	return status;

@@ -26,6 +26,7 @@ tools:
   - [sh, -c, "echo out; echo err >&2; exit 7", ;]
   - [sh, -c, "kill -KILL $$", ;]
   - [sh, -c, "yes | head -c 3000000", ;]
+  - [sh, -c, "echo up; exec sleep 30", ;]
   - [sleep, { regex: '^[0-9]+$' }, ;]
   - { command: [cat], stdin: true, max_running: 1 }
   - [wc, -c]
@@ -73,6 +74,26 @@ cmp_ok length($out), '<=', 1 << 20, 'and no more than the limit is relayed';
 ($status, $out, $err) = run(undef, '--timeout', '1', 'README', '--', 'sleep', '30');
 is $status, 124, 'time that is up is 124';
 isnt $err, '', 'and standard error says so';
+
+# Its own status, and at once: not when the tool is done.
+for my $signal ('TERM', 'INT', 'HUP') {
+	my $pid = open3(my $to, my $from, undef, $exec, '-C', $site,
+		'README', '--', 'sh', '-c', 'echo up; exec sleep 30');
+	my $begun = <$from>;
+	my $since = time;
+	kill $signal, $pid;
+	waitpid $pid, 0;
+	is $? >> 8, 128 + { TERM => 15, INT => 2, HUP => 1 }->{$signal},
+	    "SIG$signal ends the command";
+	cmp_ok time - $since, '<', 20, 'and its tool, before it is done';
+}
+
+is((run(undef, '--timeout', $_, 'README', '--', 'cat'))[0], 2,
+	"--timeout $_ is wrong usage") for '0', 'soon';
+is((run(undef, '-e', $_, 'README', '--', 'cat'))[0], 2,
+	"-e $_ is wrong usage") for 'NAME', '=x', '1=x';
+is((run(undef, '--env-file', "$site/none", 'README', '--', 'cat'))[0], 125,
+	'a file of variables that cannot be read is 125');
 
 ($status, $out, $err) = run(undef, 'README', '--', 'ls');
 is $status, 126, 'a command that the page does not allow is 126';
@@ -122,7 +143,7 @@ is_deeply [$status, $out], [0, "echo \$SECRET x\n"],
 ($status, $out) = run(undef, '--dry-run', '--json', '-e', 'SECRET=hush',
 	'README', '--', 'echo', '$SECRET', 'x');
 is_deeply [$status, object($out)],
-    [0, { tool => 6, argv => ['echo', '$SECRET', 'x'], refused => undef }],
+    [0, { tool => 7, argv => ['echo', '$SECRET', 'x'], refused => undef }],
     'and with --json which entry matched';
 ($status, $out) = run(undef, '--dry-run', '--json', 'README', '--', 'ls');
 $answer = object($out);
