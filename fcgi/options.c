@@ -164,17 +164,25 @@ config_of(const struct options *o, char *path, size_t cap)
 	return name;
 }
 
+/* What the command line itself says wrong is wrong usage. */
 static enum ss_err
 set_item(struct ss_site *site, const struct option_item *item,
 	struct ss_error *err)
 {
+	enum ss_err code = SS_OK;
+
 	switch (item->kind) {
 	case OPTION_IS_KEY:
-		return ss_site_set_option(site, item->key, item->value, err);
-	case OPTION_IS_ENV: return set_env(site, item->value, "--env", err);
+		code = ss_site_set_option(site, item->key, item->value, err);
+		break;
+	case OPTION_IS_ENV:
+		code = set_env(site, item->value, "--env", err);
+		break;
 	case OPTION_IS_ENV_FILE: return set_env_file(site, item->value, err);
 	}
-	return SS_OK;
+	if (code == SS_CONFIG)
+		code = err->code = SS_BAD_REQUEST;
+	return code;
 }
 
 static enum ss_err
@@ -225,6 +233,13 @@ options_open(
 		site = NULL;
 	}
 	return site;
+}
+
+int
+options_failed(const struct ss_error *err)
+{
+	say_error(NULL, err);
+	return err->code == SS_BAD_REQUEST ? EXIT_USAGE : EXIT_FAULT;
 }
 
 int

@@ -87,6 +87,12 @@ struct ss_site *options_open(
 	const struct options *o, const char *fallback, struct ss_error *err);
 
 /*
+ * Says why there is no site; returns the status to end with: EXIT_USAGE for
+ * an option's value, else EXIT_FAULT.
+ */
+int options_failed(const struct ss_error *err);
+
+/*
  * The rest of the command line: nothing, or one directory.  -1: taken; else
  * the exit status to end with.
  */
