@@ -60,6 +60,37 @@ is_directory(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+static bool
+is_file(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/*
+ * A directory is the site, anything else a page of it.  A file that is named
+ * from the root of the system, or from above, is a page of its directory.
+ */
+static void
+take_operand(struct job *job, char *operand)
+{
+	char *slash = strrchr(operand, '/');
+
+	job->page = operand;
+	if (job->options.root != NULL)
+		return;
+	if (is_directory(operand)) {
+		job->options.root = operand;
+		job->page = NULL;
+	} else if ((operand[0] == '/' || strncmp(operand, "../", 3) == 0) &&
+		is_file(operand)) {
+		*slash = '\0';
+		job->options.root = slash == operand ? "/" : operand;
+		job->page = slash + 1;
+	}
+}
+
 /* -1 goes on, else the exit status. */
 static int
 take_arguments(struct job *job, int argc, char **argv)
@@ -84,12 +115,8 @@ take_arguments(struct job *job, int argc, char **argv)
 	}
 	if (argc - optind > 1)
 		return options_misused(&job->options, "one site or one page");
-	if (optind == argc)
-		return -1;
-	if (job->options.root == NULL && is_directory(argv[optind]))
-		job->options.root = argv[optind];
-	else
-		job->page = argv[optind];
+	if (optind < argc)
+		take_operand(job, argv[optind]);
 	return -1;
 }
 
@@ -104,16 +131,15 @@ cmd_check(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	site = options_open(&job.options, ".", &err);
-	if (site == NULL ||
-		ss_site_check(site, job.page, on_report, &job, &err) != SS_OK)
-		goto failed;
+	if (site == NULL)
+		return options_failed(&err);
+	if (ss_site_check(site, job.page, on_report, &job, &err) != SS_OK) {
+		ss_site_free(site);
+		return options_failed(&err);
+	}
 	ss_site_free(site);
 	if (!job.json)
 		printf("%zu pages, %zu errors, %zu warnings\n", job.pages,
 			job.errors, job.warnings);
 	return job.errors > 0 ? 1 : 0;
-failed:
-	say_error(NULL, &err);
-	ss_site_free(site);
-	return EXIT_FAULT;
 }
