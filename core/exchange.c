@@ -12,6 +12,8 @@
 #include "site.h"
 
 #define ALLOWED_METHODS "GET, HEAD, POST, OPTIONS"
+/* Where nothing can be run: only a POST finds out that it is such a path. */
+#define ALLOWED_WITHOUT_POST "GET, HEAD, OPTIONS"
 
 /* An answer with two full outputs, every byte escaped six-fold, and room. */
 static size_t
@@ -154,7 +156,9 @@ exchange_error(struct exchange *x)
 	exchange_body(x, ss_err_status(x->err.code),
 		json ? "application/json" : "text/plain; charset=utf-8");
 	if (x->err.code == SS_METHOD)
-		exchange_header(x, "Allow", ALLOWED_METHODS);
+		exchange_header(x, "Allow",
+			exchange_is(x, "POST") ? ALLOWED_WITHOUT_POST
+					       : ALLOWED_METHODS);
 	if (x->err.code == SS_OVERLOADED)
 		exchange_header(x, "Retry-After", "1");
 	exchange_header(x, "Cache-Control", "no-store");

@@ -369,6 +369,8 @@ test_post(void)
 	is_int(ask(&req), 413, "a body that the gate stopped reading");
 	req = post("/healthz", "{}");
 	is_int(ask(&req), 405, "a reserved path takes no POST");
+	is_str(header("Allow"), "GET, HEAD, OPTIONS",
+		"and does not say that it does");
 }
 
 static void
