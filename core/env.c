@@ -345,13 +345,25 @@ env_check_words(const struct spec *spec, const struct ss_text *words,
 
 /* --------------------------------------------------------------- request -- */
 
+/* The first name that a request may set; NULL when there is none. */
+static const char *
+settable(const struct name_list *page)
+{
+	for (size_t i = 0; page != NULL && i < page->count; i++)
+		if (!env_is_server_only(page->names[i]))
+			return page->names[i];
+	return NULL;
+}
+
 static enum ss_err
 refuse_name(const struct env_scope *scope, const char *name, const char *why,
 	struct ss_error *err)
 {
+	const char *other = settable(scope->page);
+
 	error_set(err, SS_BAD_ENV, "\"env\" may not set \"%.*s\": %s",
 		(int)utf8_cut(name, strlen(name), 64), name, why);
-	if (scope->page == NULL || scope->page->count == 0)
+	if (other == NULL)
 		error_hint(err,
 			"this tool takes no variables: leave \"env\" "
 			"out");
@@ -359,7 +371,7 @@ refuse_name(const struct env_scope *scope, const char *name, const char *why,
 		error_hint(err,
 			"the variables that the page lists can be set, "
 			"such as \"%.64s\"",
-			scope->page->names[0]);
+			other);
 	return SS_BAD_ENV;
 }
 

@@ -223,6 +223,9 @@ test_request(void)
 {
 	struct env_scope scope = scope_of(sent, ARRAY_LEN(sent));
 	const struct ss_pair one = { "WHO", "v" };
+	const struct name_list hooks = {
+		.set = true, .names = &page_names[3], .count = 1
+	};
 
 	is_int(env_check_request(&scope, &error), SS_OK,
 		"a request may set what the page lists");
@@ -238,6 +241,11 @@ test_request(void)
 	sets("LESSOPEN", SS_BAD_ENV, "not a hook, although it is listed");
 	ok(strstr(error.message, "only the server") != NULL, "and reads why");
 	scope = scope_of(&one, 1);
+	scope.page = &hooks;
+	is_int(env_check_request(&scope, &error), SS_BAD_ENV,
+		"nothing where a page lists only hooks");
+	ok(strstr(error.hint, "LESSOPEN") == NULL,
+		"and the hint does not name one");
 	scope.page = NULL;
 	is_int(env_check_request(&scope, &error), SS_BAD_ENV,
 		"nothing where no page lists anything");
