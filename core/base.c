@@ -37,6 +37,33 @@ text_ends(struct ss_text t, const char *suffix)
 	return t.len >= n && memcmp(t.data + t.len - n, suffix, n) == 0;
 }
 
+size_t
+number_text(char out[static NUMBER_MAX], int64_t value)
+{
+	uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+	char digits[NUMBER_MAX];
+	size_t at = sizeof(digits);
+
+	do
+		digits[--at] = (char)('0' + left % 10);
+	while ((left /= 10) > 0);
+	if (value < 0)
+		digits[--at] = '-';
+	memcpy(out, digits + at, sizeof(digits) - at);
+	return sizeof(digits) - at;
+}
+
+size_t
+number_ms(char out[static NUMBER_MAX], uint64_t us)
+{
+	const char fraction[] = { '.', (char)('0' + us / 100 % 10),
+		(char)('0' + us / 10 % 10), (char)('0' + us % 10) };
+	size_t n = number_text(out, (int64_t)(us / 1000));
+
+	memcpy(out + n, fraction, sizeof(fraction));
+	return n + sizeof(fraction);
+}
+
 /* The table of RFC 3629 section 4, read as ranges of the second byte. */
 size_t
 utf8_sequence(const char *s, size_t len)

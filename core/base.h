@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every room may use: sizes, a borrowed stretch of text, UTF-8.
+ * What every room may use: sizes, a borrowed stretch of text, numbers, UTF-8.
  * No allocation, no system call.
  */
 #ifndef SS_BASE_H
@@ -23,6 +23,13 @@ bool text_is(struct ss_text t, const char *cstring);
 bool text_equal(struct ss_text a, struct ss_text b);
 bool text_starts(struct ss_text t, const char *prefix);
 bool text_ends(struct ss_text t, const char *suffix);
+
+/* Room for any number below; there is no NUL after it. */
+#define NUMBER_MAX 24
+/* In decimal digits; returns how many bytes. */
+size_t number_text(char out[static NUMBER_MAX], int64_t value);
+/* Milliseconds with three decimals; returns how many bytes. */
+size_t number_ms(char out[static NUMBER_MAX], uint64_t microseconds);
 
 /*
  * Length in bytes (1 to 4) of the well-formed UTF-8 sequence at s, 0 if it is

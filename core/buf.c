@@ -90,16 +90,9 @@ buf_char(struct buf *b, char c)
 bool
 buf_number(struct buf *b, int64_t value)
 {
-	uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-	char digits[24];
-	size_t at = sizeof(digits);
+	char digits[NUMBER_MAX];
 
-	do
-		digits[--at] = (char)('0' + left % 10);
-	while ((left /= 10) > 0);
-	if (value < 0)
-		digits[--at] = '-';
-	return buf_add(b, digits + at, sizeof(digits) - at);
+	return buf_add(b, digits, number_text(digits, value));
 }
 
 bool

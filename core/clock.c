@@ -2,7 +2,6 @@
 #include "clock.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <time.h>
 
 uint64_t
@@ -30,15 +29,25 @@ clock_left_ms(uint64_t deadline_ms)
 	return deadline_ms - now > INT_MAX ? INT_MAX : (int)(deadline_ms - now);
 }
 
+/* All but the milliseconds is written once a second. */
 void
-clock_stamp(char out[static 32])
+clock_stamp(char out[static CLOCK_STAMP])
 {
+	static char text[CLOCK_STAMP];
+	static time_t second = -1;
 	struct timespec t = { 0 };
 	struct tm tm;
-	size_t n;
+	long ms;
 
 	clock_gettime(CLOCK_REALTIME, &t);
-	gmtime_r(&t.tv_sec, &tm);
-	n = strftime(out, 32, "%Y-%m-%dT%H:%M:%S", &tm);
-	snprintf(out + n, 32 - n, ".%03dZ", (int)(t.tv_nsec / 1000000 % 1000));
+	if (t.tv_sec != second) {
+		gmtime_r(&t.tv_sec, &tm);
+		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S.000Z", &tm);
+		second = t.tv_sec;
+	}
+	ms = t.tv_nsec / 1000000;
+	memcpy(out, text, sizeof(text));
+	out[20] = (char)('0' + ms / 100);
+	out[21] = (char)('0' + ms / 10 % 10);
+	out[22] = (char)('0' + ms % 10);
 }

@@ -3,8 +3,6 @@
  * One request through its stages, stopping at the first that does not
  * succeed; then the way back: hooks in reverse, one log line, the answer.
  */
-#include <inttypes.h>
-
 #include "browser.h"
 #include "call.h"
 #include "clock.h"
@@ -183,22 +181,32 @@ stage_body(struct exchange *x, enum stage_result *result)
 	return SS_OK;
 }
 
-#define MS "%" PRIu64 ".%03u"
-#define MS_OF(us) (us) / 1000, (unsigned)((us) % 1000)
-
 /* Queue, validation and run in milliseconds (PROTOCOL section 5). */
 static void
 server_timing(struct exchange *x, uint64_t begun_us, uint64_t ended_us)
 {
 	uint64_t run = x->result.run_us, all = ended_us - begun_us;
-	uint64_t queue =
-		begun_us > x->started_us ? begun_us - x->started_us : 0;
+	const struct {
+		const char *name;
+		uint64_t us;
+	} parts[] = {
+		{ "queue;dur=",
+			begun_us > x->started_us ? begun_us - x->started_us
+						 : 0 },
+		{ ", validate;dur=", all > run ? all - run : 0 },
+		{ ", run;dur=", run },
+	};
+	char text[128];
+	size_t n = 0, len;
 
-	exchange_header(x, "Server-Timing",
-		arena_printf(&x->site->arena,
-			"queue;dur=" MS ", validate;dur=" MS ", run;dur=" MS,
-			MS_OF(queue), MS_OF(all > run ? all - run : 0),
-			MS_OF(run)));
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+		len = strlen(parts[i].name);
+		memcpy(text + n, parts[i].name, len);
+		n += len;
+		n += number_ms(text + n, parts[i].us);
+	}
+	exchange_header(
+		x, "Server-Timing", arena_copy(&x->site->arena, text, n));
 }
 
 static enum ss_err

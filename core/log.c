@@ -3,11 +3,40 @@
 
 #include "clock.h"
 
-#define LINE_MAX_BYTES 4096
 #define VALUE_MAX_BYTES 512
 
+/* What does not fit makes the line one that is not handed on. */
 static void
-escaped(struct buf *b, const char *value, size_t len)
+add(struct log_line *l, const char *data, size_t len)
+{
+	if (len > sizeof(l->text) - 1 - l->len) {
+		l->full = true;
+		return;
+	}
+	memcpy(l->text + l->len, data, len);
+	l->len += len;
+}
+
+static void
+add_char(struct log_line *l, char c)
+{
+	add(l, &c, 1);
+}
+
+static void
+add_escape(struct log_line *l, unsigned char c)
+{
+	static const char hex[] = "0123456789abcdef";
+	const char code[] = { '\\', 'u', '0', '0', hex[c >> 4], hex[c & 15] };
+
+	if (c == '"' || c == '\\')
+		add(l, (const char[]){ '\\', (char)c }, 2);
+	else
+		add(l, code, sizeof(code));
+}
+
+static void
+escaped(struct log_line *l, const char *value, size_t len)
 {
 	for (size_t i = 0, n; i < len; i += n) {
 		unsigned char c = (unsigned char)value[i];
@@ -15,13 +44,11 @@ escaped(struct buf *b, const char *value, size_t len)
 		n = utf8_sequence(value + i, len - i);
 		if (n == 0) {
 			n = 1;
-			buf_text(b, "\xef\xbf\xbd");
-		} else if (c == '"' || c == '\\') {
-			buf_printf(b, "\\%c", c);
-		} else if (c < 0x20 || c == 0x7f) {
-			buf_printf(b, "\\u%04x", c);
+			add(l, "\xef\xbf\xbd", 3);
+		} else if (c == '"' || c == '\\' || c < 0x20 || c == 0x7f) {
+			add_escape(l, c);
 		} else {
-			buf_add(b, value + i, n);
+			add(l, value + i, n);
 		}
 	}
 }
@@ -44,23 +71,24 @@ key_of(struct log_line *l, const char *key)
 {
 	bool json = l->format == LOG_JSON;
 
-	if (l->buf.len > (json ? 1 : 0))
-		buf_char(&l->buf, json ? ',' : ' ');
+	if (l->len > (json ? 1 : 0))
+		add_char(l, json ? ',' : ' ');
 	if (json)
-		buf_char(&l->buf, '"');
-	buf_text(&l->buf, key);
-	buf_text(&l->buf, json ? "\":" : "=");
+		add_char(l, '"');
+	add(l, key, strlen(key));
+	add(l, json ? "\":" : "=", json ? 2 : 1);
 }
 
 void
 log_begin(struct log_line *l, enum log_format format, const char *event)
 {
-	char stamp[32];
+	char stamp[CLOCK_STAMP];
 
-	*l = (struct log_line){ .buf = BUF_INIT(LINE_MAX_BYTES),
-		.format = format };
+	l->format = format;
+	l->len = 0;
+	l->full = false;
 	if (format == LOG_JSON)
-		buf_char(&l->buf, '{');
+		add_char(l, '{');
 	clock_stamp(stamp);
 	log_text(l, "time", stamp);
 	log_text(l, "event", event);
@@ -77,29 +105,30 @@ log_text(struct log_line *l, const char *key, const char *value)
 	len = utf8_cut(value, full, VALUE_MAX_BYTES);
 	key_of(l, key);
 	if (l->format == LOG_LOGFMT && is_bare(value, len)) {
-		buf_add(&l->buf, value, len);
+		add(l, value, len);
 		return;
 	}
-	buf_char(&l->buf, '"');
-	escaped(&l->buf, value, len);
-	buf_char(&l->buf, '"');
+	add_char(l, '"');
+	escaped(l, value, len);
+	add_char(l, '"');
 }
 
 void
 log_number(struct log_line *l, const char *key, int64_t value)
 {
+	char digits[NUMBER_MAX];
+
 	key_of(l, key);
-	buf_number(&l->buf, value);
+	add(l, digits, number_text(digits, value));
 }
 
 void
 log_ms(struct log_line *l, const char *key, uint64_t us)
 {
-	char fraction[] = { '.', (char)('0' + us / 100 % 10),
-		(char)('0' + us / 10 % 10), (char)('0' + us % 10) };
+	char digits[NUMBER_MAX];
 
-	log_number(l, key, (int64_t)(us / 1000));
-	buf_add(&l->buf, fraction, sizeof(fraction));
+	key_of(l, key);
+	add(l, digits, number_ms(digits, us));
 }
 
 void
@@ -107,8 +136,8 @@ log_end(struct log_line *l, void (*fn)(void *ctx, const char *line, size_t len),
 	void *ctx)
 {
 	if (l->format == LOG_JSON)
-		buf_char(&l->buf, '}');
-	if (fn != NULL && buf_ok(&l->buf))
-		fn(ctx, l->buf.data, l->buf.len);
-	buf_release(&l->buf);
+		add_char(l, '}');
+	l->text[l->len] = '\0';
+	if (fn != NULL && !l->full)
+		fn(ctx, l->text, l->len);
 }

@@ -8,13 +8,16 @@
 #define SS_LOG_H
 
 #include "base.h"
-#include "buf.h"
+
+#define LOG_LINE_MAX 4096
 
 enum log_format { LOG_LOGFMT, LOG_JSON };
 
 struct log_line {
-	struct buf buf;
 	enum log_format format;
+	bool full;
+	size_t len;
+	char text[LOG_LINE_MAX];
 };
 
 /* Begins with time= and event=. */
@@ -23,7 +26,7 @@ void log_text(struct log_line *l, const char *key, const char *value);
 void log_number(struct log_line *l, const char *key, int64_t value);
 /* Milliseconds with three decimals. */
 void log_ms(struct log_line *l, const char *key, uint64_t microseconds);
-/* Ends the line, hands it to fn, releases it; drops it if it is not whole. */
+/* Ends the line and hands it to fn; drops it if it is not whole. */
 void log_end(struct log_line *l,
 	void (*fn)(void *ctx, const char *line, size_t len), void *ctx);
 

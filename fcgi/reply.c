@@ -2,8 +2,6 @@
 #include "reply.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -38,10 +36,8 @@ struct head {
 };
 
 static void
-add_text(struct head *h, const char *text)
+add(struct head *h, const char *text, size_t len)
 {
-	size_t len = strlen(text);
-
 	if (len > sizeof(h->text) - h->len) {
 		h->full = true;
 		return;
@@ -51,13 +47,34 @@ add_text(struct head *h, const char *text)
 }
 
 static void
+add_text(struct head *h, const char *text)
+{
+	add(h, text, strlen(text));
+}
+
+static void
+add_number(struct head *h, uint64_t n)
+{
+	char digits[20];
+	size_t at = sizeof(digits);
+
+	do
+		digits[--at] = (char)('0' + n % 10);
+	while ((n /= 10) > 0);
+	add(h, digits + at, sizeof(digits) - at);
+}
+
+static void
 add_header(struct head *h, const char *name, const char *value)
 {
+	size_t len = strlen(value);
+
 	add_text(h, name);
-	add_text(h, ": ");
-	add_text(h, value);
-	add_text(h, "\r\n");
-	if (strpbrk(value, "\r\n") != NULL)
+	add(h, ": ", 2);
+	add(h, value, len);
+	add(h, "\r\n", 2);
+	if (memchr(value, '\r', len) != NULL ||
+		memchr(value, '\n', len) != NULL)
 		h->full = true;
 }
 
@@ -99,13 +116,13 @@ has_body(int status)
 static bool
 head_make(struct head *h, const struct ss_response *res)
 {
-	char number[64];
-
 	h->len = 0;
 	h->full = false;
-	snprintf(number, sizeof(number), "%d %s", res->status,
-		phrase_of(res->status));
-	add_header(h, "Status", number);
+	add_text(h, "Status: ");
+	add_number(h, (uint64_t)res->status);
+	add_text(h, " ");
+	add_text(h, phrase_of(res->status));
+	add_text(h, "\r\n");
 	for (size_t i = 0; i < res->header_count; i++) {
 		const struct ss_header *header = &res->headers[i];
 
@@ -113,14 +130,12 @@ head_make(struct head *h, const struct ss_response *res)
 			add_header(h, header->name, header->value);
 	}
 	if (has_body(res->status) && res->length != SS_LENGTH_UNKNOWN) {
-		snprintf(number, sizeof(number), "%" PRIu64, res->length);
-		add_header(h, "Content-Length", number);
+		add_text(h, "Content-Length: ");
+		add_number(h, res->length);
+		add_text(h, "\r\n");
 	}
-	if (h->full || h->len + 2 > sizeof(h->text))
-		return false;
-	memcpy(h->text + h->len, "\r\n", 2);
-	h->len += 2;
-	return true;
+	add_text(h, "\r\n");
+	return !h->full;
 }
 
 /* A file that shrank meanwhile leaves the answer short, which shows. */

@@ -2,7 +2,6 @@
 #include "request.h"
 
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,15 +26,22 @@ enum extra {
 	name, sizeof(name) - 1, offsetof(struct ss_request, member), 0
 #define EXTRA(name) #name, sizeof(#name) - 1, NOT_TEXT, name
 
+/* In the order of nginx/statespace_params: see field_of. */
 static const struct field {
 	const char *name;
 	size_t name_len;
 	size_t offset;
 	enum extra extra;
 } fields[] = {
+	{ EXTRA(REMOTE_USER) },
+	{ EXTRA(STATESPACE_AUTH) },
+	{ EXTRA(STATESPACE_STATUS) },
+	{ EXTRA(STATESPACE_FRONT) },
 	{ TEXT("REQUEST_METHOD", method) },
+	{ EXTRA(SCRIPT_NAME) },
 	{ TEXT("REQUEST_URI", request_uri) },
 	{ TEXT("CONTENT_TYPE", content_type) },
+	{ EXTRA(CONTENT_LENGTH) },
 	{ TEXT("HTTP_HOST", host) },
 	{ TEXT("HTTP_ORIGIN", origin) },
 	{ TEXT("HTTP_ACCEPT", accept) },
@@ -48,15 +54,9 @@ static const struct field {
 	{ TEXT("HTTP_MCP_NAME", mcp_name) },
 	{ TEXT("REMOTE_ADDR", remote_addr) },
 	{ TEXT("REQUEST_ID", request_id) },
-	{ EXTRA(SCRIPT_NAME) },
-	{ EXTRA(PATH_INFO) },
-	{ EXTRA(CONTENT_LENGTH) },
-	{ EXTRA(REMOTE_USER) },
-	{ EXTRA(AUTH_TYPE) },
-	{ EXTRA(STATESPACE_AUTH) },
-	{ EXTRA(STATESPACE_FRONT) },
-	{ EXTRA(STATESPACE_STATUS) },
 	{ EXTRA(STATESPACE_END) },
+	{ EXTRA(PATH_INFO) },
+	{ EXTRA(AUTH_TYPE) },
 };
 
 #define FIELD_COUNT (sizeof(fields) / sizeof(fields[0]))
@@ -100,13 +100,17 @@ request_refuse(struct request *r, enum ss_err code, const char *message)
 		say_refusal(&r->refused, code, "%s", message);
 }
 
+/* Looked for from after the one before it, where it mostly is. */
 static const struct field *
-field_of(const char *pair, size_t name_len)
+field_of(const char *pair, size_t name_len, size_t from)
 {
-	for (size_t i = 0; i < FIELD_COUNT; i++)
-		if (fields[i].name_len == name_len &&
-			memcmp(fields[i].name, pair, name_len) == 0)
-			return &fields[i];
+	for (size_t i = 0; i < FIELD_COUNT; i++) {
+		const struct field *f = &fields[(from + i) % FIELD_COUNT];
+
+		if (f->name_len == name_len &&
+			memcmp(f->name, pair, name_len) == 0)
+			return f;
+	}
 	return NULL;
 }
 
@@ -125,12 +129,13 @@ collect(struct request *r, char *const env[],
 	const char *extras[static EXTRA_COUNT])
 {
 	bool seen[FIELD_COUNT] = { false };
+	size_t next = 0;
 
 	for (; *env != NULL; env++) {
 		const char *equals = strchr(*env, '=');
 		const struct field *f = equals == NULL
 			? NULL
-			: field_of(*env, (size_t)(equals - *env));
+			: field_of(*env, (size_t)(equals - *env), next);
 
 		if (f == NULL)
 			continue;
@@ -138,6 +143,7 @@ collect(struct request *r, char *const env[],
 			request_refuse(r, SS_BAD_REQUEST,
 				"a request variable came twice");
 		seen[f - fields] = true;
+		next = (size_t)(f - fields) + 1;
 		if (!is_clean(equals + 1, strncmp(*env, "HTTP_", 5) == 0))
 			request_refuse(r, SS_BAD_REQUEST,
 				"the request holds a control byte");
@@ -157,15 +163,20 @@ static void
 read_path(struct request *r, const char *script, const char *info,
 	enum request_origin origin)
 {
-	int n;
+	char *end;
 
 	if (script == NULL || origin == REQUEST_CGI)
 		script = "";
 	if (info == NULL)
 		info = "";
-	n = snprintf(r->path, sizeof(r->path), "%s%s", script, info);
-	if (n < 0 || (size_t)n >= sizeof(r->path))
+	end = memccpy(r->path, script, '\0', sizeof(r->path));
+	if (end != NULL)
+		end = memccpy(end - 1, info, '\0',
+			(size_t)(r->path + sizeof(r->path) - (end - 1)));
+	if (end == NULL) {
+		r->path[sizeof(r->path) - 1] = '\0';
 		request_refuse(r, SS_BAD_REQUEST, "the path is too long");
+	}
 	r->ss.path = r->path[0] != '\0' ? r->path : "/";
 }
 
