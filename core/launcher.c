@@ -196,7 +196,9 @@ put_command(struct buf *b, const struct policy *p, const struct spawn *s)
 	put_number(b, p->exec_any);
 	put_list(b, &p->exec);
 	put_list(b, &p->read);
+	put_list(b, &p->read_under);
 	put_list(b, &p->write);
+	put_list(b, &p->write_under);
 	put_list(b, &p->unix_sockets);
 	put_number(b, p->keeps);
 	put_number(b, p->http);
@@ -218,7 +220,9 @@ get_command(struct reader *r, struct policy *p, struct spawn *s)
 	p->exec_any = get_number(r) != 0;
 	p->exec = get_list(r);
 	p->read = get_list(r);
+	p->read_under = get_list(r);
 	p->write = get_list(r);
+	p->write_under = get_list(r);
 	p->unix_sockets = get_list(r);
 	p->keeps = (unsigned)get_number(r);
 	p->http = get_number(r) != 0;

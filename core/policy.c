@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "policy.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 
 #include "program.h"
 #include "sandbox.h"
@@ -250,6 +253,81 @@ policy_is_writable(const struct grant *ceiling, const char *path)
 		list_covers(&ceiling->write, ceiling->root, whole, false);
 }
 
+static bool
+is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Is it the root, the path beneath it, or a directory on the way there? */
+static bool
+is_on_the_way(int root, const char *path, const struct stat *what)
+{
+	char part[PATH_MAX] = ".";
+	struct stat st;
+	size_t len = 0;
+
+	for (;;) {
+		if (fstatat(root, part, &st, 0) != 0 || is_same_file(&st, what))
+			return true;
+		if (path[len] == '\0')
+			return false;
+		len += path[len] == '/';
+		len += strcspn(path + len, "/");
+		if (len >= sizeof(part))
+			return true;
+		memcpy(part, path, len);
+		part[len] = '\0';
+	}
+}
+
+bool
+policy_leads_to(const struct grant *ceiling, int root, const char *path)
+{
+	const struct path_list *write = &ceiling->write;
+	const char *site = sandbox_self()->site;
+	char granted[PATH_MAX];
+	struct stat st;
+	bool optional;
+
+	if (site[0] == '\0')
+		site = ceiling->root;
+	for (size_t i = 0; i < write->count; i++) {
+		const char *name = granted;
+		int at;
+
+		if (!view_inside(write->items[i], ceiling->root, site, granted,
+			    sizeof(granted), &optional))
+			continue;
+		at = sandbox_at(&name);
+		/* What is not there leads nowhere. */
+		if (fstatat(at, name, &st, 0) == 0 &&
+			is_on_the_way(root, path, &st))
+			return true;
+	}
+	return false;
+}
+
+const char *
+policy_alias(const struct grant *ceiling)
+{
+	char granted[PATH_MAX], *real;
+	bool optional, is_alias;
+
+	for (size_t i = 0; i < ceiling->write.count; i++) {
+		if (!view_outside(ceiling->write.items[i], ceiling->root,
+			    granted, sizeof(granted), &optional))
+			continue;
+		real = realpath(granted, NULL);
+		is_alias = real != NULL && strcmp(real, granted) != 0 &&
+			view_is_below(ceiling->root, real);
+		free(real);
+		if (is_alias)
+			return ceiling->write.items[i];
+	}
+	return NULL;
+}
+
 /* ------------------------------------------------------- resolving */
 
 struct resolving {
@@ -261,40 +339,123 @@ struct resolving {
 	struct ss_error *err;
 };
 
-/* Names as this process sees them; an absent optional one is left out. */
+/* The widest grant to write that an outside path is within; NULL: none. */
+static const char *
+widest(const struct path_list *list, const char *root, const char *path,
+	char granted[static PATH_MAX])
+{
+	char one[PATH_MAX];
+	const char *found = NULL;
+	bool optional;
+
+	for (size_t i = 0; i < list->count; i++)
+		if (view_outside(list->items[i], root, one, sizeof(one),
+			    &optional) &&
+			view_is_below(path, one) &&
+			(found == NULL || strlen(one) < strlen(granted)))
+			found = memcpy(granted, one, strlen(one) + 1);
+	return found;
+}
+
+/*
+ * What a path is looked up beneath.  The operator's own word is trusted, but
+ * not a place in what some tool may write.
+ */
+static const char *
+under(const struct resolving *r, const char *path,
+	char granted[static PATH_MAX])
+{
+	const char *root = r->ceiling->root;
+
+	if (widest(&r->ceiling->write, root, path, granted) != NULL)
+		return granted;
+	return widest(&r->ceiling->read, root, path, granted);
+}
+
+/* A name as this process sees it, in *out.  NULL: no memory, or no path. */
+static const char *
+inside(const struct resolving *r, const char *name, bool *optional)
+{
+	char path[PATH_MAX];
+
+	if (!view_inside(name, r->ceiling->root, sandbox_self()->site, path,
+		    sizeof(path), optional))
+		return NULL;
+	return arena_copy(r->arena, path, strlen(path));
+}
+
+static enum ss_err
+refuse_absent(const struct resolving *r, const struct name_list *asked,
+	const char *name)
+{
+	error_set(r->err, SS_CAPABILITY_REFUSED,
+		"line %u: %s is granted and not there", asked->line, name);
+	error_hint(r->err, "end it with ? when it may be absent");
+	return SS_CAPABILITY_REFUSED;
+}
+
+/*
+ * Names as this process sees them; an absent optional one is left out, and so
+ * is a part of the site that nobody granted: it can be read like all the rest,
+ * and no better.
+ */
 static enum ss_err
 resolve_paths(struct resolving *r, const struct name_list *asked,
-	bool must_exist, struct path_list *out)
+	struct path_list *out, struct path_list *out_under)
 {
 	const char **items =
 		arena_array(r->arena, asked->count + 1, sizeof(*items));
-	char path[PATH_MAX];
+	const char **unders =
+		arena_array(r->arena, asked->count + 1, sizeof(*unders));
+	char path[PATH_MAX], granted[PATH_MAX];
+	bool optional;
+
+	if (items == NULL || unders == NULL)
+		return error_memory(r->err);
+	out->items = items;
+	out_under->items = unders;
+	for (size_t i = 0; i < asked->count; i++) {
+		const char *name = asked->names[i];
+		const char *seen = inside(r, name, &optional);
+
+		if (seen == NULL ||
+			!view_outside(name, r->ceiling->root, path,
+				sizeof(path), &optional))
+			return refuse(r->err, asked->line, "path", name);
+		if (!program_exists(seen)) {
+			if (optional)
+				continue;
+			return refuse_absent(r, asked, name);
+		}
+		if (under(r, path, granted) == NULL)
+			continue;
+		items[out->count++] = seen;
+		unders[out_under->count] = inside(r, granted, &optional);
+		if (unders[out_under->count++] == NULL)
+			return error_memory(r->err);
+	}
+	return SS_OK;
+}
+
+/* Only a launcher's view has them. */
+static enum ss_err
+resolve_sockets(struct resolving *r)
+{
+	const struct name_list *asked = r->wishes.unix_sockets;
+	struct path_list *out = &r->out->unix_sockets;
+	const char **items =
+		arena_array(r->arena, asked->count + 1, sizeof(*items));
 	bool optional;
 
 	if (items == NULL)
 		return error_memory(r->err);
+	out->items = items;
 	for (size_t i = 0; i < asked->count; i++) {
-		if (!view_inside(asked->names[i], r->ceiling->root,
-			    sandbox_self()->site, path, sizeof(path),
-			    &optional))
+		items[out->count] = inside(r, asked->names[i], &optional);
+		if (items[out->count++] == NULL)
 			return refuse(
 				r->err, asked->line, "path", asked->names[i]);
-		if (must_exist && !program_exists(path)) {
-			if (optional)
-				continue;
-			error_set(r->err, SS_CAPABILITY_REFUSED,
-				"line %u: %s is granted and not there",
-				asked->line, asked->names[i]);
-			error_hint(r->err,
-				"end it with ? when it may be "
-				"absent");
-			return SS_CAPABILITY_REFUSED;
-		}
-		items[out->count] = arena_copy(r->arena, path, strlen(path));
-		if (items[out->count++] == NULL)
-			return error_memory(r->err);
 	}
-	out->items = items;
 	return SS_OK;
 }
 
@@ -474,13 +635,13 @@ policy_resolve(struct arena *arena, const struct policy_ask *ask,
 	if (code == SS_OK)
 		code = resolve_exec(&r);
 	if (code == SS_OK)
-		code = resolve_paths(&r, r.wishes.read, true, &out->read);
-	if (code == SS_OK)
-		code = resolve_paths(&r, r.wishes.write, true, &out->write);
-	/* Only a launcher's view has them. */
+		code = resolve_paths(
+			&r, r.wishes.read, &out->read, &out->read_under);
 	if (code == SS_OK)
 		code = resolve_paths(
-			&r, r.wishes.unix_sockets, false, &out->unix_sockets);
+			&r, r.wishes.write, &out->write, &out->write_under);
+	if (code == SS_OK)
+		code = resolve_sockets(&r);
 	if (code == SS_OK)
 		code = check_sockets(&r);
 	return code == SS_OK ? resolve_network(&r) : code;

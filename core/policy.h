@@ -65,6 +65,12 @@ struct policy {
 	bool exec_any;
 	struct path_list exec; /* files, with loaders and interpreters */
 	struct path_list read, write, unix_sockets; /* as this process sees */
+	/*
+	 * Each of the first two is looked up beneath this: the operator's
+	 * grant that it is within.  What tools may write holds no link that
+	 * leads a rule elsewhere.
+	 */
+	struct path_list read_under, write_under;
 	enum network_kind network;
 	struct path_list network_targets; /* widen the HTTP tool's guard */
 	bool http;      /* then no file is its own to read but programs' */
@@ -97,6 +103,17 @@ enum ss_err policy_resolve(struct arena *arena, const struct policy_ask *ask,
  * tools (DESIGN section 6).  path is clean, relative to the site.
  */
 bool policy_is_writable(const struct grant *ceiling, const char *path);
+/*
+ * The same by what the grants lead to in this process, whatever they are
+ * called: links, and other names of the site's own directories.  root has the
+ * site open.  Also true when nobody can tell.
+ */
+bool policy_leads_to(const struct grant *ceiling, int root, const char *path);
+/*
+ * A grant to write that holds the whole site under another name: then text
+ * does not tell what lies in it.  NULL: none.  By realpath(3), outside.
+ */
+const char *policy_alias(const struct grant *ceiling);
 
 /* ---- the ruleset: made once, kept with the cached page ---- */
 

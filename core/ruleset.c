@@ -18,6 +18,7 @@
 
 #include "fdio.h"
 #include "landlock.h"
+#include "root.h"
 
 #define DEPTH_MAX 128 /* directories from the site's root to a page */
 
@@ -102,6 +103,14 @@ allow_fd(struct building *b, int fd, const char *path, unsigned rights)
 	return errno == 0 || step_fail(&b->step, "allow %s", path);
 }
 
+/* What of path lies below a directory that it is in, "" for the same. */
+static const char *
+skip(const char *path, const char *directory)
+{
+	path += strlen(directory);
+	return path + strspn(path, "/");
+}
+
 static int
 open_place(const char *path, int flags)
 {
@@ -141,6 +150,54 @@ allow_list(struct building *b, const struct path_list *list, unsigned rights)
 	return true;
 }
 
+/*
+ * The place that `path` is beneath `under`, which is where the operator meant:
+ * within the site beneath the site.  Links are followed as long as they stay.
+ */
+static int
+open_beneath(const struct building *b, const char *under, const char *path)
+{
+	const char *site = b->self->site;
+	bool within = view_is_below(under, site);
+	struct root top = ROOT_INIT;
+	int place = -1, fd = -1;
+
+	top.fd = open_place(within ? site : under, 0);
+	if (top.fd < 0)
+		return -1;
+	if (within)
+		root_open_at(&top, skip(under, site), O_PATH, &place, NULL);
+	else
+		place = fcntl(top.fd, F_DUPFD_CLOEXEC, 3);
+	root_close(&top);
+	top.fd = place;
+	if (place >= 0 && strcmp(path, under) == 0)
+		return place;
+	if (place >= 0)
+		root_open_at(&top, skip(path, under), O_PATH, &fd, NULL);
+	root_close(&top);
+	errno = ENOENT;
+	return fd;
+}
+
+/* What the page asks for and the operator grants. */
+static bool
+allow_granted(struct building *b, const struct path_list *list,
+	const struct path_list *under, unsigned rights)
+{
+	bool done = list->count == under->count;
+
+	for (size_t i = 0; i < list->count && done; i++) {
+		int fd = open_beneath(b, under->items[i], list->items[i]);
+
+		done = fd >= 0 ? allow_fd(b, fd, list->items[i], rights)
+			       : step_fail(&b->step, "open %s beneath %s",
+					 list->items[i], under->items[i]);
+		fd_close(&fd);
+	}
+	return done;
+}
+
 static bool view_spent;
 
 bool
@@ -155,6 +212,30 @@ loaders_hold(struct building *b)
 	view_spent = b->self->level == SANDBOX_STRICT && !view_loaders_hold();
 	errno = ESTALE;
 	return !view_spent || step_fail(&b->step, "find the loader covered");
+}
+
+/*
+ * To name a file as a program must not be a way to read it: what cannot be
+ * executed gets nothing, and no directory but of programs or of a view, where
+ * others are not to be seen.
+ */
+static bool
+is_program(const struct building *b, int fd, const char *path)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return false;
+	if (!S_ISDIR(st.st_mode))
+		return S_ISREG(st.st_mode) && (st.st_mode & 0111) != 0;
+	if (view_is_below(path, b->self->site) || strstr(path, "//") != NULL ||
+		strstr(path, "/.") != NULL)
+		return false;
+	for (const char *const *tree = view_program_trees; *tree != NULL;
+		tree++)
+		if (view_is_below(path, *tree))
+			return true;
+	return b->self->level == SANDBOX_STRICT;
 }
 
 static bool
@@ -178,8 +259,9 @@ allow_programs(struct building *b)
 		if (fd < 0)
 			continue; /* its exec says so, in the kernel's words */
 		done = mark(b, exec->items[i], fd) &&
-			allow_fd(b, fd, exec->items[i],
-				LAND_READ | LAND_EXECUTE);
+			(!is_program(b, fd, exec->items[i]) ||
+				allow_fd(b, fd, exec->items[i],
+					LAND_READ | LAND_EXECUTE));
 		fd_close(&fd);
 	}
 	return done;
@@ -205,8 +287,8 @@ allow_grants(struct building *b)
 	const struct policy *p = b->policy;
 	unsigned run = p->exec_any ? LAND_READ | LAND_EXECUTE : LAND_READ;
 
-	return allow_list(b, &p->read, run) &&
-		allow_list(b, &p->write, LAND_WRITE) &&
+	return allow_granted(b, &p->read, &p->read_under, run) &&
+		allow_granted(b, &p->write, &p->write_under, LAND_WRITE) &&
 		(p->unix_sockets.count == 0 ||
 			allow_list(b, &p->unix_sockets, LAND_CONNECT)) &&
 		(!(p->keeps & KEEP_PROC) || allow(b, "/proc", LAND_READ));
@@ -298,6 +380,7 @@ struct way {
 	int deepest; /* the last one with dots; -1: none */
 };
 
+/* The page was found beneath the site; a link put there since stays there. */
 static bool
 way_open(struct building *b, struct way *w)
 {
@@ -307,6 +390,7 @@ way_open(struct building *b, struct way *w)
 	char *save, *part = rest == NULL ? NULL : strtok_r(rest, "/", &save);
 	size_t len;
 	int fd = open_place(b->self->site, O_DIRECTORY);
+	const struct root top = { .fd = fd };
 
 	snprintf(path, sizeof(path), "%s", b->self->site);
 	for (; fd >= 0 && rest != NULL && w->count < DEPTH_MAX;
@@ -321,9 +405,12 @@ way_open(struct building *b, struct way *w)
 			return false;
 		if (part == NULL)
 			return true;
-		fd = openat(fd, part, O_PATH | O_DIRECTORY | O_CLOEXEC);
 		len = strlen(path);
 		snprintf(path + len, sizeof(path) - len, "/%s", part);
+		fd = -1;
+		errno = ENOENT;
+		root_open_at(&top, skip(path, b->self->site),
+			O_PATH | O_DIRECTORY, &fd, NULL);
 	}
 	fd_close(&fd);
 	return step_fail(&b->step, "open the page's directory %s", path);

@@ -263,9 +263,16 @@ static enum ss_err
 prepare_sandbox(struct ss_site *site, struct ss_error *err)
 {
 	const struct config *c = &site->config;
+	const char *alias;
 	enum ss_err code;
 
 	site->grant = rights_grant(c);
+	alias = policy_alias(&site->grant);
+	if (alias != NULL)
+		return error_set(err, SS_CONFIG,
+			"[grant] write: %s holds the site by another name: "
+			"write its real path",
+			alias);
 	site->plan.root = or_null(c->root);
 	site->plan.root_fd = site->root.fd;
 	site->plan.grant = &site->grant;
@@ -493,7 +500,10 @@ bool
 site_is_writable(const struct ss_site *site, const struct ss_document *doc)
 {
 	return policy_is_writable(&site->grant, doc->path) ||
-		policy_is_writable(&site->grant, doc->real);
+		policy_is_writable(&site->grant, doc->real) ||
+		(doc->fd >= 0 && site->root.fd >= 0 &&
+			policy_leads_to(
+				&site->grant, site->root.fd, doc->real));
 }
 
 /*

@@ -501,7 +501,27 @@ struct bound {
 struct bound_list {
 	struct bound *items;
 	size_t count;
+	const struct path_list *writable;
 };
+
+/*
+ * What lies in a place that tools may write is there with it.  By a mount of
+ * its own it would be looked up by name, and they may have put a link there.
+ */
+static bool
+is_in_writable(
+	const struct bound_list *list, const char *path, const char *root)
+{
+	char upper[PATH_MAX];
+	bool optional;
+
+	for (size_t i = 0; i < list->writable->count; i++)
+		if (view_outside(list->writable->items[i], root, upper,
+			    sizeof(upper), &optional) &&
+			view_is_below(path, upper) && strcmp(path, upper) != 0)
+			return true;
+	return false;
+}
 
 static bool
 bound_add(struct bound_list *list, const struct path_list *paths,
@@ -515,7 +535,8 @@ bound_add(struct bound_list *list, const struct path_list *paths,
 		if (!view_outside(paths->items[i], root, from, sizeof(from),
 			    &optional) ||
 			!view_inside(paths->items[i], root, VIEW_SITE, to,
-				sizeof(to), &optional))
+				sizeof(to), &optional) ||
+			is_in_writable(list, from, root))
 			continue;
 		b = &list->items[list->count++];
 		*b = (struct bound){ strdup(from), strdup(to), attr };
@@ -609,11 +630,13 @@ add_grants(int root, const struct view_plan *p, unsigned keeps, struct step *s)
 {
 	static const struct path_list none = { NULL, 0 };
 	const struct grant *g = p->grant;
-	struct bound_list list = { NULL, 0 };
+	struct bound_list list = { NULL, 0, &none };
 	bool done;
 
 	if (g == NULL)
 		return true;
+	if (p->writes)
+		list.writable = &g->write;
 	list.items = calloc(g->read.count + g->write.count + g->exec.count +
 			g->unix_sockets.count + 1,
 		sizeof(*list.items));
@@ -621,8 +644,7 @@ add_grants(int root, const struct view_plan *p, unsigned keeps, struct step *s)
 		return step_fail(s, "list the grants");
 	done = (bound_add(&list, &g->read, p->root, READ_ONLY) &&
 		       bound_add_programs(&list, &g->exec, p->root) &&
-		       bound_add(&list, p->writes ? &g->write : &none, p->root,
-			       WRITABLE) &&
+		       bound_add(&list, list.writable, p->root, WRITABLE) &&
 		       bound_add(&list,
 			       keeps & KEEP_UNIX ? &g->unix_sockets : &none,
 			       p->root, READ_ONLY)) ||

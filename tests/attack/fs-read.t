@@ -38,6 +38,12 @@ my @own = (
 		. ' == 0'] },
 	{ id => 'fsr-system-secrets', tool => ['sh', '-c',
 		'cat /etc/hostname /etc/fstab /etc/machine-id && echo PWNED'] },
+	# A file is no program for being called one; nor is its directory.
+	map { { id => "fsr-$_->[0]", policy => { exec => [$_->[1]] },
+		refused => 1, tool => ['sed', '-n', 'p', '{SECRET}'],
+		worked => sub { $_[1]{out} =~ /TOPSECRET/ } } }
+	    (['named-program', '{SECRET}'], ['named-directory', '{SECRETDIR}'],
+		['named-dotted', '/usr/..{SECRETDIR}']),
 );
 
 Statespace::Attack::family(areas => ['fs-read'], own => \@own);
