@@ -48,7 +48,8 @@ scratch_make(struct scratch *s, struct ss_error *err)
 {
 	char path[] = "/tmp/statespace-scratch.XXXXXX";
 
-	if (mkdtemp(path) == NULL)
+	/* A directory with the group's bit would hand it on. */
+	if (mkdtemp(path) == NULL || chmod(path, 0700) != 0)
 		return error_internal(err, errno, "make a scratch below /tmp");
 	s->made = true;
 	return scratch_take(s, path, err);
@@ -75,7 +76,11 @@ struct sweep {
 static void
 open_up(int dir, const char *name)
 {
-	if (fchmodat(dir, name, 0700, 0) != 0)
+	struct stat st;
+
+	/* fchmodat(2) follows links, and some may resist being removed. */
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		S_ISDIR(st.st_mode) && fchmodat(dir, name, 0700, 0) != 0)
 		errno = 0;
 }
 

@@ -65,7 +65,11 @@ child_limits(const struct spawn_limits *l)
 		{ RLIMIT_NPROC, l->processes },
 		{ RLIMIT_NOFILE, l->open_files },
 		{ RLIMIT_FSIZE, l->file_bytes } };
-	int e = child_limit(RLIMIT_CORE, 0, 0);
+	/*
+	 * 0 forbids only files: a handler of core_pattern is still started, on
+	 * the host.  1 is the kernel's own word for none (fs/coredump.c).
+	 */
+	int e = child_limit(RLIMIT_CORE, 1, 1);
 
 	if (e == 0 && l->cpu_s > 0)
 		e = child_limit(RLIMIT_CPU, l->cpu_s, (rlim_t)l->cpu_s + 1);

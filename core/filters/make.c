@@ -19,10 +19,12 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include "base.h"
 #include "filter.h"
 
+#define FCHMODAT2 452       /* Linux 6.6; not in old libseccomp */
 #define LOW32 0xffffffffULL /* arguments of type int: the rest is noise */
 
 struct refusal {
@@ -47,6 +49,7 @@ static const struct refusal refused[] = {
 	{ "mount_setattr", 442, EPERM },
 	{ "statmount", 457, EPERM },
 	{ "listmount", 458, EPERM },
+	{ "listns", 470, EPERM },
 	{ "open_tree_attr", 467, EPERM },
 	/* Namespaces; clone is looked at below, clone3 cannot be. */
 	{ "unshare", -1, EPERM },
@@ -148,10 +151,11 @@ struct argument {
 		SCMP_SYS(call), position, SCMP_CMP_MASKED_EQ, LOW32, value,    \
 			EPERM                                                  \
 	}
-#define HAS(call, position, bit)                                               \
+#define HAS_BY_NUMBER(number, position, bit)                                   \
 	{                                                                      \
-		SCMP_SYS(call), position, SCMP_CMP_MASKED_EQ, bit, bit, EPERM  \
+		number, position, SCMP_CMP_MASKED_EQ, bit, bit, EPERM          \
 	}
+#define HAS(call, position, bit) HAS_BY_NUMBER(SCMP_SYS(call), position, bit)
 #define NOT(call, position, value)                                             \
 	{                                                                      \
 		SCMP_SYS(call), position, SCMP_CMP_NE, 0, value, EPERM         \
@@ -191,6 +195,18 @@ static const struct argument arguments[] = {
 	IS(tgkill, 0, 1),
 	IS(rt_sigqueueinfo, 0, 1),
 	IS(rt_tgsigqueueinfo, 0, 1),
+	/*
+	 * A program left in a granted directory would run as this account for
+	 * everybody.  Made so by open(2), it loses the bits when it is written.
+	 */
+	HAS(chmod, 1, S_ISUID),
+	HAS(chmod, 1, S_ISGID),
+	HAS(fchmod, 1, S_ISUID),
+	HAS(fchmod, 1, S_ISGID),
+	HAS(fchmodat, 2, S_ISUID),
+	HAS(fchmodat, 2, S_ISGID),
+	HAS_BY_NUMBER(FCHMODAT2, 2, S_ISUID),
+	HAS_BY_NUMBER(FCHMODAT2, 2, S_ISGID),
 	IS(prctl, 0, PR_SET_MM),
 	IS(prctl, 0, PR_SET_PTRACER),
 	NOT(personality, 0, 0xffffffff), /* asking is allowed */

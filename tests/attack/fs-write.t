@@ -39,11 +39,23 @@ my @own = (
 	{ id => 'fsw-beside-grant', policy => { write => ['w'] },
 		tool => ['sh', '-c',
 		'echo x > {SITE}/w/../evil.md && echo PWNED'] },
+	# Left behind, it would run as the account for everybody on the host.
+	(map { { id => "fsw-$_->[0]", policy => { write => ['{PROBEDIR}'] },
+		tool => ['perl', '-e', 'open my $f, ">", "{PROBEDIR}/p" or exit; '
+		. "my (\$p, \$at) = ('{PROBEDIR}/p', -100); $_->[1]; "
+		. "print qq(PWNED\\n) if (stat \$p)[2] & 06000; unlink \$p"] } }
+	    (['setuid', 'chmod 04711, $p'], ['setgid', 'chmod 02711, $p'],
+		['setuid-open', 'chmod 04711, $f'],
+		['setuid-at', 'syscall(268, $at, $p, 04711)'],
+		['setuid-at2', 'syscall(452, $at, $p, 04711, 0)'],
+		['setuid-both', 'syscall(90, $p, 0x100000000 | 06711)'])),
 	{ id => 'fsw-dev', tool => ['sh', '-c',
 		'echo x > /dev/pwn || ln -s / /dev/pwn; mkdir -p /srv/pwn && '
 		. 'echo PWNED'], control => ['sh', '-c', 'echo PWNED'] },
 );
 
+$Statespace::Attack::no_wonder{'fsw-setuid-at2'} =
+    'this kernel has no fchmodat2';
 Statespace::Attack::family(areas => ['fs-write', 'cross-request'],
 	own => \@own);
 done_testing;

@@ -276,6 +276,11 @@ test_limits(void)
 	run(&s);
 	is_str(text(&r.out), "0\n33\n1024\n5\n65536\n6\n",
 		"the limits are set, and no core is dumped");
+	s = shell("sed -n 's/^Max core file size *//p' /proc/self/limits | "
+		  "tr -s ' '");
+	run(&s);
+	is_str(text(&r.out), "1 1 bytes \n",
+		"nor handed to a program of the host: 1 is the word for that");
 	s = shell("exec dd if=/dev/zero of=big bs=4096 count=100 2>&1");
 	s.dir_fd = open(base, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	s.limits.file_bytes = 8192;
