@@ -5,7 +5,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -90,16 +92,36 @@ is_unchanged(const struct target *t)
 		now.st_mtim.tv_nsec == t->old.st_mtim.tv_nsec;
 }
 
+/*
+ * By chance: process ids repeat, since every worker counts its own, and a name
+ * of somebody who was killed is still there.  -1 and errno.
+ */
+static int
+part_open(struct target *t)
+{
+	uint64_t chance;
+	int fd = -1;
+
+	for (int tries = 0; tries < 8 && fd < 0; tries++) {
+		if (getrandom(&chance, sizeof(chance), 0) != sizeof(chance))
+			return -1;
+		snprintf(t->part, sizeof(t->part), ".statespace-%016" PRIx64,
+			chance);
+		fd = openat(t->dir, t->part,
+			O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			0600);
+		if (fd < 0 && errno != EEXIST)
+			break;
+	}
+	return fd;
+}
+
 static enum ss_err
 target_replace(
 	struct target *t, const char *data, size_t len, struct ss_error *err)
 {
-	int fd, number;
+	int fd = part_open(t), number;
 
-	snprintf(t->part, sizeof(t->part), ".statespace-%ld-%lx",
-		(long)getpid(), (unsigned long)t->old.st_ino);
-	fd = openat(t->dir, t->part,
-		O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return tool_failed(errno, t->path, "write", err);
 	number = fill(fd, t, data, len);

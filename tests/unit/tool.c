@@ -257,6 +257,22 @@ check_read(void)
 	buf_release(&small);
 }
 
+/* Every worker counts its processes anew: one of this number was killed. */
+static void
+check_leftovers(void)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), ".statespace-%ld-0", (long)getpid());
+	put(name, "half");
+	ok(tool_write(dir, "s/whole", "x", 1, false, &err) == SS_OK &&
+			tool_write(dir, "whole", "x", 1, false, &err) == SS_OK,
+		"what a killed one left is in nobody's way");
+	unlinkat(dir, name, 0);
+	unlinkat(dir, "whole", 0);
+	unlinkat(dir, "s/whole", 0);
+}
+
 static void
 check_write(void)
 {
@@ -286,6 +302,7 @@ check_write(void)
 		"nor over a directory");
 	is_int(tool_write(dir, ".x", "x", 1, false, &err), SS_NOT_FOUND,
 		"nor a dot entry");
+	check_leftovers();
 	put("a.txt", "one two one\n");
 	ok(tool_edit(dir, "a.txt", text_of("two"), text_of("2"), false, &count,
 		   &err) == SS_OK &&
