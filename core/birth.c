@@ -15,6 +15,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -132,48 +133,58 @@ account_own(struct sandbox_plan *plan, struct ss_error *err)
 /*
  * Of the machine's own file: the accounts that a package makes are there, and
  * asking every service of nsswitch.conf(5) costs more than a tool's start.
+ * By passwd(5), since fgetpwent(3) seeks once for each line.
  */
-static const struct passwd *
-account_of_machine(const char *name)
+static bool
+account_of_machine(struct sandbox_plan *plan, const char *name)
 {
 	FILE *file = fopen("/etc/passwd", "re");
-	const struct passwd *found = NULL;
+	char *line = NULL, *ids;
+	size_t cap = 0, len = strlen(name);
+	bool found = false;
 
-	if (file == NULL)
-		return NULL;
-	while ((found = fgetpwent(file)) != NULL)
-		if (strcmp(found->pw_name, name) == 0)
-			break;
-	fclose(file);
+	while (file != NULL && !found && getline(&line, &cap, file) > 0) {
+		if (strncmp(line, name, len) != 0 || line[len] != ':')
+			continue;
+		ids = strchr(line + len + 1, ':');
+		found = ids != NULL &&
+			sscanf(ids, ":%u:%u:", &plan->uid, &plan->gid) == 2;
+	}
+	free(line);
+	if (file != NULL)
+		fclose(file);
+	snprintf(plan->account, sizeof(plan->account), "%s", name);
 	return found;
 }
 
-static const struct passwd *
-account_find(const struct sandbox_plan *plan)
+static bool
+account_find(struct sandbox_plan *plan)
 {
-	const struct passwd *found;
+	const struct passwd *named;
 
-	if (plan->user != NULL && plan->user[0] != '\0')
-		return getpwnam(plan->user);
-	found = account_of_machine("statespace");
-	return found != NULL ? found : account_of_machine("nobody");
+	if (plan->user == NULL || plan->user[0] == '\0')
+		return account_of_machine(plan, "statespace") ||
+			account_of_machine(plan, "nobody");
+	named = getpwnam(plan->user);
+	if (named == NULL)
+		return false;
+	plan->uid = named->pw_uid;
+	plan->gid = named->pw_gid;
+	account_name(plan, named);
+	return true;
 }
 
 /* Started by root: never uid 0 (RLIMIT_NPROC does not bind there). */
 static enum ss_err
 account_chosen(struct sandbox_plan *plan, struct ss_error *err)
 {
-	const struct passwd *found = account_find(plan);
 	const struct group *group;
 
-	if (found == NULL)
+	if (!account_find(plan))
 		return no_account(err,
 			plan->user != NULL && plan->user[0] != '\0'
 				? plan->user
 				: "statespace or nobody");
-	plan->uid = found->pw_uid;
-	plan->gid = found->pw_gid;
-	account_name(plan, found);
 	if (plan->group != NULL && plan->group[0] != '\0') {
 		group = getgrnam(plan->group);
 		if (group == NULL)

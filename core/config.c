@@ -347,15 +347,17 @@ static enum ss_err
 read_value(struct arena *scratch, const struct config_key *key,
 	const char *text, struct node **out, struct ss_error *err)
 {
-	char *line = arena_printf(scratch, "v = %s", text);
 	bool is_text = key->type == KEY_TEXT || key->type == KEY_PATH;
 	struct node *root = NULL, *n;
+	char *line;
 
-	if (line == NULL)
-		return error_memory(err);
-	if (!is_text)
+	if (!is_text) {
+		line = arena_printf(scratch, "v = %s", text);
+		if (line == NULL)
+			return error_memory(err);
 		toml_parse(scratch, line, strlen(line), 1, SS_CONFIG, &root,
 			NULL, NULL);
+	}
 	if (root != NULL && root->first != NULL && root->first->next == NULL) {
 		*out = root->first;
 		return SS_OK;
@@ -410,6 +412,43 @@ config_set(struct config *c, const char *key, const char *value,
 	return code;
 }
 
+/*
+ * A default as the node that read_value would make of it: its type is known,
+ * and reading seventy lines of TOML would be half of what a command costs
+ * before it runs.  False: a list with items, which is left to read_value.
+ */
+static bool
+preset_node(const struct config_key *key, struct node *n)
+{
+	const char *text = key->preset;
+
+	*n = (struct node){ .text = text, .len = strlen(text) };
+	switch (key->type) {
+	case KEY_TEXT:
+	case KEY_PATH:
+	case KEY_WORD: n->kind = NODE_STRING; break;
+	case KEY_FLAG:
+		n->kind = NODE_BOOL;
+		n->value.truth = strcmp(text, "true") == 0;
+		break;
+	case KEY_COUNT:
+		n->kind = NODE_INTEGER;
+		n->value.integer = strtoll(text, NULL, 10);
+		break;
+	case KEY_SECONDS:
+		n->kind = NODE_FLOAT;
+		n->value.number = strtod(text, NULL);
+		break;
+	case KEY_CHOICE:
+	case KEY_LIST:
+		n->kind = strcmp(text, "[]") == 0    ? NODE_LIST
+			: strcmp(text, "false") == 0 ? NODE_BOOL
+						     : NODE_STRING;
+		return *text != '[' || n->kind == NODE_LIST;
+	}
+	return true;
+}
+
 enum ss_err
 config_init(struct config *c, struct ss_error *err)
 {
@@ -417,14 +456,15 @@ config_init(struct config *c, struct ss_error *err)
 	const struct config_key *key;
 	struct arena scratch = { .limit = 0 };
 	enum ss_err code = SS_OK;
+	struct node n;
 
 	memset(c, 0, sizeof(*c));
 	arena_init(&c->arena, 0);
 	for (size_t i = 0; code == SS_OK && (key = config_key_at(i)) != NULL;
-		i++) {
-		code = set_from_text(c, &scratch, key, key->preset, &from, err);
-		arena_clear(&scratch);
-	}
+		i++)
+		code = preset_node(key, &n) ? store(c, key, &n, &from, err)
+					    : set_from_text(c, &scratch, key,
+						      key->preset, &from, err);
 	arena_release(&scratch);
 	if (code != SS_OK)
 		config_release(c);

@@ -242,7 +242,7 @@ run_call(struct ss_site *site, const struct job *job)
 static bool
 print_file(int fd, uint64_t offset, uint64_t length)
 {
-	char chunk[65536];
+	static char chunk[65536];
 	ssize_t n;
 
 	while (length > 0) {

@@ -136,9 +136,10 @@ run(const struct options *o)
 int
 cmd_fcgi(int argc, char **argv)
 {
-	static struct options o = { .usage = usage };
+	static struct options o;
 	int option, status;
 
+	o.usage = usage;
 	while ((option = getopt_long(
 			argc, argv, OPTIONS_SHORT, long_options, NULL)) != -1) {
 		if (option == OPTION_SOCKET)

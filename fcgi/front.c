@@ -14,9 +14,12 @@
 
 #define WEB_FD 3 /* where both expect what they inherit */
 
-static const struct front known[] = {
-	{ "nginx", "serve.conf.in", "nginx.conf", SIGQUIT, "" },
-	{ "lighttpd", "serve.lighttpd.in", "lighttpd.conf", SIGINT, "" },
+static const struct {
+	const char *name, *template, *file;
+	int stop;
+} known[] = {
+	{ "nginx", "serve.conf.in", "nginx.conf", SIGQUIT },
+	{ "lighttpd", "serve.lighttpd.in", "lighttpd.conf", SIGINT },
 };
 
 static bool
@@ -42,7 +45,8 @@ front_find(struct front *f, const char *wanted, struct ss_error *err)
 	bool any = strcmp(wanted, known[0].name) == 0;
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		*f = known[i];
+		*f = (struct front){ known[i].name, known[i].template,
+			known[i].file, known[i].stop, "" };
 		if (!any && strcmp(wanted, f->name) != 0)
 			continue;
 		if (!find_program(f))

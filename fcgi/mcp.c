@@ -460,9 +460,10 @@ cmd_mcp(int argc, char **argv)
 {
 	static const struct option table[] = { OPTIONS_LONG,
 		{ NULL, 0, NULL, 0 } };
-	static struct options o = { .usage = usage };
+	static struct options o;
 	int option, status;
 
+	o.usage = usage;
 	while ((option = getopt_long(argc, argv, OPTIONS_SHORT, table, NULL)) !=
 		-1) {
 		status = options_take(&o, option, optarg);

@@ -50,6 +50,10 @@ struct option_item {
 	const char *value; /* borrowed from argv */
 };
 
+/*
+ * A static one gets its usage by assignment: with an initializer its array
+ * would be data of the program, which every start pays for.
+ */
 struct options {
 	const char *usage;  /* "usage: ...\n", the synopsis; borrowed */
 	const char *root;   /* the directory that is served; NULL: configured */

@@ -547,13 +547,11 @@ take_option(struct serve *s, int option)
 int
 cmd_serve(int argc, char **argv)
 {
-	static struct serve s = { .options = { .usage = usage },
-		.run = { .path = "" },
-		.web = { .fd = -1 },
-		.socket = { .fd = -1 },
-		.status = { .fd = -1 } };
+	static struct serve s;
 	int option, status;
 
+	s.options.usage = usage;
+	s.web = s.socket = s.status = LISTENER_INIT;
 	while ((option = getopt_long(argc, argv, "h:p:" OPTIONS_SHORT,
 			long_options, NULL)) != -1)
 		if ((status = take_option(&s, option)) >= 0)

@@ -115,6 +115,25 @@ limits(void)
 		"every number of the table was tried");
 }
 
+static void
+defaults(void)
+{
+	const struct config_key *key;
+	char before[128];
+
+	fresh();
+	for (size_t i = 0; (key = config_key_at(i)) != NULL; i++) {
+		snprintf(before, sizeof(before), "%s",
+			config_text(&config, key->name));
+		ok(set(key->name, key->preset) == SS_OK,
+			"the default of %s is what it takes", key->name);
+		is_str(config_text(&config, key->name), before,
+			"... and what it has from the start");
+	}
+	is_int(config.grant.exec_choice, CHOICE_ANY, "so are choices");
+	is_int(config.grant.network_choice, CHOICE_NONE, "... of every kind");
+}
+
 /* What each key takes besides its default, and what it does not. */
 static const struct {
 	const char *key, *good, *bad;
@@ -551,6 +570,7 @@ main(void)
 		return 1;
 	snprintf(file, sizeof(file), "%s/c.toml", folder);
 	limits();
+	defaults();
 	kinds();
 	messages();
 	files();
