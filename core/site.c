@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -225,6 +226,26 @@ or_null(const char *text)
 #endif
 
 /*
+ * The directory that this program lies in, "" when nobody knows.  What it was
+ * started by tells it, as long as that is a whole path; the first look into
+ * /proc/self costs a process as much as opening ten files.
+ */
+static void
+find_self(char dir[static PATH_MAX])
+{
+	const char *start = (const char *)getauxval(AT_EXECFN);
+	ssize_t n;
+
+	dir[0] = '\0';
+	if (start == NULL || start[0] != '/' || realpath(start, dir) == NULL) {
+		n = readlink("/proc/self/exe", dir, PATH_MAX - 1);
+		dir[n > 0 ? n : 0] = '\0';
+	}
+	if (strrchr(dir, '/') != NULL)
+		*strrchr(dir, '/') = '\0';
+}
+
+/*
  * Where the helper programs are: beside this program as it was built, below
  * the prefix that it was installed in, or where `make install` meant to put
  * them.  NULL: built-in tools are said not to be there.
@@ -238,13 +259,8 @@ find_helpers(struct ss_site *site, struct ss_error *err)
 	} places[] = { { true, "/libexec" }, { true, "/../libexec/statespace" },
 		{ false, SS_LIBEXECDIR } };
 	char self[PATH_MAX], text[PATH_MAX + 32], *real;
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *slash;
 
-	self[n > 0 ? n : 0] = '\0';
-	slash = strrchr(self, '/');
-	if (slash != NULL)
-		*slash = '\0';
+	find_self(self);
 	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
 		snprintf(text, sizeof(text), "%s%s",
 			places[i].beside ? self : "", places[i].path);

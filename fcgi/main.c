@@ -37,16 +37,9 @@ static const struct command {
 static void
 fill_standard_descriptors(void)
 {
-	int fd;
-
-	do {
-		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-		if (fd < 0)
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
 			_exit(EXIT_FAULT);
-		if (fd <= STDERR_FILENO)
-			fcntl(fd, F_SETFD, 0);
-	} while (fd <= STDERR_FILENO);
-	close(fd);
 }
 
 /* A listening socket as standard input: spawn-fcgi, lighttpd, inetd. */
