@@ -203,7 +203,7 @@ static enum ss_err
 receive(const struct source *in, const struct ss_command *cmd,
 	struct buf collected[2], struct outcome *o, struct ss_error *err)
 {
-	char data[FRAME_MAX];
+	static char data[FRAME_MAX];
 	struct frame head;
 	enum ss_err code = SS_OK;
 	int number;

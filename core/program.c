@@ -48,11 +48,14 @@ set_has(const struct program_set *set, const char *path)
 	return false;
 }
 
+/* Adds it unless it is there, or "". */
 static bool
 set_put(struct arena *arena, struct program_set *set, const char *path)
 {
 	const char **more;
 
+	if (path[0] == '\0' || set_has(set, path))
+		return true;
 	if (set->count == set->cap) {
 		more = arena_array(arena, set->cap + 8, sizeof(*more));
 		if (more == NULL)
@@ -100,12 +103,11 @@ static void
 named_for_env(char *args, char *out, size_t cap)
 {
 	char *save, *word = strtok_r(args, " \t", &save);
-	char found[PATH_MAX];
 
 	while (word != NULL && (word[0] == '-' || strchr(word, '=') != NULL))
 		word = strtok_r(NULL, " \t", &save);
-	if (word != NULL && program_find(word, "", found, sizeof(found)))
-		snprintf(out, cap, "%s", found);
+	if (word == NULL || !program_find(word, "", out, cap))
+		out[0] = '\0';
 }
 
 /*
@@ -154,26 +156,22 @@ needs_of(const char *path, char *first, char *second, size_t cap)
 	fd_close(&fd);
 }
 
-static bool
-add_deep(struct arena *arena, struct program_set *set, const char *path,
-	unsigned depth)
-{
-	char first[PATH_MAX], second[PATH_MAX];
-
-	if (set_has(set, path))
-		return true;
-	if (!set_put(arena, set, path))
-		return false;
-	if (depth == 0)
-		return true;
-	first[0] = second[0] = '\0';
-	needs_of(path, first, second, sizeof(first));
-	return (first[0] == '\0' || add_deep(arena, set, first, depth - 1)) &&
-		(second[0] == '\0' || add_deep(arena, set, second, depth - 1));
-}
-
+/* Those it adds are looked at in their turn, all of one depth together. */
 bool
 program_add(struct arena *arena, struct program_set *set, const char *path)
 {
-	return add_deep(arena, set, path, DEPTH);
+	char first[PATH_MAX], second[PATH_MAX];
+	size_t at = set->count, end;
+
+	if (!set_put(arena, set, path))
+		return false;
+	for (unsigned depth = 0; depth < DEPTH; depth++)
+		for (end = set->count; at < end; at++) {
+			first[0] = second[0] = '\0';
+			needs_of(set->items[at], first, second, sizeof(first));
+			if (!set_put(arena, set, first) ||
+				!set_put(arena, set, second))
+				return false;
+		}
+	return true;
 }

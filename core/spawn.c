@@ -711,11 +711,11 @@ has_callback(const struct spawn_batch *asked)
 	return false;
 }
 
+/* live: room for as many as run at a time. */
 static enum ss_err
-batch_run(const struct spawn_batch *asked, uint32_t alarm_ms,
+batch_run(const struct spawn_batch *asked, struct run *live, uint32_t alarm_ms,
 	struct ss_error *err)
 {
-	struct run live[SPAWN_PARALLEL_MAX];
 	struct batch b = {
 		.asked = asked,
 		.live = live,
@@ -743,13 +743,15 @@ spawn_run(const struct spawn *s, struct spawn_result *r, struct ss_error *err)
 	struct spawn_batch one = {
 		.commands = s, .results = r, .count = 1, .parallel = 1
 	};
+	struct run live;
 
-	return batch_run(&one, s->limits.timeout_ms, err);
+	return batch_run(&one, &live, s->limits.timeout_ms, err);
 }
 
 enum ss_err
 spawn_run_many(const struct spawn_batch *asked, struct ss_error *err)
 {
+	struct run live[SPAWN_PARALLEL_MAX];
 	struct spawn_batch b = *asked;
 
 	if (b.count == 0)
@@ -758,7 +760,7 @@ spawn_run_many(const struct spawn_batch *asked, struct ss_error *err)
 		b.parallel = SPAWN_PARALLEL_MAX;
 	if (b.parallel == 0)
 		b.parallel = 1;
-	return batch_run(&b, b.total_ms, err);
+	return batch_run(&b, live, b.total_ms, err);
 }
 
 void
