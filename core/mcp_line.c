@@ -44,7 +44,7 @@ answer(struct mcp *m, const char *message, size_t len)
 {
 	enum rpc_code code = mcp_message_read(m, message, len);
 
-	if (code == RPC_OK && m->rpc.kind != RPC_REQUEST)
+	if (m->rpc.kind != RPC_REQUEST) /* however wrong it is */
 		return false;
 	if (code == RPC_OK)
 		code = mcp_message_check(m);

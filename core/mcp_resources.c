@@ -87,6 +87,8 @@ mcp_uri_decode(struct mcp *m, const char *uri)
 		}
 		len++;
 	}
+	if (len > 0 && plain[0] == '/') /* the base ends with the one slash */
+		return NULL;
 	return ss_path_clean(plain, len, path, PATH_BYTES_MAX + 1, NULL) ==
 			SS_OK
 		? path

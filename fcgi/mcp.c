@@ -27,7 +27,7 @@
 #include "reply.h"
 #include "say.h"
 
-#define JOBS_MAX 8 /* while so many run, no line is read */
+#define JOBS_MAX 8
 #define ANSWER_MAX ((size_t)256 << 20)
 #define LAST_S 5    /* for what runs when the input ends */
 #define DYING_MS 20 /* between looks at what was cancelled */
@@ -55,6 +55,7 @@ struct server {
 	int null;
 	size_t line_max;
 	struct bytes in;
+	size_t held;   /* bytes of it: whole lines that wait for a place */
 	bool skipping; /* the rest of a line that was too long */
 	struct job jobs[JOBS_MAX];
 	size_t running;
@@ -103,6 +104,15 @@ grow(struct bytes *b, size_t max)
 	b->data = more;
 	b->cap = cap;
 	return true;
+}
+
+/* With its break; 0: there is none yet. */
+static size_t
+line_length(const char *data, size_t len)
+{
+	const char *end = len > 0 ? memchr(data, '\n', len) : NULL;
+
+	return end != NULL ? (size_t)(end - data) + 1 : 0;
 }
 
 /* ------------------------------------------------------------------ jobs -- */
@@ -194,12 +204,34 @@ cancel(struct job *job)
 	job->fd = -1;
 }
 
+/* Nor does anybody answer what never began. */
+static void
+forget_id(struct server *s, const char *id)
+{
+	char *held = s->in.data;
+	struct ss_mcp_glance glance;
+
+	for (size_t at = 0, len; at < s->held;) {
+		len = line_length(held + at, s->held - at);
+		ss_mcp_look(held + at, len, &glance);
+		if (strcmp(glance.id, id) != 0) {
+			at += len;
+			continue;
+		}
+		memmove(held + at, held + at + len, s->held - at - len);
+		s->held -= len;
+	}
+}
+
 static void
 cancel_id(struct server *s, const char *id)
 {
-	for (size_t i = 0; id[0] != '\0' && i < JOBS_MAX; i++)
+	if (id[0] == '\0')
+		return;
+	for (size_t i = 0; i < JOBS_MAX; i++)
 		if (s->jobs[i].pid > 0 && strcmp(s->jobs[i].id, id) == 0)
 			cancel(&s->jobs[i]);
+	forget_id(s, id);
 }
 
 static void
@@ -241,7 +273,7 @@ relay(struct server *s, struct job *job)
 {
 	struct bytes *b = &job->in;
 	ssize_t n = -1;
-	char *end;
+	size_t len;
 
 	if (grow(b, ANSWER_MAX))
 		n = read(job->fd, b->data + b->len, b->cap - b->len);
@@ -252,9 +284,7 @@ relay(struct server *s, struct job *job)
 		return;
 	}
 	b->len += (size_t)n;
-	while ((end = memchr(b->data, '\n', b->len)) != NULL) {
-		size_t len = (size_t)(end - b->data) + 1;
-
+	while ((len = line_length(b->data, b->len)) > 0) {
 		job->answered = is_response(b->data, len);
 		reply_write(STDOUT_FILENO, b->data, len);
 		memmove(b->data, b->data + len, b->len - len);
@@ -264,45 +294,64 @@ relay(struct server *s, struct job *job)
 
 /* ----------------------------------------------------------------- lines -- */
 
-static void
+/* False: it would run a program, and there is no place. */
+static bool
 take_line(struct server *s, const char *line, size_t len)
 {
 	struct ss_mcp_glance glance;
 	int out = STDOUT_FILENO;
 
-	while (len > 0 && (line[len - 1] == '\r' || line[len - 1] == ' '))
+	while (len > 0 && memchr("\r\n ", line[len - 1], 3) != NULL)
 		len--;
 	if (len == 0)
-		return;
+		return true;
 	ss_mcp_look(line, len, &glance);
 	switch (glance.kind) {
 	case SS_MCP_SIMPLE:
 		ss_site_mcp(s->site, line, len, -1, send_line, &out);
 		break;
-	case SS_MCP_RUNS: begin_job(s, line, len, glance.id); break;
+	case SS_MCP_RUNS:
+		if (s->running == JOBS_MAX)
+			return false;
+		begin_job(s, line, len, glance.id);
+		break;
 	case SS_MCP_CANCELS: cancel_id(s, glance.id); break;
 	}
+	return true;
 }
 
-/* As many lines as there are and as may run. */
+/*
+ * As many lines as there are.  Those that have to wait gather in front, in
+ * their order; behind them a cancellation and what runs nothing is still heard.
+ */
 static void
 take_lines(struct server *s)
 {
 	struct bytes *b = &s->in;
-	size_t at = 0;
-	char *end;
+	size_t known = s->held, at = 0, len;
+	bool waits;
 
-	while (s->running < JOBS_MAX &&
-		(end = memchr(b->data + at, '\n', b->len - at)) != NULL) {
-		size_t len = (size_t)(end - (b->data + at));
-
-		if (!s->skipping)
-			take_line(s, b->data + at, len);
+	s->held = 0;
+	while ((len = line_length(b->data + at, b->len - at)) > 0) {
+		waits = at < known && s->running == JOBS_MAX;
+		if (!waits && !s->skipping)
+			waits = !take_line(s, b->data + at, len);
 		s->skipping = false;
-		at += len + 1;
+		if (waits) {
+			memmove(b->data + s->held, b->data + at, len);
+			s->held += len;
+		}
+		at += len;
 	}
-	memmove(b->data, b->data + at, b->len - at);
-	b->len -= at;
+	memmove(b->data + s->held, b->data + at, b->len - at);
+	b->len -= at - s->held;
+}
+
+/* Nothing more is read until one of those that wait has begun. */
+static bool
+is_full(const struct server *s)
+{
+	return s->held > 0 && s->in.len == s->line_max;
 }
 
 /* False: the client has closed its end. */
@@ -321,14 +370,10 @@ read_input(struct server *s)
 	n = read(STDIN_FILENO, b->data + b->len, b->cap - b->len);
 	if (n < 0)
 		return errno == EINTR || errno == EAGAIN;
+	if (n == 0) /* the last line may have no break */
+		b->data[b->len++] = '\n';
 	b->len += (size_t)n;
 	return n > 0;
-}
-
-static bool
-has_line(const struct server *s)
-{
-	return s->in.len > 0 && memchr(s->in.data, '\n', s->in.len) != NULL;
 }
 
 static int64_t
@@ -408,14 +453,11 @@ serve(struct server *s)
 	int64_t end;
 
 	while (open) {
-		/* A full house reads on when somebody has left. */
-		bool full = s->running == JOBS_MAX;
-
-		open = wait_once(s, full ? -1 : STDIN_FILENO, -1);
+		open = wait_once(s, is_full(s) ? -1 : STDIN_FILENO, -1);
 		take_lines(s);
 	}
 	end = now_ms() + LAST_S * 1000;
-	while ((s->running > 0 || has_line(s)) && now_ms() < end) {
+	while ((s->running > 0 || s->held > 0) && now_ms() < end) {
 		wait_once(s, -1, (int)(end - now_ms()));
 		take_lines(s);
 	}

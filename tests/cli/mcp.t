@@ -213,6 +213,32 @@ sub test_beside
 	return;
 }
 
+# Eight run; what else comes is heard, and begun when there is a place.
+sub test_full
+{
+	start();
+	call($_, 'slow') for 1 .. 8;
+	call('waits', 'echo', { word => 'x' });
+	call('forgotten', 'echo', { word => 'y' });
+	ask('p', 'ping');
+	is(line()->{id}, 'p', 'a full house hears what runs nothing');
+	put(method => 'notifications/cancelled',
+		params => { requestId => 'forgotten' });
+	put(method => 'notifications/cancelled', params => { requestId => 1 });
+	is((line() // {})->{id}, 'waits',
+		'and a cancellation, which makes place for who waits');
+	is(line(0.3), undef, 'who was cancelled while he waited does not run');
+	put(method => 'notifications/cancelled', params => { requestId => $_ })
+	    for 2 .. 8;
+	put(method => $_, params => []) for 'tools/call', 'notifications/x';
+	is(line(0.3), undef, 'no notification is answered, however wrong');
+	print {$in} '{"jsonrpc":"2.0","id":"end","method":"ping"}';
+	close $in;
+	is((line() // {})->{id}, 'end', 'the last line needs no break');
+	is(finish(), 0, 'and then it leaves');
+	return;
+}
+
 sub test_leaving
 {
 	start();
@@ -262,6 +288,7 @@ sub test_confirm
 
 test_talk();
 test_beside();
+test_full();
 test_leaving();
 test_confirm();
 unlike(slurp($site->scratch . '/log', ''), qr/Sanitizer|runtime error/,

@@ -252,7 +252,8 @@ sub test_resources
 		'what is no text is a blob');
 	for my $uri ('page:///private/secret.md', 'page:///nothing',
 		'page:///../etc/passwd', 'page:///%2e%2e/x', 'file:///etc/passwd',
-		'page:///.git', 'page:///%00', 'page:///a%zz') {
+		'page:///.git', 'page:///%00', 'page:///a%zz',
+		'page:////docs/a', 'page:///%2Fdocs/a') {
 		my $answer = $read->($uri);
 		is_deeply([@{ error($answer) }{qw(code data)}],
 			[-32002, { uri => $uri }], "no such resource: $uri");
