@@ -155,7 +155,8 @@ variable_at(const char *text, size_t len, struct ss_text *name)
 /* ------------------------------------------------------------- page load -- */
 
 enum ss_err
-env_check_list(const struct name_list *list, struct ss_error *err)
+env_check_list(const struct name_list *list, struct node_place *place,
+	struct ss_error *err)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		const char *name = list->names[i];
@@ -176,6 +177,7 @@ env_check_list(const struct name_list *list, struct ss_error *err)
 				"system's loader; use one of your own"
 			      : "names are made of A-Z, a-z, 0-9 and _, and "
 				"do not begin with a digit; no $");
+		*place = (struct node_place){ list->line, list->column };
 		return SS_BAD_FRONTMATTER;
 	}
 	return SS_OK;
@@ -261,7 +263,8 @@ refuse_filled(
  */
 enum ss_err
 env_check_spec(const struct spec *spec, const struct ss_pair *server,
-	size_t server_count, const struct name_list *page, struct ss_error *err)
+	size_t server_count, const struct name_list *page,
+	struct node_place *place, struct ss_error *err)
 {
 	struct env_scope scope = {
 		.server = server, .server_count = server_count, .page = page
@@ -280,8 +283,11 @@ env_check_spec(const struct spec *spec, const struct ss_pair *server,
 		}
 		option = interpreter && takes_script(part->text);
 		if ((script || option) &&
-			finds_filled(part->text, &scope, &name))
+			finds_filled(part->text, &scope, &name)) {
+			*place =
+				(struct node_place){ part->line, part->column };
 			return refuse_filled(part, name, err);
+		}
 		script = option;
 		interpreter = interpreter || is_interpreter(part->text);
 	}

@@ -27,14 +27,16 @@ struct env_scope {
 };
 
 /* Names of `env:` at page load: SS_BAD_FRONTMATTER names the wrong one. */
-enum ss_err env_check_list(const struct name_list *list, struct ss_error *err);
+enum ss_err env_check_list(const struct name_list *list,
+	struct node_place *place, struct ss_error *err);
 /*
  * At page load: the word after an interpreter's -c or -e must not hold $NAME
  * of the server's table that the page does not list (rule 2).
  */
-enum ss_err env_check_spec(const struct spec *spec,
-	const struct ss_pair *server, size_t server_count,
-	const struct name_list *page, struct ss_error *err);
+enum ss_err
+env_check_spec(const struct spec *spec, const struct ss_pair *server,
+	size_t server_count, const struct name_list *page,
+	struct node_place *place, struct ss_error *err);
 
 /* SS_PATH_REFUSED when an agent's word is absolute or climbs. */
 enum ss_err env_check_words(const struct spec *spec,

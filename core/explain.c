@@ -549,7 +549,7 @@ ceiling_allows(const struct explain *e, const struct finding *f, enum key key,
 		ask.tool = &changed;
 	else
 		ask.page = &changed;
-	allowed = policy_check(&ask, e->grant, NULL) == SS_OK;
+	allowed = policy_check(&ask, e->grant, NULL, NULL) == SS_OK;
 	free(names);
 	/* Dot entries of the site's root are masked but for the operator's. */
 	if (allowed && key == KEY_READ && is_strict(e) && name[0] == '.' &&

@@ -390,7 +390,7 @@ static void
 lint_network(const struct lint *l, const struct wants *w)
 {
 	if (w->network == NETWORK_ALL)
-		lint_warn(l, w->line, w->column,
+		lint_warn(l, w->network_at.line, w->network_at.column,
 			"list what is needed: network: [\"host:443\"]",
 			"network: true reaches all that the host reaches, "
 			"loopback and metadata services included");

@@ -85,13 +85,13 @@ page_read(const struct ss_document *doc, struct buf *out, struct ss_error *err)
 /* The checks that need the server's table, after the page's own. */
 static enum ss_err
 check_variables(const struct ss_site *site, const struct frontmatter *front,
-	struct ss_error *err)
+	struct node_place *place, struct ss_error *err)
 {
-	enum ss_err code = env_check_list(&front->env, err);
+	enum ss_err code = env_check_list(&front->env, place, err);
 
 	for (size_t i = 0; code == SS_OK && i < front->spec_count; i++)
 		code = env_check_spec(&front->specs[i], site->config.env,
-			site->config.env_count, &front->env, err);
+			site->config.env_count, &front->env, place, err);
 	return code;
 }
 
@@ -123,10 +123,10 @@ parse(struct ss_site *site, const struct ss_document *doc, struct page *p,
 	code = frontmatter_parse(&p->arena, text.data ? text.data : "",
 		text.len, &p->front, &p->place, &p->error);
 	if (code == SS_OK)
-		code = check_variables(site, &p->front, &p->error);
+		code = check_variables(site, &p->front, &p->place, &p->error);
 	if (code == SS_OK)
 		code = rights_init(&p->arena, &p->front, p->path, &site->grant,
-			&p->rights, &p->error);
+			&p->rights, &p->place, &p->error);
 	if (code == SS_OK)
 		p->has_components = has_components(&text, p->front.body);
 	if (code == SS_INTERNAL && err != NULL)

@@ -22,7 +22,8 @@ struct wishes {
 	bool proc;
 	double timeout;
 	uint64_t memory_bytes, processes;
-	unsigned line; /* of the mapping that the scalars come from */
+	struct node_place exec_at, network_at, proc_at, timeout_at, memory_at,
+		processes_at;
 };
 
 static const struct name_list *
@@ -38,39 +39,61 @@ wishes_of(const struct policy_ask *ask)
 	const struct wants *tool = ask->tool != NULL ? ask->tool : &nothing;
 	bool own_exec = tool->exec.set || tool->exec_any;
 	bool own_network = tool->network != NETWORK_UNSET;
+	const struct wants *timed = tool->timeout > 0 ? tool : page;
+	const struct wants *sized = tool->memory_bytes > 0 ? tool : page;
+	const struct wants *counted = tool->processes > 0 ? tool : page;
+	const struct wants *proc = tool->proc_set ? tool : page;
 
 	return (struct wishes){
 		.read = either(&tool->read, &page->read),
 		.write = either(&tool->write, &page->write),
 		.exec = own_exec ? &tool->exec : &page->exec,
 		.exec_any = own_exec ? tool->exec_any : page->exec_any,
+		.exec_at = own_exec ? tool->exec_at : page->exec_at,
 		.unix_sockets =
 			either(&tool->unix_sockets, &page->unix_sockets),
 		.network = own_network ? tool->network : page->network,
 		.targets = own_network ? &tool->network_targets
 				       : &page->network_targets,
-		.proc = tool->proc_set ? tool->proc : page->proc,
-		.timeout = tool->timeout > 0 ? tool->timeout : page->timeout,
-		.memory_bytes = tool->memory_bytes > 0 ? tool->memory_bytes
-						       : page->memory_bytes,
-		.processes =
-			tool->processes > 0 ? tool->processes : page->processes,
-		.line = tool->line > 0 ? tool->line : page->line,
+		.network_at = own_network ? tool->network_at : page->network_at,
+		.proc = proc->proc,
+		.proc_at = proc->proc_at,
+		.timeout = timed->timeout,
+		.timeout_at = timed->timeout_at,
+		.memory_bytes = sized->memory_bytes,
+		.memory_at = sized->memory_at,
+		.processes = counted->processes,
+		.processes_at = counted->processes_at,
 	};
 }
 
 /* ----------------------------------------------------- the ceiling */
 
-static enum ss_err
-refuse(struct ss_error *err, unsigned line, const char *key, const char *what)
+/* Where a refusal goes. */
+struct verdict {
+	struct node_place *place; /* NULL: not wanted */
+	struct ss_error *err;
+};
+
+static struct node_place
+list_place(const struct name_list *list)
 {
-	error_set(err, SS_CAPABILITY_REFUSED,
-		"line %u: %s: %s is more than this server grants", line, key,
-		what);
-	error_hint(err,
+	return (struct node_place){ list->line, list->column };
+}
+
+static enum ss_err
+refuse(const struct verdict *v, struct node_place at, const char *key,
+	const char *what)
+{
+	error_set(v->err, SS_CAPABILITY_REFUSED,
+		"line %u, column %u: %s: %s is more than this server grants",
+		at.line, at.column, key, what);
+	error_hint(v->err,
 		"ask for less, or have the operator add it to [grant] "
 		"%s",
 		key);
+	if (v->place != NULL)
+		*v->place = at;
 	return SS_CAPABILITY_REFUSED;
 }
 
@@ -94,7 +117,7 @@ list_covers(const struct path_list *list, const char *root, const char *path,
 /* Reading the site is everybody's. */
 static enum ss_err
 check_paths(const struct name_list *asked, const struct path_list *ceiling,
-	const char *root, const char *key, struct ss_error *err)
+	const char *root, const char *key, const struct verdict *v)
 {
 	bool sockets = strcmp(key, "unix") == 0;
 	bool reading = strcmp(key, "read") == 0;
@@ -104,11 +127,13 @@ check_paths(const struct name_list *asked, const struct path_list *ceiling,
 	for (size_t i = 0; i < asked->count; i++) {
 		if (!view_outside(asked->names[i], root, path, sizeof(path),
 			    &optional))
-			return refuse(err, asked->line, key, asked->names[i]);
+			return refuse(
+				v, list_place(asked), key, asked->names[i]);
 		if (reading && view_is_below(path, root))
 			continue;
 		if (!list_covers(ceiling, root, path, sockets))
-			return refuse(err, asked->line, key, asked->names[i]);
+			return refuse(
+				v, list_place(asked), key, asked->names[i]);
 	}
 	return SS_OK;
 }
@@ -141,34 +166,34 @@ program_granted(const struct grant *ceiling, const char *name)
 
 static enum ss_err
 check_exec(const struct policy_ask *ask, const struct wishes *w,
-	const struct grant *ceiling, struct ss_error *err)
+	const struct grant *ceiling, const struct verdict *v)
 {
 	if (ceiling->exec_any)
 		return SS_OK;
 	if (w->exec_any)
-		return refuse(err, w->line, "exec", "any");
+		return refuse(v, w->exec_at, "exec", "any");
 	for (size_t i = 0; i < w->exec->count; i++)
 		if (!program_granted(ceiling, w->exec->names[i]))
-			return refuse(
-				err, w->exec->line, "exec", w->exec->names[i]);
+			return refuse(v, list_place(w->exec), "exec",
+				w->exec->names[i]);
 	if (ask->helper == NULL && ask->program != NULL &&
 		!program_granted(ceiling, ask->program))
-		return refuse(err, w->line, "exec", ask->program);
+		return refuse(v, ask->program_at, "exec", ask->program);
 	return SS_OK;
 }
 
 static enum ss_err
 check_network(const struct policy_ask *ask, const struct wishes *w,
-	const struct grant *ceiling, struct ss_error *err)
+	const struct grant *ceiling, const struct verdict *v)
 {
 	size_t k;
 
 	if (ask->http && !ceiling->http)
-		return refuse(err, w->line, "http", "the HTTP tool");
+		return refuse(v, ask->program_at, "http", "the HTTP tool");
 	if (ceiling->network == NETWORK_ALL)
 		return SS_OK;
 	if (w->network == NETWORK_ALL)
-		return refuse(err, w->line, "network", "true");
+		return refuse(v, w->network_at, "network", "true");
 	if (w->network != NETWORK_LISTED)
 		return SS_OK;
 	for (size_t i = 0; i < w->targets->count; i++) {
@@ -177,7 +202,7 @@ check_network(const struct policy_ask *ask, const struct wishes *w,
 				    ceiling->network_targets.items[k]) == 0)
 				break;
 		if (k == ceiling->network_targets.count)
-			return refuse(err, w->targets->line, "network",
+			return refuse(v, list_place(w->targets), "network",
 				w->targets->names[i]);
 	}
 	return SS_OK;
@@ -191,54 +216,59 @@ limit_or(uint64_t own, uint64_t general)
 
 /* A ceiling of 0 is none. */
 static enum ss_err
-check_limit(struct ss_error *err, const struct wishes *w, const char *key,
-	double asked, uint64_t ceiling)
+check_limit(const struct verdict *v, struct node_place at, const char *key,
+	double asked, double ceiling)
 {
-	if (ceiling == 0 || asked <= (double)ceiling)
+	if (ceiling == 0 || asked <= ceiling)
 		return SS_OK;
-	error_set(err, SS_CAPABILITY_REFUSED,
-		"line %u: %s is more than this server grants", w->line, key);
-	error_hint(err, "the most is %llu%s", (unsigned long long)ceiling,
-		strcmp(key, "timeout") == 0 ? " ms" : "");
+	error_set(v->err, SS_CAPABILITY_REFUSED,
+		"line %u, column %u: %s is more than this server grants",
+		at.line, at.column, key);
+	error_hint(v->err, "the most is %.16g", ceiling);
+	if (v->place != NULL)
+		*v->place = at;
 	return SS_CAPABILITY_REFUSED;
 }
 
 static enum ss_err
 check_limits(
-	const struct wishes *w, const struct grant *g, struct ss_error *err)
+	const struct wishes *w, const struct grant *g, const struct verdict *v)
 {
-	enum ss_err code = check_limit(err, w, "timeout", w->timeout * 1000,
-		limit_or(g->timeout_ms, g->limits.timeout_ms));
+	enum ss_err code = check_limit(v, w->timeout_at, "timeout", w->timeout,
+		(double)limit_or(g->timeout_ms, g->limits.timeout_ms) / 1000);
 
 	if (code == SS_OK)
-		code = check_limit(err, w, "memory_bytes",
+		code = check_limit(v, w->memory_at, "memory_bytes",
 			(double)w->memory_bytes,
-			limit_or(g->memory_bytes, g->limits.memory_bytes));
+			(double)limit_or(
+				g->memory_bytes, g->limits.memory_bytes));
 	if (code == SS_OK)
-		code = check_limit(err, w, "processes", (double)w->processes,
-			limit_or(g->processes, g->limits.processes));
+		code = check_limit(v, w->processes_at, "processes",
+			(double)w->processes,
+			(double)limit_or(g->processes, g->limits.processes));
 	return code;
 }
 
 enum ss_err
 policy_check(const struct policy_ask *ask, const struct grant *g,
-	struct ss_error *err)
+	struct node_place *place, struct ss_error *err)
 {
+	const struct verdict v = { place, err };
 	struct wishes w = wishes_of(ask);
-	enum ss_err code = check_paths(w.read, &g->read, g->root, "read", err);
+	enum ss_err code = check_paths(w.read, &g->read, g->root, "read", &v);
 
 	if (code == SS_OK)
-		code = check_paths(w.write, &g->write, g->root, "write", err);
+		code = check_paths(w.write, &g->write, g->root, "write", &v);
 	if (code == SS_OK)
 		code = check_paths(
-			w.unix_sockets, &g->unix_sockets, g->root, "unix", err);
+			w.unix_sockets, &g->unix_sockets, g->root, "unix", &v);
 	if (code == SS_OK)
-		code = check_exec(ask, &w, g, err);
+		code = check_exec(ask, &w, g, &v);
 	if (code == SS_OK)
-		code = check_network(ask, &w, g, err);
+		code = check_network(ask, &w, g, &v);
 	if (code == SS_OK && w.proc && !g->proc)
-		code = refuse(err, w.line, "proc", "true");
-	return code == SS_OK ? check_limits(&w, g, err) : code;
+		code = refuse(&v, w.proc_at, "proc", "true");
+	return code == SS_OK ? check_limits(&w, g, &v) : code;
 }
 
 bool
@@ -389,7 +419,8 @@ refuse_absent(const struct resolving *r, const struct name_list *asked,
 	const char *name)
 {
 	error_set(r->err, SS_CAPABILITY_REFUSED,
-		"line %u: %s is granted and not there", asked->line, name);
+		"line %u, column %u: %s is granted and not there", asked->line,
+		asked->column, name);
 	error_hint(r->err, "end it with ? when it may be absent");
 	return SS_CAPABILITY_REFUSED;
 }
@@ -405,6 +436,7 @@ resolve_paths(struct resolving *r, const struct name_list *asked,
 {
 	const char **items =
 		arena_array(r->arena, asked->count + 1, sizeof(*items));
+	const struct verdict v = { NULL, r->err };
 	const char **unders =
 		arena_array(r->arena, asked->count + 1, sizeof(*unders));
 	char path[PATH_MAX], granted[PATH_MAX];
@@ -421,7 +453,7 @@ resolve_paths(struct resolving *r, const struct name_list *asked,
 		if (seen == NULL ||
 			!view_outside(name, r->ceiling->root, path,
 				sizeof(path), &optional))
-			return refuse(r->err, asked->line, "path", name);
+			return refuse(&v, list_place(asked), "path", name);
 		if (!program_exists(seen)) {
 			if (optional)
 				continue;
@@ -442,6 +474,7 @@ static enum ss_err
 resolve_sockets(struct resolving *r)
 {
 	const struct name_list *asked = r->wishes.unix_sockets;
+	const struct verdict v = { NULL, r->err };
 	struct path_list *out = &r->out->unix_sockets;
 	const char **items =
 		arena_array(r->arena, asked->count + 1, sizeof(*items));
@@ -454,7 +487,7 @@ resolve_sockets(struct resolving *r)
 		items[out->count] = inside(r, asked->names[i], &optional);
 		if (items[out->count++] == NULL)
 			return refuse(
-				r->err, asked->line, "path", asked->names[i]);
+				&v, list_place(asked), "path", asked->names[i]);
 	}
 	return SS_OK;
 }
@@ -505,7 +538,7 @@ resolve_program(struct resolving *r)
 
 static enum ss_err
 add_named(struct resolving *r, struct program_set *set, const char *name,
-	unsigned line)
+	struct node_place at)
 {
 	size_t len = strlen(name);
 	bool optional = len > 1 && name[len - 1] == '?';
@@ -518,7 +551,8 @@ add_named(struct resolving *r, struct program_set *set, const char *name,
 	if (optional)
 		return SS_OK;
 	return error_set(r->err, SS_CAPABILITY_REFUSED,
-		"line %u: exec: there is no program %s", line, name);
+		"line %u, column %u: exec: there is no program %s", at.line,
+		at.column, name);
 }
 
 static enum ss_err
@@ -536,7 +570,7 @@ resolve_exec(struct resolving *r)
 		!program_add(r->arena, &set, r->out->program))
 		return error_memory(r->err);
 	for (size_t i = 0; i < asked->count && code == SS_OK; i++)
-		code = add_named(r, &set, asked->names[i], asked->line);
+		code = add_named(r, &set, asked->names[i], list_place(asked));
 	/* The ceiling lists programs: then "all" is that list. */
 	for (size_t i = 0; all && !r->ceiling->exec_any && i < granted->count;
 		i++)
@@ -570,9 +604,9 @@ check_sockets(const struct resolving *r)
 			    &optional) &&
 			!list_covers(&own, root, path, true)) {
 			error_set(r->err, SS_SANDBOX_UNAVAILABLE,
-				"line %u: unix: this kernel cannot keep %s "
-				"from a tool that may use another one",
-				asked->line, granted->items[i]);
+				"line %u, column %u: unix: this kernel cannot "
+				"keep %s from a tool that may use another one",
+				asked->line, asked->column, granted->items[i]);
 			error_hint(r->err,
 				"ask for all that [grant] unix has, or use a "
 				"kernel with Landlock 9");
@@ -625,7 +659,7 @@ policy_resolve(struct arena *arena, const struct policy_ask *ask,
 	const struct grant *ceiling, struct policy *out, struct ss_error *err)
 {
 	struct resolving r = { arena, ask, ceiling, wishes_of(ask), out, err };
-	enum ss_err code = policy_check(ask, ceiling, err);
+	enum ss_err code = policy_check(ask, ceiling, NULL, err);
 
 	*out = (struct policy){ .page_dir = ask->page_dir };
 	if (code != SS_OK)

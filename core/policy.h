@@ -54,6 +54,7 @@ struct policy_ask {
 	 * placeholder), so every program that the ceiling allows may run.
 	 */
 	const char *program;
+	struct node_place program_at;
 	const char *helper; /* of libexec: a built-in tool runs this instead */
 	bool toml;          /* how the page is written: for advice */
 	bool component;     /* the shell, with every program of the view */
@@ -81,11 +82,13 @@ struct policy {
 
 /*
  * Does the ceiling allow what is asked?  Pure: for page load and for `check`.
- * Errors  SS_CAPABILITY_REFUSED naming key and line; a hint says what the
- *         operator would have to grant.
+ * Errors  SS_CAPABILITY_REFUSED naming key, line and column, which *place gets
+ *         too unless it is NULL; a hint says what the operator would have to
+ *         grant.
  */
-enum ss_err policy_check(const struct policy_ask *ask,
-	const struct grant *ceiling, struct ss_error *err);
+enum ss_err
+policy_check(const struct policy_ask *ask, const struct grant *ceiling,
+	struct node_place *place, struct ss_error *err);
 
 /*
  * The same, and then everything the kernel must know: program, loader,

@@ -63,6 +63,7 @@ ask_of(const struct frontmatter *front, const struct spec *spec,
 		.page_dir = page_dir,
 		.toml = front->format == FRONT_TOML,
 		.program = word,
+		.program_at = { first->line, first->column },
 		.helper = builtin != NULL ? builtin->helper : NULL,
 		.http = builtin != NULL && builtin->http,
 	};
@@ -71,7 +72,7 @@ ask_of(const struct frontmatter *front, const struct spec *spec,
 enum ss_err
 rights_init(struct arena *arena, const struct frontmatter *front,
 	const char *page_path, const struct grant *ceiling, struct rights *out,
-	struct ss_error *err)
+	struct node_place *place, struct ss_error *err)
 {
 	const char *dir = arena_copy(arena, page_path, path_dir_len(page_path));
 	enum ss_err code = SS_OK;
@@ -95,7 +96,7 @@ rights_init(struct arena *arena, const struct frontmatter *front,
 		out->tools[i].builtin = tool_find(out->tools[i].ask.program);
 	}
 	for (size_t i = 0; code == SS_OK && i < out->count; i++)
-		code = policy_check(&out->tools[i].ask, ceiling, err);
+		code = policy_check(&out->tools[i].ask, ceiling, place, err);
 	return code;
 }
 

@@ -40,7 +40,7 @@ struct grant rights_grant(const struct config *config);
  */
 enum ss_err rights_init(struct arena *arena, const struct frontmatter *front,
 	const char *page_path, const struct grant *ceiling, struct rights *out,
-	struct ss_error *err);
+	struct node_place *place, struct ss_error *err);
 void rights_release(struct rights *r);
 
 /* The KEEP_... of a tool, before it is resolved: what a one-shot is born with. */

@@ -40,7 +40,9 @@ struct wants {
 	double timeout;        /* seconds; 0: unset */
 	uint64_t memory_bytes; /* 0: unset */
 	uint64_t processes;    /* 0: unset */
-	unsigned line, column; /* of the mapping; 0: none */
+	/* Of the keys that are no lists, where they stand. */
+	struct node_place exec_at, network_at, proc_at, timeout_at, memory_at,
+		processes_at;
 };
 
 /* A form for the arguments that a call left out; read by ask. */

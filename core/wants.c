@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "wants.h"
 
+static struct node_place
+key_place(const struct node *n)
+{
+	return (struct node_place){ n->key->line, n->key->column };
+}
+
 /* SS_OK also for a key that is absent, which leaves its default. */
 static enum ss_err
 read_list(const struct reading *r, const struct node *map, const char *key,
@@ -23,6 +29,7 @@ read_exec(const struct reading *r, const struct node *map, struct wants *out)
 			return value_refuse(r, n, "a list of programs, or any",
 				"write exec: [%.100s]", n->text);
 		out->exec_any = true;
+		out->exec_at = key_place(n);
 		return SS_OK;
 	}
 	return value_names(r, n, &out->exec);
@@ -45,6 +52,7 @@ read_network(const struct reading *r, const struct node *map, struct wants *out)
 	if (!value_is_bool(n, &all))
 		return value_refuse(r, n, "true, false or a list of targets",
 			"write network: [\"host:port\"]");
+	out->network_at = key_place(n);
 	out->network = all ? NETWORK_ALL : NETWORK_OFF;
 	return SS_OK;
 }
@@ -55,12 +63,18 @@ read_limits(const struct reading *r, const struct node *map, struct wants *out)
 	const struct node *n;
 	enum ss_err e = SS_OK;
 
-	if ((n = node_member(map, "timeout")) != NULL)
+	if ((n = node_member(map, "timeout")) != NULL) {
 		e = value_seconds(r, n, &out->timeout);
-	if (e == SS_OK && (n = node_member(map, "memory_bytes")) != NULL)
+		out->timeout_at = key_place(n);
+	}
+	if (e == SS_OK && (n = node_member(map, "memory_bytes")) != NULL) {
 		e = value_count(r, n, &out->memory_bytes);
-	if (e == SS_OK && (n = node_member(map, "processes")) != NULL)
+		out->memory_at = key_place(n);
+	}
+	if (e == SS_OK && (n = node_member(map, "processes")) != NULL) {
 		e = value_count(r, n, &out->processes);
+		out->processes_at = key_place(n);
+	}
 	return e;
 }
 
@@ -70,7 +84,7 @@ wants_read(const struct reading *r, const struct node *map, struct wants *out)
 	const struct node *n;
 	enum ss_err e;
 
-	*out = (struct wants){ .line = map->line, .column = map->column };
+	*out = (struct wants){ 0 };
 	if ((e = read_network(r, map, out)) != SS_OK ||
 		(e = read_list(r, map, "read", &out->read)) != SS_OK ||
 		(e = read_list(r, map, "write", &out->write)) != SS_OK ||
@@ -81,6 +95,7 @@ wants_read(const struct reading *r, const struct node *map, struct wants *out)
 		if ((e = value_bool(r, n, &out->proc)) != SS_OK)
 			return e;
 		out->proc_set = true;
+		out->proc_at = key_place(n);
 	}
 	return read_limits(r, map, out);
 }

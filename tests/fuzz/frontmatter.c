@@ -18,7 +18,7 @@ check_refusal(const struct frontmatter *f, const struct node_place *place,
 	promise(utf8_valid(err->message, strlen(err->message)));
 	promise(utf8_valid(err->hint, strlen(err->hint)));
 	promise(f->spec_count == 0 && f->specs == NULL && !f->env.set &&
-		f->root == NULL && f->sandbox.line == 0);
+		f->root == NULL && f->sandbox.timeout_at.line == 0);
 }
 
 static void

@@ -95,21 +95,24 @@ test_list(void)
 	static const char *bad[] = { "OK", "LD_PRELOAD" };
 	static const char *worse[] = { "$WHO" };
 	struct name_list list = { true, bad, 2, 4, 2 };
+	struct node_place place;
 
-	is_int(env_check_list(&page, &error), SS_OK,
+	is_int(env_check_list(&page, &place, &error), SS_OK,
 		"a page may list a hook for the server to set");
-	is_int(env_check_list(&list, &error), SS_BAD_FRONTMATTER,
+	is_int(env_check_list(&list, &place, &error), SS_BAD_FRONTMATTER,
 		"but not a reserved name");
 	is_str(error.message,
 		"line 4, column 2: found \"LD_PRELOAD\" in env, expected a "
 		"variable that a page may pass on",
 		"and reads where");
+	ok(place.line == 4 && place.column == 2, "as lines of check do");
 	list = (struct name_list){ true, worse, 1, 4, 2 };
-	is_int(env_check_list(&list, &error), SS_BAD_FRONTMATTER,
+	is_int(env_check_list(&list, &place, &error), SS_BAD_FRONTMATTER,
 		"nor what is no name");
 	ok(strstr(error.message, "\"$WHO\"") != NULL, "which is named");
 	list.count = 0;
-	is_int(env_check_list(&list, &error), SS_OK, "an empty list is fine");
+	is_int(env_check_list(&list, &place, &error), SS_OK,
+		"an empty list is fine");
 }
 
 #define WORDS(...)                                                             \
@@ -120,10 +123,11 @@ static void
 script(enum ss_err wanted, const char *sentence, const char *const *words,
 	size_t count)
 {
+	struct node_place place;
 	struct tool t;
 
 	is_int(env_check_spec(tool_of(&t, words, count), server,
-		       ARRAY_LEN(server), &page, &error),
+		       ARRAY_LEN(server), &page, &place, &error),
 		wanted, "%s", sentence);
 }
 

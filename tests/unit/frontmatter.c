@@ -148,7 +148,8 @@ test_sandbox(void)
 			f.sandbox.exec_any && f.sandbox.proc &&
 			f.sandbox.proc_set && f.sandbox.timeout == 0.5 &&
 			f.sandbox.memory_bytes == 1 &&
-			f.sandbox.processes == 2 && f.sandbox.line == 2,
+			f.sandbox.processes == 2 &&
+			f.sandbox.timeout_at.line == 2,
 		"every key of sandbox is read");
 	accepts("sandbox: {network: false, exec: [jq], proc: false}");
 	ok(f.sandbox.network == NETWORK_OFF && !f.sandbox.exec_any &&

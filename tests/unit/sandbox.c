@@ -614,7 +614,8 @@ check_grants(void)
 	trial.wants.write.names = (const char *[]){ "data" };
 	prints(SANDBOX_MODE_STRICT, SH("true"), "");
 	ok(seen->code == SS_CAPABILITY_REFUSED &&
-			strstr(seen->message, "line 4: write: data") != NULL,
+			strstr(seen->message,
+				"line 4, column 1: write: data") != NULL,
 		"more than the ceiling is refused, with key and line");
 	ok(policy_is_writable(&trial.grant, "uploads/page.md") &&
 			!policy_is_writable(&trial.grant, "docs/page.md"),
@@ -624,7 +625,8 @@ check_grants(void)
 static void
 check_limits(void)
 {
-	struct wants page = { .timeout = 60, .line = 9 };
+	struct wants page = { .timeout = 60, .timeout_at = { 9, 3 } };
+	struct node_place place;
 	struct policy_ask ask = {
 		.page = &page, .page_dir = "", .program = "true"
 	};
@@ -633,22 +635,25 @@ check_limits(void)
 		.limits = { .timeout_ms = 30000 } };
 	struct ss_error err;
 
-	is_int(policy_check(&ask, &grant, &err), SS_CAPABILITY_REFUSED,
+	is_int(policy_check(&ask, &grant, &place, &err), SS_CAPABILITY_REFUSED,
 		"more time than limits.timeout is refused");
+	ok(place.line == 9 && place.column == 3 &&
+			strcmp(err.hint, "the most is 30") == 0,
+		"where it stands, in its own unit");
 	grant.timeout_ms = 90000;
-	is_int(policy_check(&ask, &grant, &err), SS_OK,
+	is_int(policy_check(&ask, &grant, NULL, &err), SS_OK,
 		"and allowed by grant.timeout");
 	page = (struct wants){ .network = NETWORK_ALL };
-	is_int(policy_check(&ask, &grant, &err), SS_CAPABILITY_REFUSED,
+	is_int(policy_check(&ask, &grant, NULL, &err), SS_CAPABILITY_REFUSED,
 		"network is off unless granted");
 	grant.exec_any = false;
 	page = (struct wants){ .exec_any = true };
-	is_int(policy_check(&ask, &grant, &err), SS_CAPABILITY_REFUSED,
+	is_int(policy_check(&ask, &grant, NULL, &err), SS_CAPABILITY_REFUSED,
 		"exec: any is refused where programs are listed");
 	page = (struct wants){ .read = { .set = true,
 				       .names = (const char *[]){ "../x" },
 				       .count = 1 } };
-	is_int(policy_check(&ask, &grant, &err), SS_CAPABILITY_REFUSED,
+	is_int(policy_check(&ask, &grant, NULL, &err), SS_CAPABILITY_REFUSED,
 		"a path that climbs is refused");
 }
 
