@@ -19,7 +19,7 @@ _statespace()
 	-c | --config | --env-file | --socket)
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		return ;;
-	-C | --directory)
+	-C | --directory | --root)
 		mapfile -t COMPREPLY < <(compgen -d -- "$word")
 		return ;;
 	--front)
@@ -34,7 +34,8 @@ _statespace()
 		--workers --allow-no-readme --help' ;;
 	fcgi) words='--config --env --env-file --timeout --socket --workers
 		--help' ;;
-	exec) words='--config --env --env-file --timeout --directory --help' ;;
+	exec) words='--config --env --env-file --timeout --directory --json
+		--dry-run --explain --get --help' ;;
 	mcp) words='--config --env --env-file --timeout --help' ;;
 	fsworker) words='--config --env --env-file --socket --root --help' ;;
 	check) words='--config --env --env-file --json --directory --help' ;;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "env.h"
+#include "path.h"
 
 #define KIB ((double)1024)
 #define MIB (KIB * 1024)
@@ -33,10 +34,18 @@ is_filled(const char *text)
 	return *text != '\0';
 }
 
-/* A tool's /tmp is its own: a grant there would grant something else. */
+/*
+ * A tool's /tmp is its own: a grant there would grant something else.  The
+ * last ? of a path that may be absent is none of its name.
+ */
 static bool
 is_grant(const char *text)
 {
+	struct ss_text path = text_of(text);
+
+	path.len -= path.len > 1 && text_ends(path, "?");
+	if (path_word_climbs(path))
+		return false;
 	while (text[0] == '/' && text[1] == '/')
 		text++;
 	return *text != '\0' &&
@@ -95,7 +104,7 @@ is_variable(const char *text)
 static bool
 is_host(const char *text)
 {
-	return is_one_word(text) && strpbrk(text, "/@?#") == NULL;
+	return is_one_word(text) && strpbrk(text, "/@?#*") == NULL;
 }
 
 static bool

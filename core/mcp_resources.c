@@ -34,11 +34,26 @@ mcp_uri_path_add(struct mcp *m, const char *path)
 			buf_printf(m->out, "%%%02X", (unsigned char)*c);
 }
 
+/* An address of a site may be written without its last slash. */
+static const char *
+slash_behind(const char *base)
+{
+	return text_ends(text_of(base), "/") ? "" : "/";
+}
+
+/* A quote and the base, which config holds to need no escape. */
+static void
+open_uri(struct mcp *m)
+{
+	const char *base = m->site->config.mcp.uri;
+
+	buf_printf(m->out, "\"%s%s", base, slash_behind(base));
+}
+
 void
 mcp_uri(struct mcp *m, const char *path)
 {
-	buf_char(m->out, '"');
-	buf_text(m->out, m->site->config.mcp.uri);
+	open_uri(m);
 	mcp_uri_path_add(m, path);
 	buf_char(m->out, '"');
 }
@@ -57,9 +72,13 @@ const char *
 mcp_uri_path(struct mcp *m, const char *uri)
 {
 	const char *base = m->site->config.mcp.uri;
+	const char *slash = slash_behind(base);
 	size_t n = strlen(base);
 
-	return strncmp(uri, base, n) == 0 ? mcp_uri_decode(m, uri + n) : NULL;
+	if (strncmp(uri, base, n) != 0 ||
+		strncmp(uri + n, slash, strlen(slash)) != 0)
+		return NULL;
+	return mcp_uri_decode(m, uri + n + strlen(slash));
 }
 
 const char *
@@ -162,9 +181,7 @@ mcp_resources_templates(struct mcp *m)
 {
 	mcp_key(m, "resourceTemplates");
 	buf_text(m->out, "[{\"uriTemplate\":");
-	json_string(m->out, m->site->config.mcp.uri,
-		strlen(m->site->config.mcp.uri));
-	m->out->len--; /* into the string: its closing quote */
+	open_uri(m);
 	buf_text(m->out, "{+path}\"");
 	mcp_text(m, "name", "file");
 	mcp_text(m, "title", "A file of the site");

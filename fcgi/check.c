@@ -4,6 +4,7 @@
  * and remedy (PROTOCOL section 9).
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -132,10 +133,10 @@ cmd_check(int argc, char **argv)
 		return status;
 	site = options_open(&job.options, ".", &err);
 	if (site == NULL)
-		return options_failed(&err);
+		return options_failed(&err, EXIT_FAILURE);
 	if (ss_site_check(site, job.page, on_report, &job, &err) != SS_OK) {
 		ss_site_free(site);
-		return options_failed(&err);
+		return options_failed(&err, EXIT_FAILURE);
 	}
 	ss_site_free(site);
 	if (!job.json)

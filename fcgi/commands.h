@@ -8,7 +8,7 @@
 
 #define EXIT_USAGE 2 /* wrong usage */
 #define EXIT_TIMED_OUT 124
-#define EXIT_FAULT 125 /* ours, or a limit that no other code names */
+#define EXIT_FAULT 125 /* of exec: ours, or a limit that no other code names */
 #define EXIT_REFUSED 126
 #define EXIT_NO_PROGRAM 127
 

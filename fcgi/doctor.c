@@ -4,6 +4,7 @@
  * layer, with the remedy for each gap.  Exit 1 when tools would be refused.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
@@ -112,7 +113,6 @@ cmd_doctor(int argc, char **argv)
 	ss_site_free(site);
 	return strcmp(level, "none") == 0 ? 1 : 0;
 failed:
-	say_error(NULL, &err);
 	ss_site_free(site);
-	return EXIT_FAULT;
+	return options_failed(&err, EXIT_FAILURE);
 }

@@ -349,7 +349,7 @@ cmd_exec(int argc, char **argv)
 		return status;
 	site = options_open(&job.options, ".", &err);
 	if (site == NULL)
-		return options_failed(&err);
+		return options_failed(&err, EXIT_FAULT);
 	status = job.get ? run_get(site, &job) : run_call(site, &job);
 	ss_site_free(site);
 	return status;

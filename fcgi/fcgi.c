@@ -113,7 +113,7 @@ run(const struct options *o)
 	struct ss_error err = { .code = SS_OK };
 	struct served *served;
 	struct listener listener = LISTENER_INIT, second = LISTENER_INIT;
-	int status = EXIT_FAULT;
+	int status = EXIT_FAILURE;
 	sigset_t open;
 
 	pool_signals(&open);
@@ -127,7 +127,7 @@ run(const struct options *o)
 		served_free(served);
 	}
 	if (err.code != SS_OK)
-		say_error(NULL, &err);
+		status = options_failed(&err, EXIT_FAILURE);
 	listen_close(&second);
 	listen_close(&listener);
 	return status;

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -130,7 +131,7 @@ wait_worker(pid_t pid)
 	sigaction(SIGHUP, &end, NULL);
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
-			return EXIT_FAULT;
+			return EXIT_FAILURE;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -182,7 +183,7 @@ cmd_fsworker(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	status = EXIT_FAULT;
+	status = EXIT_FAILURE;
 	if (!open_site(&job, &err))
 		goto refused;
 	if (job.socket_path != NULL && !listen_at(&job)) {
@@ -196,7 +197,7 @@ cmd_fsworker(int argc, char **argv)
 	status = wait_worker(pid);
 	goto out;
 refused:
-	say_error(NULL, &err);
+	status = options_failed(&err, EXIT_FAILURE);
 out:
 	if (job.listener >= 0)
 		unlink(job.socket_path);

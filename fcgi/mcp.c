@@ -479,10 +479,8 @@ run(const struct options *o)
 	struct ss_error err = { .code = SS_OK };
 
 	s.site = options_open(o, ".", &err);
-	if (s.site == NULL) {
-		say_error(NULL, &err);
-		return EXIT_FAULT;
-	}
+	if (s.site == NULL)
+		return options_failed(&err, EXIT_FAILURE);
 	ss_site_set_log(s.site, say_line, NULL);
 	/* Room for the line break of the largest message. */
 	s.line_max =
@@ -494,7 +492,7 @@ run(const struct options *o)
 		serve(&s);
 	close(s.null);
 	ss_site_free(s.site);
-	return s.null >= 0 ? 0 : EXIT_FAULT;
+	return s.null >= 0 ? 0 : EXIT_FAILURE;
 }
 
 int

@@ -236,10 +236,10 @@ options_open(
 }
 
 int
-options_failed(const struct ss_error *err)
+options_failed(const struct ss_error *err, int fault)
 {
 	say_error(NULL, err);
-	return err->code == SS_BAD_REQUEST ? EXIT_USAGE : EXIT_FAULT;
+	return err->code == SS_BAD_REQUEST ? EXIT_USAGE : fault;
 }
 
 int

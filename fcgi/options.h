@@ -92,9 +92,10 @@ struct ss_site *options_open(
 
 /*
  * Says why there is no site; returns the status to end with: EXIT_USAGE for
- * an option's value, else EXIT_FAULT.
+ * an option's value, else fault: EXIT_FAULT of exec, whose 1 is its tool's,
+ * EXIT_FAILURE of the others.
  */
-int options_failed(const struct ss_error *err);
+int options_failed(const struct ss_error *err, int fault);
 
 /*
  * The rest of the command line: nothing, or one directory.  -1: taken; else

@@ -504,6 +504,7 @@ static int
 run(struct serve *s)
 {
 	struct ss_error err = { .code = SS_OK };
+	int status = EXIT_FAILURE;
 	bool up = false;
 
 	set_signals(s);
@@ -511,11 +512,12 @@ run(struct serve *s)
 		start_pool(s, &err) == SS_OK && start_front(s, &err) == SS_OK)
 		up = wait_until_up(s);
 	else
-		say_error(NULL, &err);
+		status = options_failed(&err, EXIT_FAILURE);
 	if (up) {
 		announce(s);
 		live(s);
-		up = s->front != 0 && s->pool != 0;
+		if (s->front != 0 && s->pool != 0)
+			status = 0;
 	}
 	stop(s);
 	listen_close(&s->web);
@@ -523,7 +525,7 @@ run(struct serve *s)
 	listen_close(&s->status);
 	run_dir_remove(&s->run);
 	served_free(s->served);
-	return up ? 0 : EXIT_FAULT;
+	return status;
 }
 
 /* -1: go on; else the exit status. */

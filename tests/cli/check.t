@@ -55,8 +55,70 @@ is check($site, 'sub/bad.md'), "1, $bad", '... in a directory of the site';
 is check('/', '-C', $site, '/sub/bad'), "1, $bad", '... of another site';
 is check('/', "$site/README.md"), "0, $good", 'a file of the system';
 is check("$site/sub", '../README.md'), "0, $good", '... from above';
-is check($site, 'none'), '125', 'a page that is not there';
-is check('/', "$site/none.md"), '125', '... anywhere';
+is check($site, 'none'), '1', 'a page that is not there';
+is check('/', "$site/none.md"), '1', '... anywhere';
 is check($site, 'a', 'b'), '2', 'two of them';
 is check($site, '--timeout', 'soon'), '2', 'an option with a wrong value';
+
+# [line, column, message] of the first problem of a page with that frontmatter.
+sub place
+{
+	my ($lines, @options) = @_;
+
+	write_page('page.md', "---\n$lines\n---\n");
+	open my $out, '-|', $program, 'check', @options, '--json', '-C', $site,
+	    'page' or die "check: $!";
+	my $p = decode_json(scalar <$out>)->{problems}[0];
+	close $out;
+	$p->{message} =~ s/^line $p->{line}, column $p->{column}: //;
+	return [@$p{qw(line column message)}];
+}
+
+# A configuration, and the options that name it.
+sub config
+{
+	my ($text) = @_;
+
+	open my $file, '>', "$site/c.toml" or die "c.toml: $!";
+	print $file $text;
+	close $file;
+	return ('-c', "$site/c.toml");
+}
+
+my $more = 'is more than this server grants';
+is_deeply place("env: [A]\ntools:\n  - [cat, 'x']\nsandbox:\n  timeout: 31"),
+	[6, 3, "timeout $more"], 'a limit of the page stands at its key';
+is_deeply place("tools:\n  - command: [ls]\n    timeout: 31"),
+	[4, 5, "timeout $more"], '... of a tool';
+is_deeply place("sandbox:\n  timeout: 31\ntools:\n  - command: [ls]"),
+	[3, 3, "timeout $more"], '... of the page for a tool with other keys';
+is_deeply place("tools: [[ls]]\nsandbox: { proc: true }"),
+	[3, 12, "proc: true $more"], 'a flag';
+is_deeply place("tools: [[ls]]\nsandbox:\n  write: [x]"),
+	[4, 3, "write: x $more"], 'a list';
+is_deeply place("tools:\n  - [ls]", config("[grant]\nexec = ['cat']")),
+	[3, 6, "exec: ls $more"], 'a program stands in its tool';
+is_deeply place("tools:\n  - [curl, {}]", config("[grant]\nhttp = false")),
+	[3, 6, "http: the HTTP tool $more"], '... and the HTTP tool';
+is_deeply place("title: x\nenv: [PATH]"), [3, 1,
+	'found "PATH" in env, expected a variable that a page may pass on'],
+	'a variable that is no page\'s';
+is_deeply place("tools:\n  - [sh, -c, 'echo \$KEY', ;]", '-e', 'KEY=x'), [3, 14,
+	'found $KEY inside a script, expected a name that env: lists'],
+	'... or that is pasted into a script';
+unlink "$site/page.md";
+
+for (["[limits]\ntimout = 1", '2: limits.timout'],
+	["[grant]\n\nread = ['../x']", '3: grant.read'],
+	["[grant]\nwrite = ['a/../..?']", '2: grant.write'],
+	["[http]\nhosts = ['*']", '2: http.hosts'],
+	["[http]\nhosts = ['*.example.org']", '2: http.hosts']) {
+	my ($text, $where) = @$_;
+	my @config = config($text);
+	is check($site, @config), '1', "$where of a configuration is an error";
+	like `$program check @config $site 2>&1`,
+		qr/c\.toml:\Q$where\E: found .*, expected /, '... and is told';
+}
+is check($site, config("[grant]\nread = ['..a/b..']"), 'README'),
+	"0, $good", 'dots within a name climb nowhere';
 done_testing;

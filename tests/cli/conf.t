@@ -132,6 +132,14 @@ SKIP: {
 		} split ' ', $complete->('statespace', $command, '--');
 		is("@unknown", '', "$command: it offers what there is");
 	}
+	# And every one that the usage names is offered.
+	for my $command (qw(serve fcgi exec mcp check fsworker doctor)) {
+		my %offered = map { $_ => 1 }
+		    split ' ', $complete->('statespace', $command, '--');
+		my $usage = `$program $command --help`;
+		my @missing = grep { !$offered{$_} } $usage =~ /(--[a-z-]{2,})/g;
+		is("@missing", '', "$command: it offers all there is");
+	}
 }
 
 # ------------------------------------------------------------- installation --

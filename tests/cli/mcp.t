@@ -286,11 +286,36 @@ sub test_confirm
 	return;
 }
 
+# The public address of a site, as one writes it.
+sub test_address
+{
+	my $file = $site->scratch . '/address.toml';
+
+	Statespace::TestSite::write_file($file,
+		"[mcp]\nuri = 'https://example.org'\n");
+	start('-c', $file);
+	ask(1, 'resources/list');
+	is(line()->{result}{resources}[0]{uri}, 'https://example.org/README.md',
+		'a slash stands between address and path');
+	ask(2, 'resources/templates/list');
+	is(line()->{result}{resourceTemplates}[0]{uriTemplate},
+		'https://example.org/{+path}', 'in the template, too');
+	ask(3, 'resources/read', { uri => 'https://example.org/slow.md' });
+	ok(line()->{result}, 'what is named is read');
+	for my $uri ('https://example.orgslow.md', 'https://example.org//slow') {
+		ask(4, 'resources/read', { uri => $uri });
+		is(line()->{error}{code}, -32002, "and not $uri");
+	}
+	is(finish(), 0, 'the end');
+	return;
+}
+
 test_talk();
 test_beside();
 test_full();
 test_leaving();
 test_confirm();
+test_address();
 unlike(slurp($site->scratch . '/log', ''), qr/Sanitizer|runtime error/,
 	'no sanitizer has spoken');
 is(system("'" . Statespace::Server::binary() . "' mcp a b 2>/dev/null") >> 8, 2,
