@@ -262,6 +262,7 @@ struct birth {
 	int proc;    /* the outer /proc, until the walls stand; -1 */
 	int root_fd; /* the plan's, for levels without a view; -1 */
 	struct step *step;
+	struct dots *dots; /* the plan's: in the child a copy */
 };
 
 static bool
@@ -410,6 +411,7 @@ enter_strict(struct birth *b)
 {
 	const struct sandbox_plan *p = b->plan;
 	struct view_plan view = { .root = site_of(p),
+		.dots = b->dots,
 		.libexec = p->libexec,
 		.grant = p->grant,
 		.writes = self.landlock_abi >= 3,
@@ -482,7 +484,8 @@ enter_level(struct birth *b)
 		.site = "",
 		.site_fd = -1,
 		.scratch = "",
-		.libexec = "" };
+		.libexec = "",
+		.dots = b->dots };
 	snprintf(self.why, sizeof(self.why), "%s", b->plan->why);
 	switch (b->level) {
 	case SANDBOX_STRICT: return enter_strict(b);
@@ -595,6 +598,7 @@ birth_at(struct sandbox_plan *plan, const struct birth_wish *wish, pid_t *pid,
 	struct birth b = { .plan = plan,
 		.level = wish->level,
 		.keeps = wish->keeps,
+		.dots = &plan->dots,
 		.proc = -1,
 		.root_fd = wish->level == SANDBOX_STRICT ? -1 : plan->root_fd,
 		.step = failed };
@@ -665,12 +669,28 @@ birth_first(struct sandbox_plan *plan, struct birth_wish *wish, pid_t *pid,
 	return birth_at(plan, wish, pid, failed);
 }
 
+/*
+ * For births to come: what a child lists dies with it.  It believes the list
+ * only as long as it is true of what it sees itself.
+ */
+static void
+keep_dots(struct sandbox_plan *plan)
+{
+	int site = open(site_of(plan), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (site >= 0)
+		dots_keep(&plan->dots, site);
+	fd_close(&site);
+}
+
 /* A later one that fails is without tools; the next one tries again. */
 static bool
 birth_later(struct sandbox_plan *plan, struct birth_wish *wish, pid_t *pid,
 	struct step *failed)
 {
 	wish->level = plan->level;
+	if (plan->level >= SANDBOX_LANDLOCK)
+		keep_dots(plan);
 	if (birth_at(plan, wish, pid, failed))
 		return true;
 	if (plan->level == SANDBOX_NONE)
@@ -687,6 +707,7 @@ bear_launcher(struct sandbox_plan *plan, int socket)
 {
 	struct step failed;
 
+	keep_dots(plan);
 	if (launcher_fork(plan, socket, &failed))
 		return true;
 	plan->why[0] = '\0';
@@ -813,8 +834,11 @@ sandbox_decide(struct sandbox_plan *plan)
 	struct step failed;
 	pid_t pid;
 
-	if (plan->account[0] == '\0' ||
-		!birth_first(plan, &wish, &pid, &failed))
+	if (plan->account[0] == '\0')
+		return SANDBOX_NONE;
+	if (plan->mode != SANDBOX_MODE_OFF)
+		keep_dots(plan);
+	if (!birth_first(plan, &wish, &pid, &failed))
 		return SANDBOX_NONE;
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;

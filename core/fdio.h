@@ -5,6 +5,8 @@
 #ifndef SS_FDIO_H
 #define SS_FDIO_H
 
+#include <sys/types.h>
+
 #include "base.h"
 #include "buf.h"
 
@@ -22,5 +24,14 @@ int fd_write_all(int fd, const char *data, size_t len);
 int fd_read_all(int fd, struct buf *out);
 /* Moves fd to a number of at least `least`, close-on-exec; -1 and errno. */
 int fd_raise(int fd, int least);
+
+/* What getdents64(2) fills in; older libcs have no wrapper of it. */
+struct fd_entry {
+	ino64_t inode;
+	off64_t offset;
+	unsigned short length;
+	unsigned char type;
+	char name[];
+};
 
 #endif

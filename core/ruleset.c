@@ -21,6 +21,7 @@
 #include "root.h"
 
 #define DEPTH_MAX 128 /* directories from the site's root to a page */
+#define RECENT 4      /* directories whose dot entries are remembered */
 
 /* What a rule hangs on; a directory also by its time of change. */
 struct ruleset_mark {
@@ -90,6 +91,9 @@ mark(struct building *b, const char *path, int fd)
 	m = &b->out->marks[b->out->mark_count++];
 	*m = (struct ruleset_mark){ kept, S_ISDIR(st.st_mode), st.st_dev,
 		st.st_ino, st.st_ctim };
+	/* A change that has this time too must not look like none (dots.h). */
+	if (m->directory && !dots_are_settled(&st))
+		m->changed.tv_nsec = -1;
 	return true;
 }
 
@@ -296,50 +300,58 @@ allow_grants(struct building *b)
 
 /* -------------------------------------------------------------- the site */
 
-static bool
-is_dot_entry(const char *name)
-{
-	return name[0] == '.' && strcmp(name, ".") != 0 &&
-		strcmp(name, "..") != 0;
-}
+struct looking {
+	const struct building *building;
+	int dir;
+};
 
 /* Masked at birth: then it is a file of the view's own root. */
 static bool
-is_masked(const struct building *b, int dir, const char *name)
+is_masked(void *ctx, const char *name)
 {
+	const struct looking *l = ctx;
 	struct stat entry, root;
 
-	return b->self->level == SANDBOX_STRICT &&
-		fstatat(dir, name, &entry, AT_SYMLINK_NOFOLLOW) == 0 &&
+	return l->building->self->level == SANDBOX_STRICT &&
+		fstatat(l->dir, name, &entry, AT_SYMLINK_NOFOLLOW) == 0 &&
 		stat("/", &root) == 0 && entry.st_dev == root.st_dev;
 }
 
-static DIR *
-list_of(int dir)
+static int
+open_list(int dir)
 {
-	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	return openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
 
-	if (list == NULL)
-		fd_close(&fd);
-	return list;
+/* NULL: they must be listed. */
+static const struct dots *
+known_dots(const struct building *b, int dir)
+{
+	static struct dots recent[RECENT];
+	static unsigned next;
+	struct dots *d = &recent[next];
+
+	if (dots_hold(b->self->dots, dir))
+		return b->self->dots;
+	for (size_t i = 0; i < RECENT; i++)
+		if (dots_hold(&recent[i], dir))
+			return &recent[i];
+	next = (next + 1) % RECENT;
+	return dots_keep(d, dir) ? d : NULL;
 }
 
 /* -1: cannot be listed. */
 static int
 has_open_dots(const struct building *b, int dir)
 {
-	DIR *list = list_of(dir);
-	struct dirent *entry;
-	int found = 0;
+	struct looking l = { b, dir };
+	int list = open_list(dir), all;
 
-	if (list == NULL)
+	if (list < 0)
 		return -1;
-	while (found == 0 && (entry = readdir(list)) != NULL)
-		found = is_dot_entry(entry->d_name) &&
-			!is_masked(b, dir, entry->d_name);
-	closedir(list);
-	return found;
+	all = dots_each(known_dots(b, list), list, is_masked, &l);
+	fd_close(&list);
+	return all < 0 ? -1 : !all;
 }
 
 /*
@@ -350,7 +362,8 @@ has_open_dots(const struct building *b, int dir)
 static bool
 allow_entries(struct building *b, int dir, const char *except, unsigned rights)
 {
-	DIR *list = list_of(dir);
+	int opened = open_list(dir);
+	DIR *list = opened < 0 ? NULL : fdopendir(opened);
 	struct dirent *entry;
 	bool done = list != NULL;
 	int fd;
@@ -368,6 +381,8 @@ allow_entries(struct building *b, int dir, const char *except, unsigned rights)
 	}
 	if (list != NULL)
 		closedir(list);
+	else
+		fd_close(&opened);
 	return done || step_fail(&b->step, "list the page's directories");
 }
 
@@ -375,7 +390,6 @@ allow_entries(struct building *b, int dir, const char *except, unsigned rights)
 struct way {
 	int dirs[DEPTH_MAX];
 	const char *names[DEPTH_MAX]; /* of the next one */
-	int dots[DEPTH_MAX];          /* has_open_dots */
 	size_t count;
 	int deepest; /* the last one with dots; -1: none */
 };
@@ -397,12 +411,11 @@ way_open(struct building *b, struct way *w)
 		part = strtok_r(NULL, "/", &save)) {
 		w->dirs[w->count] = fd;
 		w->names[w->count] = part;
-		w->dots[w->count] = has_open_dots(b, fd);
-		if (w->dots[w->count] != 0)
-			w->deepest = (int)w->count;
 		w->count++;
 		if (!mark(b, path, fd))
 			return false;
+		if (has_open_dots(b, fd) != 0)
+			w->deepest = (int)w->count - 1;
 		if (part == NULL)
 			return true;
 		len = strlen(path);

@@ -19,6 +19,7 @@
 #ifndef SS_SANDBOX_H
 #define SS_SANDBOX_H
 
+#include "dots.h"
 #include "policy.h"
 
 struct cgroup;
@@ -75,6 +76,7 @@ struct sandbox_plan {
 	gid_t gid;
 	bool drop;                   /* started as root: become it */
 	struct cgroup *memory_group; /* of the birth under way; NULL */
+	struct dots dots;            /* of the site's root, if they are known */
 };
 
 #define SANDBOX_PLAN_INIT                                                      \
@@ -137,6 +139,8 @@ struct sandbox {
 	const char *scratch; /* the tools' TMPDIR */
 	const char *libexec; /* our helper programs */
 	char why[256];       /* why no higher level; "" */
+	/* Of the site's root, as it was at birth; NULL before. */
+	const struct dots *dots;
 };
 const struct sandbox *sandbox_self(void);
 /*

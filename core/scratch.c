@@ -23,15 +23,6 @@
 
 #define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-/* getdents64(2) has had no wrapper in older libcs. */
-struct entry {
-	ino64_t inode;
-	off64_t offset;
-	unsigned short length;
-	unsigned char type;
-	char name[];
-};
-
 enum ss_err
 scratch_take(struct scratch *s, const char *path, struct ss_error *err)
 {
@@ -111,14 +102,15 @@ remove_entry(struct sweep *w, int dir, const char *name, bool *left)
 static bool
 sweep_once(struct sweep *w, int dir)
 {
-	_Alignas(struct entry) char buffer[4096];
+	_Alignas(struct fd_entry) char buffer[4096];
 	bool left = false;
 	long n;
 
 	lseek(dir, 0, SEEK_SET);
 	while ((n = syscall(SYS_getdents64, dir, buffer, sizeof(buffer))) > 0) {
 		for (long at = 0; at < n;) {
-			struct entry *e = (struct entry *)(void *)(buffer + at);
+			struct fd_entry *e =
+				(struct fd_entry *)(void *)(buffer + at);
 
 			at += e->length;
 			if (!is_dot(e->name))
@@ -170,7 +162,7 @@ is_intact(const struct scratch *s)
 static bool
 holds_nothing(int fd)
 {
-	_Alignas(struct entry) char buffer[512];
+	_Alignas(struct fd_entry) char buffer[512];
 	long n;
 
 	lseek(fd, 0, SEEK_SET);
@@ -178,7 +170,7 @@ holds_nothing(int fd)
 	if (n < 0)
 		return false;
 	for (long at = 0; at < n;) {
-		struct entry *e = (struct entry *)(void *)(buffer + at);
+		struct fd_entry *e = (struct fd_entry *)(void *)(buffer + at);
 
 		at += e->length;
 		if (!is_dot(e->name))

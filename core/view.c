@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "view.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -421,60 +420,59 @@ add_proc(int root, unsigned *keeps)
 	fd_close(&fd);
 }
 
+struct masking {
+	int root, site;
+	struct step *step;
+};
+
 /* Covers one dot entry of the site's root with nothing. */
 static bool
-mask(int root, int site, const char *name, struct step *s)
+mask(void *ctx, const char *name)
 {
+	const struct masking *m = ctx;
 	struct stat st;
 	int target = -1, tree = -1;
 	bool done = false;
 
-	if (fstatat(site, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return errno == ENOENT || step_fail(s, "look at %s", name);
+	if (fstatat(m->site, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ||
+			step_fail(m->step, "look at %s", name);
 	/* A link shows what is reachable anyway, or a dot entry of here. */
 	if (S_ISLNK(st.st_mode))
 		return true;
-	target = openat(site, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	tree = copy_tree(root, S_ISDIR(st.st_mode) ? "mask/dir" : "mask/file",
+	target = openat(m->site, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	tree = copy_tree(m->root,
+		S_ISDIR(st.st_mode) ? "mask/dir" : "mask/file",
 		READ_ONLY | MOUNT_ATTR_NOEXEC);
 	if (target >= 0 && tree >= 0)
 		done = attach(tree, target);
 	if (!done)
-		step_fail(s, "mask %s", name);
+		step_fail(m->step, "mask %s", name);
 	fd_close(&tree);
 	fd_close(&target);
 	return done;
 }
 
 static bool
-mask_dots(int root, struct step *s)
+mask_dots(int root, struct dots *dots, struct step *s)
 {
 	int site = open_root_path(root, VIEW_SITE, O_RDONLY | O_DIRECTORY);
-	DIR *dir = site < 0 ? NULL : fdopendir(site);
-	struct dirent *entry;
-	bool done = false;
+	struct masking m = { root, site, s };
+	int seen;
 
-	if (dir == NULL) {
-		step_fail(s, "read the site");
-		fd_close(&site);
-		return false;
-	}
+	if (site < 0)
+		return step_fail(s, "read the site");
 	if (mkdirat(root, "mask", 0755) < 0 ||
 		mkdirat(root, "mask/dir", 0000) < 0 ||
 		mknodat(root, "mask/file", S_IFREG | 0000, 0) < 0) {
-		step_fail(s, "make the masks");
-		goto out;
+		fd_close(&site);
+		return step_fail(s, "make the masks");
 	}
-	while ((errno = 0, entry = readdir(dir)) != NULL)
-		if (entry->d_name[0] == '.' &&
-			strcmp(entry->d_name, ".") != 0 &&
-			strcmp(entry->d_name, "..") != 0 &&
-			!mask(root, site, entry->d_name, s))
-			goto out;
-	done = errno == 0 || step_fail(s, "list the site");
-out:
-	closedir(dir);
-	return done;
+	seen = dots_each(dots_keep(dots, site) ? dots : NULL, site, mask, &m);
+	if (seen < 0)
+		step_fail(s, "list the site");
+	fd_close(&site);
+	return seen == 1;
 }
 
 static bool
@@ -484,7 +482,7 @@ add_site(int root, const struct view_plan *p, struct step *s)
 		if (mkdirat(root, &VIEW_SITE[1], 0555) < 0)
 			return step_fail(s, "make " VIEW_SITE);
 	} else if (!bind(root, p->root, VIEW_SITE, READ_ONLY, s) ||
-		!mask_dots(root, s)) {
+		!mask_dots(root, p->dots, s)) {
 		return false;
 	}
 	return p->libexec == NULL ||

@@ -9,6 +9,7 @@
 #ifndef SS_VIEW_H
 #define SS_VIEW_H
 
+#include "dots.h"
 #include "policy.h"
 
 /* Where things are inside of it. */
@@ -27,6 +28,7 @@ bool step_fail(struct step *s, const char *name, ...) PRINTF_LIKE(2, 3);
 
 struct view_plan {
 	const char *root;    /* the site */
+	struct dots *dots;   /* of it: what may be known, and then is */
 	const char *libexec; /* NULL: none */
 	const struct grant *grant;
 	bool writes; /* bind [grant] write writable: Landlock is there */

@@ -24,7 +24,7 @@ my @FLOORS = (
 		markdown assets html digest toolcall rpc
 		base64 ecma roster)] },
 	{ name => 'hands', sees => [qw(ground env path spec wants)],
-	  rooms => [qw(root scratch reap spawn watch landlock filter filters program loader view walls
+	  rooms => [qw(root dots scratch reap spawn watch landlock filter filters program loader view walls
 		policy ruleset sandbox birth enter clean census cgroup launcher probe)] },
 	{ name => 'workshop', sees => [qw(ground reading hands)],
 	  rooms => [qw(tool)] },
