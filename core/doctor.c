@@ -17,7 +17,7 @@ ss_site_probe(struct ss_site *site,
 
 	if (code != SS_OK)
 		return code;
-	count = sandbox_probe(&site->plan, found, PROBES_MAX);
+	count = fn == NULL ? 0 : sandbox_probe(&site->plan, found, PROBES_MAX);
 	for (size_t i = 0; i < count; i++)
 		fn(ctx,
 			&(struct ss_probe){ .name = found[i].name,

@@ -488,9 +488,9 @@ struct ss_probe {
 
 /*
  * Tries every layer that this kernel and account could give, in throw-away
- * children, and hands each to fn, borrowed for that call.  level is the one
- * that the configured mode reaches here, why no higher one ("": none is
- * higher); both live as long as the site.
+ * children, and hands each to fn, borrowed for that call; NULL: none is
+ * tried.  level is the one that the configured mode reaches here, why no
+ * higher one ("": none is higher); both live as long as the site.
  */
 enum ss_err ss_site_probe(struct ss_site *site,
 	void (*fn)(void *ctx, const struct ss_probe *probe), void *ctx,

@@ -172,13 +172,6 @@ read_settings(struct pool *p)
 	p->figures->request_us = p->request_us;
 }
 
-static void
-ignore_probe(void *ctx, const struct ss_probe *probe)
-{
-	(void)ctx;
-	(void)probe;
-}
-
 /* One line that says which protection the kernel gives; for status, too. */
 static void
 tell_sandbox(struct pool *p)
@@ -186,8 +179,8 @@ tell_sandbox(struct pool *p)
 	struct ss_error err = { .code = SS_OK };
 	const char *level = "unknown", *why = "";
 
-	if (ss_site_probe(p->served->site, ignore_probe, NULL, &level, &why,
-		    &err) != SS_OK)
+	if (ss_site_probe(p->served->site, NULL, NULL, &level, &why, &err) !=
+		SS_OK)
 		say_error("how tools are confined is not known", &err);
 	snprintf(p->figures->sandbox, sizeof(p->figures->sandbox), "%s", level);
 	say("tools are confined: %s%s%s", level, *why != '\0' ? "; " : "", why);
