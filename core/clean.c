@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "fdio.h"
 #include "scratch.h"
 
@@ -139,7 +140,7 @@ sandbox_clean(void)
 
 /* The owner holds a lock for as long as it lives; whose is free is dead. */
 static void
-remove_stale(int tmp, const char *name)
+remove_stale(int tmp, const char *name, uint32_t budget_ms)
 {
 	struct scratch old = SCRATCH_INIT;
 	struct stat st;
@@ -151,22 +152,27 @@ remove_stale(int tmp, const char *name)
 	if (fstat(old.fd, &st) == 0 && st.st_uid == geteuid() &&
 		time(NULL) - st.st_ctime > NEWBORN_S &&
 		flock(old.fd, LOCK_EX | LOCK_NB) == 0 &&
-		scratch_empty(&old, CLEAN_MS))
+		scratch_empty(&old, budget_ms))
 		unlinkat(tmp, name, AT_REMOVEDIR);
 	scratch_close(&old);
 }
 
+/* A birth waits for it: however many there are, what is left is for a later. */
 static void
 remove_all_stale(void)
 {
+	uint64_t deadline_ms = clock_ms() + CLEAN_MS;
 	DIR *list = opendir("/tmp");
 	struct dirent *entry;
+	int left;
 
 	if (list == NULL)
 		return;
-	while ((entry = readdir(list)) != NULL)
+	while ((left = clock_left_ms(deadline_ms)) > 0 &&
+		(entry = readdir(list)) != NULL)
 		if (strncmp(entry->d_name, STALE, strlen(STALE)) == 0)
-			remove_stale(dirfd(list), entry->d_name);
+			remove_stale(
+				dirfd(list), entry->d_name, (uint32_t)left);
 	closedir(list);
 }
 
