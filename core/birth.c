@@ -354,8 +354,13 @@ lose_privileges(struct birth *b)
 		return step_fail(b->step, "set no_new_privs");
 	if (prctl(PR_SET_DUMPABLE, 0) < 0)
 		return step_fail(b->step, "become undumpable");
-	/* Changing the account cleared it: last. */
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+	/*
+	 * Changing the account cleared it: last.  Where no pid namespace goes
+	 * with this process it must end its tool's descendants first: it
+	 * learns of its parent's death by a hang-up.
+	 */
+	if ((b->level == SANDBOX_STRICT || b->level == SANDBOX_NONE) &&
+		prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
 		return step_fail(b->step, "die with the parent");
 	return true;
 }

@@ -20,7 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -148,7 +147,6 @@ worker(void *ctx)
 	struct reply_sink sink = { .send = send_bytes };
 	struct ss_response res;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGTERM, SIG_DFL);
 	close(parent_end);
 	request_read(r, environ, REQUEST_CGI);

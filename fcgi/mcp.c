@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -147,7 +146,6 @@ work(void *ctx)
 	struct errand *e = ctx;
 	enum ss_err code;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	close_others(e);
 	if (dup2(e->server->null, STDIN_FILENO) < 0 ||
 		dup2(STDERR_FILENO, STDOUT_FILENO) < 0)

@@ -162,7 +162,6 @@ worker_run(const struct worker *w)
 	worker_signals();
 	gauge_attach(&gauge, w->served->site);
 	prctl(PR_SET_NAME, "ss-worker");
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	gate = gate_open(w->served->site, &w->served->request, &err);
 	wait_fd = open_wait(w);
 	if (gate == NULL || wait_fd < 0) {
