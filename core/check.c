@@ -75,19 +75,41 @@ is_there(const char *program, int dir_fd)
 }
 
 static void
-check_programs(struct check *c, const struct frontmatter *front, int dir_fd)
+check_program(struct check *c, const char *name, int dir_fd, unsigned line,
+	unsigned column)
 {
 	char message[512];
 
-	for (size_t i = 0; i < front->spec_count; i++) {
-		const struct part *p = &front->specs[i].parts[0];
+	if (is_there(name, dir_fd))
+		return;
+	snprintf(message, sizeof(message), "the program %s is not installed",
+		name);
+	add_problem(c, line, column, SS_LEVEL_WARNING, message,
+		"install it, or correct its name");
+}
 
-		if (p->kind != PART_TEXT || is_there(p->text.data, dir_fd))
-			continue;
-		snprintf(message, sizeof(message),
-			"the program %s is not installed", p->text.data);
-		add_problem(c, p->line, p->column, SS_LEVEL_WARNING, message,
-			"install it, or correct its name");
+/* But for those that may be absent: "jq?". */
+static void
+check_exec(struct check *c, const struct name_list *exec, int dir_fd)
+{
+	for (size_t i = 0; i < exec->count; i++)
+		if (!text_ends(text_of(exec->names[i]), "?"))
+			check_program(c, exec->names[i], dir_fd, exec->line,
+				exec->column);
+}
+
+static void
+check_programs(struct check *c, const struct frontmatter *front, int dir_fd)
+{
+	check_exec(c, &front->sandbox.exec, dir_fd);
+	for (size_t i = 0; i < front->spec_count; i++) {
+		const struct spec *s = &front->specs[i];
+		const struct part *p = &s->parts[0];
+
+		if (p->kind == PART_TEXT)
+			check_program(
+				c, p->text.data, dir_fd, p->line, p->column);
+		check_exec(c, &s->wants.exec, dir_fd);
 	}
 }
 

@@ -50,7 +50,7 @@ find_fence(const char *text, size_t len)
 	size_t i = 0;
 
 	if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
-		i = 3;
+		f.body = i = 3;
 	for (; i < len && is_blank(text, len, i); f.line++)
 		i = next_line(text, len, i);
 	format = begins(text, len, i, "---")  ? FRONT_YAML
@@ -147,11 +147,14 @@ read_tools(const struct reading *r, const struct node *list,
 	return SS_OK;
 }
 
-/* A title that is left empty is no title. */
+/* A title that is left empty, in quotes or without, is no title. */
 static enum ss_err
 read_title(const struct reading *r, const struct node *n, const char **out)
 {
-	if (n == NULL || (n->kind == NODE_NULL && !n->tagged))
+	if (n == NULL ||
+		(!n->tagged &&
+			(n->kind == NODE_NULL ||
+				(n->kind == NODE_STRING && n->len == 0))))
 		return SS_OK;
 	return value_text(r, n, out);
 }

@@ -396,6 +396,19 @@ lint_network(const struct lint *l, const struct wants *w)
 			"loopback and metadata services included");
 }
 
+/* A tool's list narrows the page's: it adds nothing. */
+static void
+lint_env(const struct lint *l, const struct name_list *own)
+{
+	for (size_t i = 0; i < own->count; i++)
+		if (!is_listed(&l->front->env, text_of(own->names[i])))
+			lint_warn(l, own->line, own->column,
+				"list it under the page's env: too",
+				"%.64s is not in the page's env:, so the tool "
+				"does not get it",
+				own->names[i]);
+}
+
 static void
 lint_spec(const struct lint *l, const struct spec *s)
 {
@@ -408,6 +421,7 @@ lint_spec(const struct lint *l, const struct spec *s)
 	if (p != NULL)
 		lint_danger(l, s, p);
 	lint_network(l, &s->wants);
+	lint_env(l, &s->env);
 	for (size_t i = 0; i < s->part_count; i++)
 		lint_part(l, s, &s->parts[i], p);
 }

@@ -308,6 +308,25 @@ bad_run(struct mcp *m, const char *what)
 	return SS_BAD_REQUEST;
 }
 
+/* As its schema says: these and no other. */
+static enum ss_err
+check_run(struct mcp *m, const struct calling *c)
+{
+	static const char *const names[] = { "page", "command", "env",
+		"stdin" };
+
+	for (size_t i = 0, k; i < c->count; i++) {
+		for (k = 0; k < ARRAY_LEN(names); k++)
+			if (strcmp(c->args[i].name, names[k]) == 0)
+				break;
+		if (k == ARRAY_LEN(names))
+			return bad_run(m,
+				"it takes \"page\", \"command\", \"env\", "
+				"\"stdin\" and no other argument");
+	}
+	return SS_OK;
+}
+
 static enum ss_err
 run_request(struct mcp *m, struct calling *c)
 {
@@ -389,7 +408,9 @@ call_run_tool(struct mcp *m)
 
 	if (read_arguments(m, 0, &c.args, &c.count) != SS_OK)
 		return RPC_INTERNAL;
-	code = run_request(m, &c);
+	code = check_run(m, &c);
+	if (code == SS_OK)
+		code = run_request(m, &c);
 	if (code == SS_OK)
 		code = open_listed(m, argument(&c, "page"), &doc, &c.page);
 	if (code != SS_OK)

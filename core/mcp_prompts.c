@@ -204,6 +204,9 @@ read_arguments(struct mcp *m, struct given *g)
 	const struct rpc_value *given = rpc_member(m->rpc.params, "arguments");
 	const struct node *list = node_member(g->prompt, "arguments");
 
+	if (given != NULL && !rpc_is_object(given))
+		return mcp_refuse(
+			m, RPC_BAD_PARAMS, "\"arguments\" must be an object");
 	g->args = arena_array(&m->site->arena,
 		(list != NULL ? list->count : 0) + 1, sizeof(*g->args));
 	if (g->args == NULL) {

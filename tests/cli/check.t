@@ -106,6 +106,9 @@ is_deeply place("title: x\nenv: [PATH]"), [3, 1,
 is_deeply place("tools:\n  - [sh, -c, 'echo \$KEY', ;]", '-e', 'KEY=x'), [3, 14,
 	'found $KEY inside a script, expected a name that env: lists'],
 	'... or that is pasted into a script';
+is_deeply place("sandbox:\n  exec: [nosuch-program, 'nor-this?', cat]"),
+	[3, 3, 'the program nosuch-program is not installed'],
+	'a program that a tool may run is looked for';
 unlink "$site/page.md";
 
 for (["[limits]\ntimout = 1", '2: limits.timout'],

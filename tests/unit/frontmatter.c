@@ -84,6 +84,8 @@ test_fences(void)
 	is_front("\xef\xbb\xbf---\na: 1\n---\n", "yaml", 16,
 		"a byte order mark");
 	is_front("\n \t\r\n---\na: 1\n---\n", "yaml", 18, "blank lines before");
+	is_front("\xef\xbb\xbf# Page\n", "none", 3,
+		"the mark is none of the body");
 	is_front("x\n---\na: 1\n---\n", "none", 0, "not after text");
 	is_front(" ---\na: 1\n---\n", "none", 0, "an indented fence is none");
 	is_front("---x\na: 1\n---\n", "none", 0, "nor one with text after it");
@@ -109,6 +111,9 @@ test_keys(void)
 	ok(f.prompts != NULL && f.root != NULL, "prompts is handed on");
 	accepts("tools:");
 	ok(f.spec_count == 0, "an empty tools: is an empty list");
+	accepts("title: ''\ndescription: \"\"\ntools: [[ls]]");
+	ok(f.spec_count == 1 && f.title == NULL && f.description == NULL,
+		"a title that is left empty is none");
 	accepts("x: 1\nx: 2\ny: !foo z");
 	accepts("# only a comment");
 	refuses("tools: ~", 2, 8, "[[ls]");

@@ -136,6 +136,9 @@ test_variables(void)
 		"$API_KEY is the server's");
 	silent("[curl, -H, 'Authorization: $API_KEY', https://x.example, ;]");
 	silent("[curl, $API_KEY, {regex: '^https://x\\.example/[a-z]+$'}, ;]");
+	silent("{command: [printenv], env: [WHO]}");
+	warns("{command: [printenv], env: [WHO, OTHER]}",
+		"OTHER is not in the page's env:");
 	ok(strstr(lint_tool("[curl, $API_KEY, {}]"), "s3cret") == NULL,
 		"a value is never shown");
 }

@@ -320,6 +320,9 @@ sub test_prompts
 		'a required argument is required');
 	is(error(legacy('prompts/get', { name => 'no' }))->{code}, -32602,
 		'an unknown prompt is refused');
+	like(error(legacy('prompts/get', { name => 'hello',
+		arguments => ['x'] }))->{message}, qr/must be an object/,
+		'so are arguments in a list');
 	return;
 }
 
@@ -838,6 +841,9 @@ sub test_many
 		'a question to a person is no way around');
 	ok(call('run', { page => '../x', command => ['echo'] })->{isError},
 		'a path that climbs is refused');
+	like(call('run', { page => 'p7', command => ['echo', '{w}'],
+		args => { w => 'hi' } })->{content}[0]{text},
+		qr/no other argument/, 'so is what its schema has not');
 	$server->stop_ok;
 	return;
 }
