@@ -150,8 +150,6 @@ group(struct ecma *e)
 	size_t n = 1;
 	bool look = false;
 
-	if (peek(e, 1) == '*')
-		return false; /* (*VERB) */
 	if (peek(e, 1) == '?') {
 		bool behind = peek(e, 2) == '<';
 		int c = peek(e, behind ? 3 : 2);

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fdio.h"
 #include "tap.h"
 
 static char base[] = "/tmp/ss-cgroup-XXXXXX";
@@ -48,22 +49,36 @@ is_there(const char *name)
 	return faccessat(dir, name, F_OK, 0) == 0;
 }
 
+/* Before anything was touched. */
+static bool
+is_refused(void)
+{
+	return !cgroup_delegate_at(dir) && says("pool/cgroup.procs", "") &&
+		says("cgroup.subtree_control", "");
+}
+
 static void
 check_delegation(void)
 {
-	ok(!cgroup_delegate_at(dir) && !is_there("pool"),
-		"a folder without controllers is not delegated");
-	put("cgroup.controllers", "cpu pids memory_not\n");
-	put("cgroup.type", "domain\n");
+	mkdirat(dir, "pool", 0755);
+	put("pool/cgroup.procs", "");
 	put("cgroup.procs", "");
+	put("cgroup.type", "domain\n");
 	put("cgroup.subtree_control", "");
-	ok(!cgroup_delegate_at(dir) && !is_there("pool"),
-		"nor one without the memory controller");
+	ok(is_refused(), "a folder without controllers is not delegated");
+	put("cgroup.controllers", "cpu pids memory_not\n");
+	ok(is_refused(), "nor one without the memory controller");
 	put("cgroup.controllers", "cpu memory pids\n");
 	unlinkat(dir, "cgroup.type", 0);
-	ok(!cgroup_delegate_at(dir) && !is_there("pool"),
-		"nor the machine's own group");
+	ok(is_refused(), "nor the machine's own group");
 	put("cgroup.type", "domain\n");
+	unlinkat(dir, "cgroup.subtree_control", 0);
+	ok(!cgroup_delegate_at(dir) && says("cgroup.procs", "0"),
+		"where memory is not given on this process comes back");
+	put("cgroup.procs", "");
+	put("cgroup.subtree_control", "");
+	unlinkat(dir, "pool/cgroup.procs", 0);
+	unlinkat(dir, "pool", AT_REMOVEDIR);
 	ok(!cgroup_delegate_at(dir) && !is_there("pool") &&
 			says("cgroup.procs", "0"),
 		"where the leaf cannot be entered all is as it was");
@@ -93,10 +108,23 @@ check_files(void)
 		"the same limit again is no write");
 	ok(cgroup_limit(&g, 0) == 0 && says("memory.max", "max"),
 		"none is max");
+	put("memory.max", "");
+	ok(cgroup_limit(&g, UINT64_MAX - 1) == 0 && says("memory.max", "max"),
+		"as is one that the allowance takes past the last number");
 	ok(!cgroup_has_killed(&g), "nobody was killed");
 	put("memory.events", "low 0\nhigh 0\nmax 9\noom 1\noom_kill 1\n");
 	ok(cgroup_has_killed(&g) && !cgroup_has_killed(&g),
 		"a kill is told once");
+	fd_close(&g.max);
+	g.max = openat(dir, "memory.max", O_RDONLY | O_CLOEXEC);
+	is_int(cgroup_limit(&g, 3000), EBADF, "a refused write is an error");
+	put("procs", "");
+	g.procs = openat(dir, "procs", O_WRONLY | O_CLOEXEC);
+	cgroup_join(&g);
+	ok(says("procs", "0") && g.procs < 0 && g.max >= 0,
+		"a process joins once");
+	cgroup_join(&g);
+	ok(g.max < 0 && g.events < 0, "without a group it has no limits");
 	cgroup_close(&g);
 	ok(g.max < 0 && g.events < 0, "and closed is as before");
 }

@@ -4,6 +4,7 @@
  * the user and the tool that it was made for, for a while, and an agreement
  * for one run, whoever of the processes that share a site comes first.
  */
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -28,11 +29,13 @@ time(time_t *out)
 }
 
 struct asking {
-	const char *user, *path, *declared, *name, *arguments;
+	const char *user, *path, *declared, *name, *arguments, *method;
+	size_t room;
+	enum mcp_era era;
 };
 
 static const struct asking usual = { "ada", "a.md", "[echo, {}]", "echo",
-	"{\"a\":\"b\"}" };
+	"{\"a\":\"b\"}", "tools/call", 4, MCP_MODERN };
 
 /* One round; state: the text that comes along, "" for none. */
 static enum rpc_code
@@ -43,17 +46,18 @@ begin(struct mcp *m, struct mcp_round *r, const struct asking *q,
 	enum rpc_code code;
 
 	buf_printf(&text,
-		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
+		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"%s\","
 		"\"params\":{\"name\":\"%s\",\"arguments\":%s",
-		q->name, q->arguments);
+		q->method, q->name, q->arguments);
 	if (state[0] != '\0')
 		buf_printf(&text, ",\"requestState\":\"%s\"", state);
 	buf_text(&text, "}}");
 	code = rpc_parse(text.data, text.len, &m->rpc, &m->err);
-	m->era = MCP_MODERN;
+	m->era = q->era;
 	m->user = q->user;
 	if (code == RPC_OK)
-		code = mcp_round_begin(m, r, q->path, text_of(q->declared), 4);
+		code = mcp_round_begin(
+			m, r, q->path, text_of(q->declared), q->room);
 	buf_release(&text);
 	return code;
 }
@@ -139,6 +143,23 @@ test_state(void)
 	other.arguments = "{\"a\":\"c\"}";
 	is_int(present(&other, state, &r), RPC_BAD_PARAMS,
 		"or for other arguments");
+	other = usual;
+	other.method = "prompts/get";
+	is_int(present(&other, state, &r), RPC_BAD_PARAMS, "or another method");
+	other = usual;
+	other.room = 0;
+	is_int(present(&other, state, &r), RPC_BAD_PARAMS,
+		"nor with answers that nobody has asked for");
+	other = usual;
+	other.era = MCP_LEGACY;
+	is_int(present(&other, "x", &r), RPC_OK,
+		"older revisions have no such member");
+	other = usual;
+	other.arguments = "{},\"inputResponses\":[]";
+	is_int(present(&other, "", &r), RPC_BAD_PARAMS,
+		"answers that come along are an object");
+	snprintf(wrong, sizeof(wrong), "%s0", state);
+	taken += present(&usual, wrong, &r) == RPC_OK;
 	for (size_t i = 0; i < strlen(state); i++) {
 		snprintf(wrong, sizeof(wrong), "%s", state);
 		wrong[i] = wrong[i] == '0' ? '1' : '0';
@@ -146,7 +167,7 @@ test_state(void)
 		wrong[i] = '\0';
 		taken += i > 0 && present(&usual, wrong, &r) == RPC_OK;
 	}
-	is_int(taken, 0, "no byte of it can be changed, or left out");
+	is_int(taken, 0, "no byte of it can be changed, added or left out");
 	site.mcp_key[0] ^= 1;
 	is_int(present(&usual, state, &r), RPC_BAD_PARAMS, "or to another key");
 	site.mcp_key[0] ^= 1;
@@ -189,10 +210,13 @@ round_of(unsigned i, int64_t expires)
 	return r;
 }
 
-/* All go through the same agreements, each counts its own runs. */
+/* All start together on the same agreements, each counts its own runs. */
 static void
 race(_Atomic unsigned *runs, struct mcp *m)
 {
+	atomic_fetch_add(&runs[ROUNDS], 1);
+	while (atomic_load(&runs[ROUNDS]) < RACERS)
+		sched_yield();
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		struct mcp_round r = round_of(i, now + 600);
 
@@ -208,7 +232,7 @@ test_spending(void)
 	struct mcp m = { .site = &site };
 	struct mcp_round r = round_of(1000000, now + 600);
 	unsigned once = 0, more = 0;
-	size_t size = ROUNDS * sizeof(_Atomic unsigned);
+	size_t size = (ROUNDS + 1) * sizeof(_Atomic unsigned);
 	void *shared = mmap(NULL, size, PROT_READ | PROT_WRITE,
 		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	_Atomic unsigned *runs = shared;
