@@ -149,9 +149,9 @@ SKIP: {
 	ok($pool->until_true(sub {
 		!Statespace::Server::process_lives("sleep 44.5$$") }),
 		'a tool is stopped when its client leaves');
-	ok($pool->log_says(qr/id=gone-1 .*code=gone/, 20),
-		'one that has left is noticed');
-	ok(!-e "$w/ran", 'before its tool is launched');
+	ok($pool->log_says(qr/id=gone-1 .*stage=hooks code=gone/, 20),
+		'one that has left is noticed before anything is done');
+	ok(!-e "$w/ran", 'and its tool has not run');
 	is(talk($at, call('/write', ['touch', 'w/ran']))->{status}, 200,
 		'which runs for another');
 	ok(-e "$w/ran", 'and leaves its trace then');

@@ -93,6 +93,8 @@ test_lengths(void)
 		"fills a small buffer to its end");
 	is_int(ss_path_clean("abcd", 4, small, sizeof(small), &err),
 		SS_BAD_REQUEST, "refuses what does not fit the buffer");
+	is_str(err.message, "the path is longer than 3 bytes",
+		"and says how much would");
 	is_int(ss_path_clean("a/../b", 6, out, sizeof(out), NULL),
 		SS_PATH_REFUSED, "needs no error struct");
 }
@@ -106,9 +108,19 @@ uri(const char *text, enum ss_err wanted, const char *sentence)
 }
 
 static void
+refuses_escape(const char *text, const char *sentence)
+{
+	struct ss_error err = { 0 };
+
+	is_int(path_check_uri(text, &err), SS_BAD_REQUEST, "%s", sentence);
+	ok(strstr(err.message, "broken") != NULL, "and calls it broken");
+}
+
+static void
 test_uri(void)
 {
-	char *longer = malloc(3 * PATH_BYTES_MAX + 8);
+	const size_t bytes = PATH_BYTES_MAX + 2;
+	char *longer = malloc(3 * bytes + 2);
 
 	uri("/a/b.md?x=../..", SS_OK, "does not look behind the question mark");
 	uri("/a%20b", SS_OK, "takes an escape");
@@ -124,10 +136,11 @@ test_uri(void)
 	uri("/a/.%2E/b", SS_PATH_REFUSED, "refuses half-escaped dots");
 	uri("//a", SS_PATH_REFUSED, "refuses two slashes at the start");
 	uri("/%2Fa", SS_PATH_REFUSED, "refuses an escaped second slash");
-	uri("/%", SS_BAD_REQUEST, "refuses a percent sign at the end");
-	uri("/%2", SS_BAD_REQUEST, "refuses an escape that is cut");
-	uri("/%zz", SS_BAD_REQUEST, "refuses an escape that is none");
-	uri("/%2?a", SS_BAD_REQUEST, "does not borrow digits from the query");
+	uri("http:///..", SS_PATH_REFUSED, "sees the path of no host");
+	refuses_escape("/%", "refuses a percent sign at the end");
+	refuses_escape("/%2", "refuses an escape that is cut");
+	refuses_escape("/%zz", "refuses an escape that is none");
+	refuses_escape("/%2?a", "does not borrow digits from the query");
 	uri("/%00", SS_BAD_REQUEST, "refuses an escaped NUL");
 	uri("/%0d%0a", SS_BAD_REQUEST, "refuses escaped line breaks");
 	uri("/%ff", SS_BAD_REQUEST, "refuses escaped bytes that are no UTF-8");
@@ -135,8 +148,10 @@ test_uri(void)
 	if (!ok(longer != NULL, "has memory for a long URI"))
 		return;
 	longer[0] = '/';
-	for (size_t i = 0; i < PATH_BYTES_MAX; i++)
+	for (size_t i = 0; i < bytes; i++)
 		memcpy(longer + 1 + 3 * i, "%61", 4);
+	uri(longer, SS_BAD_REQUEST, "refuses far more than 4096 bytes");
+	longer[1 + 3 * PATH_BYTES_MAX] = '\0';
 	uri(longer, SS_BAD_REQUEST, "refuses 4097 bytes once decoded");
 	longer[1 + 3 * (PATH_BYTES_MAX - 1)] = '\0';
 	uri(longer, SS_OK, "takes 4096");
@@ -162,7 +177,8 @@ test_climbs(void)
 	static const char *const climbing[] = { "..", "../x", "x/..", "x/../y",
 		"a=..", "--file=../x", "a=b=../c", "/..", "http://h/?q=../x" };
 	static const char *const fine[] = { "", ".", "...", "a..b", "..a",
-		"a..", "x/..y", "a=..b", "1..10", "x/...", "./.", "HEAD..x" };
+		"a..", "ab", "x/ab", "x/.b", "x/a.", "x/..y", "a=..b", "1..10",
+		"x/...", "./.", "HEAD..x" };
 
 	for (size_t i = 0; i < ARRAY_LEN(climbing); i++)
 		ok(path_word_climbs(text_of(climbing[i])), "\"%s\" climbs",
