@@ -106,6 +106,7 @@ main(void)
 	finds("```component\nx\n``` y\n```\n", "x\n``` y\n",
 		"a fence with words does not close");
 	finds("```component\nx\n``\n```\n", "x\n``\n", "two do not close");
+	finds("``\n```component\nx\n```\n", "x\n", "nor open");
 	finds("```component\nx\n", "nothing", "unclosed");
 	finds(" ```component\nx\n```\n", "nothing", "indented");
 	finds("````component\nx\n````\n", "nothing", "four backticks");
@@ -122,6 +123,8 @@ main(void)
 	finds("``` `x`\n```component\nx\n```\n", "x\n",
 		"after a line of inline code");
 	finds("<!--\n```component\nx\n```\n-->\n", "nothing", "commented out");
+	finds("   <!--\n```component\nx\n```\n-->\n", "nothing",
+		"the same, indented");
 	finds("<!-- c -->\n```component\nx\n```\n", "x\n", "after a comment");
 	finds("> ```component\n> x\n> ```\n", "nothing", "inside a quotation");
 

@@ -3,6 +3,7 @@
 #include "json.h"
 #include "proto.h"
 #include "tap.h"
+#include "toolcall.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -225,6 +226,84 @@ test_wrong_requests(void)
 		"invalid JSON: neither a comma nor the end of what is open at "
 		"byte 18");
 	ok(error.hint[0] != '\0', "bad JSON gets the hint too");
+}
+
+/* The arguments of a call as one text: name=kind:what, each. */
+static const char *
+called(void)
+{
+	static char text[1024];
+	size_t at = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < request.call_arg_count; i++) {
+		const struct toolcall_argument *a = &request.call_args[i];
+		const char *what =
+			a->kind == TOOLCALL_TEXT ? a->text.data : a->found;
+
+		at += (size_t)snprintf(
+			text + at, sizeof(text) - at, "%s=", a->name);
+		for (size_t k = 0; k < a->item_count; k++)
+			at += (size_t)snprintf(text + at, sizeof(text) - at,
+				"[%s]", a->items[k].data);
+		for (size_t k = 0; k < a->pair_count; k++)
+			at += (size_t)snprintf(text + at, sizeof(text) - at,
+				"{%s:%s}", a->pairs[k].name, a->pairs[k].value);
+		if (a->kind == TOOLCALL_TEXT || a->kind == TOOLCALL_OTHER)
+			at += (size_t)snprintf(
+				text + at, sizeof(text) - at, "%s", what);
+		at += (size_t)snprintf(text + at, sizeof(text) - at, ";");
+	}
+	return text;
+}
+
+static bool
+is_other(size_t i, const char *found)
+{
+	return request.call_args[i].kind == TOOLCALL_OTHER &&
+		strcmp(request.call_args[i].found, found) == 0;
+}
+
+#define CALL(arguments)                                                        \
+	"{\"tool_call\": {\"name\": \"n\", \"arguments\": " arguments "}}"
+
+static void
+test_call(void)
+{
+	is_int(parse(CALL("{\"t\": \"x\", \"l\": [\"p\", \"q\"], \"e\": "
+			  "[], \"no\": null, \"m\": {\"k\": \"v\", \"w\": "
+			  "\"\"}, \"n\": 7}")),
+		SS_OK, "a tool is called by its name");
+	is_str(request.call_name, "n", "the name is kept");
+	is_int((long long)request.word_count, 0, "there are no words yet");
+	is_str(called(), "t=x;l=[p][q];e=;m={k:v}{w:};n=a number;",
+		"its arguments are text, list, map or what else they are");
+	parse(CALL("{\"a\": [\"x\", 1], \"b\": {\"k\": []}, \"c\": [[]], "
+		   "\"d\": true}"));
+	ok(is_other(0, "a list that holds more than strings") &&
+			is_other(1, "an object that holds more than strings") &&
+			is_other(2, "a list that holds more than strings") &&
+			is_other(3, "a boolean"),
+		"a list and a map hold strings and nothing else");
+	ok(parse("{\"tool_call\": {\"name\": \"n\"}}") == SS_OK &&
+			request.call_arg_count == 0 &&
+			parse(CALL("null")) == SS_OK &&
+			request.call_arg_count == 0,
+		"arguments may be left out");
+	wrong("{\"tool_call\": \"n\"}", "\"tool_call\": it must be an object");
+	ok(strstr(error.hint, "{\"tool_call\": {") != NULL,
+		"the hint shows a call");
+	wrong("{\"tool_call\": {}}",
+		"\"tool_call\": \"name\" must be the tool's name");
+	wrong("{\"tool_call\": {\"name\": \"\"}}",
+		"\"tool_call\": \"name\" must be the tool's name");
+	wrong(CALL("[]"), "\"tool_call\": \"arguments\" must be an object");
+	wrong("{\"tool_call\": {\"name\": \"n\"}, \"args\": {}}",
+		"\"tool_call\": it stands alone: without \"command\" and "
+		"\"args\"");
+	wrong("{\"tool_call\": {\"name\": \"n\"}, \"command\": [\"a\"]}",
+		"\"tool_call\": it stands alone: without \"command\" and "
+		"\"args\"");
 }
 
 static void
@@ -485,6 +564,7 @@ main(void)
 	test_bounds();
 	test_request();
 	test_wrong_requests();
+	test_call();
 	test_fill();
 	test_limits();
 	test_fill_cost();

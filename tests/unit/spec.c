@@ -228,6 +228,9 @@ test_mapping(void)
 	refuses("{command: [a], name: ~}", 26, NULL);
 	refuses("{command: [a], name: [n]}", 26, NULL);
 	refuses("{command: [a], output: json}", 28, NULL);
+	refuses("{command: [a], output: /csv}", 28, NULL);
+	refuses("{command: [a], output: text/}", 28, NULL);
+	refuses("{command: !x [a]}", 15, "tag");
 	refuses("{command: [a], env: A}", 25, NULL);
 	refuses("{command: [a], max_running: 0}", 33, NULL);
 	refuses("{command: [a], timeout: 0}", 29, NULL);
@@ -309,6 +312,11 @@ test_print(void)
 	prints("[a, 'b c', \"x\\ny\", '', 'null']",
 		"[a, 'b c', \"x\\ny\", '', 'null']");
 	prints("{command: [ls, -l], name: n}", "[ls, -l]");
+	prints("[a, \"\\u0085\", \"\\u2028\", \"\\u2029\", \"\\ufeff\", \"\\t\"]",
+		"[a, \"\\u0085\", \"\\u2028\", \"\\u2029\", \"\\ufeff\", "
+		"\"\\u0009\"]");
+	prints("[a, \"\\u00a0\", é, 日, \"it's\\n\\\"\\\\\"]",
+		"[a, '\xc2\xa0', 'é', '日', \"it's\\n\\\"\\\\\"]");
 }
 
 int
