@@ -275,7 +275,8 @@ test_changes(void)
 
 	clock_after(HOUR);
 	before = seen->lists;
-	ok(dots_keep(&d, dir) && dots_keep(&d, dir) && dots_hold(&d, dir),
+	dots_keep(&d, dir);
+	ok(dots_keep(&d, dir) && dots_hold(&d, dir),
 		"nothing changes: it is held");
 	is_int(seen->lists - before, 1, "and was listed once");
 	is_int(count_of(&d, dir), 2, "two names");
