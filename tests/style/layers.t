@@ -55,7 +55,7 @@ my $PURE = qr{^(?:assert|ctype|errno|float|fnmatch|inttypes|limits|locale|
 	math|setjmp|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|
 	stdlib|string|strings|
 	wchar|arpa/inet|netinet/in)\.h$}x;
-my $SYSTEM = qr{$PURE|^(?:dirent|elf|err|fcntl|ftw|getopt|grp|netdb|poll|
+my $SYSTEM = qr{$PURE|^(?:dirent|elf|err|fcntl|ftw|getopt|grp|link|netdb|poll|
 	pthread|pwd|sched|search|signal|spawn|syslog|termios|time|
 	unistd|
 	(?:asm|linux|net|netinet|sys)/[\w/]+)\.h$}x;
