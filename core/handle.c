@@ -226,8 +226,9 @@ stage_run(struct exchange *x, enum stage_result *result)
 	code = proto_parse(&x->site->arena,
 		x->req->body != NULL ? x->req->body : "", x->req->body_len,
 		&request, &x->err);
-	if (code == SS_OK)
-		code = call_run(x->site, &call, &x->stage, &x->result, &x->err);
+	if (code != SS_OK)
+		return code;
+	code = call_run(x->site, &call, &x->stage, &x->result, &x->err);
 	x->tool = x->result.tool;
 	if (code != SS_OK)
 		return code;

@@ -97,6 +97,15 @@ hook_after(
 	strcat(hook_trace, ctx);
 }
 
+static char logged[1024];
+
+static void
+note_log(void *ctx, const char *line, size_t len)
+{
+	(void)ctx;
+	snprintf(logged, sizeof(logged), "%.*s", (int)len, line);
+}
+
 static struct ss_site *
 make_site(void)
 {
@@ -121,6 +130,7 @@ make_site(void)
 	ss_site_set_option(site, "http.hosts", "[\"known.example\"]", &err);
 	ss_site_set_option(
 		site, "http.origins", "[\"https://friend.example\"]", &err);
+	ss_site_set_log(site, note_log, NULL);
 	is_int(ss_site_open(site, &err), SS_OK,
 		"a site without a root opens "
 		"on its own resolver");
@@ -337,6 +347,7 @@ test_post(void)
 		"\"returncode\": 3}",
 		"the answer is JSON, what is not UTF-8 becomes U+FFFD");
 	ok(header("Server-Timing") != NULL, "and says how long it took");
+	ok(strstr(logged, " tool=0 exit=3 ") != NULL, "as does the log");
 	ran[0] = '\0';
 	req = post("/", "{\"command\": [\"cat\", \"b\"]}");
 	is_int(ask(&req), 403, "another command is refused");
@@ -352,6 +363,8 @@ test_post(void)
 	is_int(ask(&req), 400, "stdin for a tool that does not declare it");
 	req = post("/", "{\"command\": []}");
 	is_int(ask(&req), 400, "an empty command is refused");
+	ok(strstr(logged, "stage=parse code=bad_request total_ms=") != NULL,
+		"and the log names no tool");
 	req = post("/plain.md", "{\"command\": [\"echo\", \"a\"]}");
 	is_int(ask(&req), 400, "a page without frontmatter");
 	ok(strstr(res.body, "no_frontmatter") != NULL, "says so");
