@@ -54,6 +54,25 @@ step_page(struct road *r)
 
 /* ---- a call by name and arguments ---- */
 
+/* The short name, unless another tool of the page has it too. */
+static void
+call_name(const struct frontmatter *front, size_t i, const char *page,
+	char out[static TOOLCALL_NAME_MAX + 1])
+{
+	char other[TOOLCALL_NAME_MAX + 1];
+
+	size_t k = 0;
+
+	toolcall_name(&front->specs[i], page, out);
+	for (; k < front->spec_count; k++) {
+		toolcall_name(&front->specs[k], page, other);
+		if (k != i && strcmp(out, other) == 0)
+			break;
+	}
+	if (k < front->spec_count)
+		toolcall_hashed_name(&front->specs[i], page, out);
+}
+
 static enum ss_err
 refuse_name(struct road *r, const char *what)
 {
@@ -62,11 +81,8 @@ refuse_name(struct road *r, const char *what)
 	struct buf list = BUF_INIT(1024);
 
 	error_set(r->err, SS_NOT_ALLOWED, "\"tool_call\": %s", what);
-	for (size_t i = 0; i < front->spec_count; i++) {
-		toolcall_name(&front->specs[i], r->call->doc->path, name);
-		if (strcmp(name, r->request->call_name) == 0)
-			toolcall_hashed_name(
-				&front->specs[i], r->call->doc->path, name);
+	for (size_t i = 0; i < front->spec_count && buf_ok(&list); i++) {
+		call_name(front, i, r->call->doc->path, name);
 		buf_printf(&list, "%s%s", list.len > 0 ? ", " : "", name);
 	}
 	error_hint(r->err, "this page has: %s",

@@ -276,6 +276,8 @@ is(call('/named', { name => 'digits', arguments => { n => '42' } }),
 like(call('/named', { name => 'none' }),
 	qr/^403 \| not_allowed \| .*\| this page has: show, digits, named_cat/,
 	'an unknown name is refused with the names that there are');
+unlike(call('/named', { name => 'none' }), qr/twice(?!-)/,
+	'... each of which can be called');
 is(call('/named', { name => 'named_cat' }, stdin => 'in'), '200 | in | 0',
 	'a tool without a name has the page\'s and the program\'s');
 like(call('/named', { name => 'twice' }),
