@@ -113,6 +113,20 @@ check_programs(struct check *c, const struct frontmatter *front, int dir_fd)
 	}
 }
 
+/* Of tools, reading the page has asked already. */
+static void
+check_components(struct check *c, const struct page *page)
+{
+	struct node_place place = { 0, 0 };
+	struct ss_error err = { 0 };
+
+	if (page->has_components &&
+		policy_check(&page->rights.component.ask, &c->site->grant,
+			&place, &err) != SS_OK)
+		add_problem(c, place.line, place.column, SS_LEVEL_ERROR,
+			err.message, err.hint);
+}
+
 static const char *
 format_of(const struct page *page)
 {
@@ -146,6 +160,7 @@ check_document(
 		lint_frontmatter(&page->front, c->site->config.env,
 			c->site->config.env_count, add_problem, c);
 		check_programs(c, &page->front, doc->dir_fd);
+		check_components(c, page);
 	}
 	if (c->memory_failed)
 		return error_memory(err);

@@ -70,6 +70,7 @@ sub place
 	    'page' or die "check: $!";
 	my $p = decode_json(scalar <$out>)->{problems}[0];
 	close $out;
+	return undef unless $p;
 	$p->{message} =~ s/^line $p->{line}, column $p->{column}: //;
 	return [@$p{qw(line column message)}];
 }
@@ -96,6 +97,9 @@ is_deeply place("tools: [[ls]]\nsandbox: { proc: true }"),
 	[3, 12, "proc: true $more"], 'a flag';
 is_deeply place("tools: [[ls]]\nsandbox:\n  write: [x]"),
 	[4, 3, "write: x $more"], 'a list';
+is_deeply place("sandbox:\n  write: [x]\n---\n```component\nls\n```\n#"),
+	[3, 3, "write: x $more"], '... of a page that has only components';
+is place("sandbox:\n  write: [x]"), undef, '... and nothing of one without';
 is_deeply place("tools:\n  - [ls]", config("[grant]\nexec = ['cat']")),
 	[3, 6, "exec: ls $more"], 'a program stands in its tool';
 is_deeply place("tools:\n  - [curl, {}]", config("[grant]\nhttp = false")),
