@@ -43,14 +43,15 @@ say(const char *format, ...)
 void
 say_error(const char *what, const struct ss_error *err)
 {
-	bool detail = err->detail[0] != '\0', number = err->sys_errno != 0;
+	const char *reason = err->sys_errno ? strerror(err->sys_errno) : "";
+	bool detail = err->detail[0] != '\0';
+	bool number = *reason != '\0' && strstr(err->message, reason) == NULL;
 
 	say("%s%s%s%s%s%s%s%s%s%s", what != NULL ? what : "",
 		what != NULL ? ": " : "", err->message,
 		err->hint[0] != '\0' ? "; " : "", err->hint,
 		detail || number ? " [" : "", err->detail,
-		detail && number ? ": " : "",
-		number ? strerror(err->sys_errno) : "",
+		detail && number ? ": " : "", number ? reason : "",
 		detail || number ? "]" : "");
 }
 

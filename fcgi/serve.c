@@ -109,15 +109,18 @@ set_signals(struct serve *s)
 
 /* ------------------------------------------------------------ the site -- */
 
+/* Of a directory that is not there served_new says more. */
 static bool
-has_readme(const char *root)
+lacks_readme(const char *root)
 {
 	char path[PATH_MAX];
 	struct stat st;
 	int n = snprintf(path, sizeof(path), "%s/README.md", root);
 
-	return n > 0 && (size_t)n < sizeof(path) && stat(path, &st) == 0 &&
-		S_ISREG(st.st_mode);
+	if (stat(root, &st) < 0 || !S_ISDIR(st.st_mode))
+		return false;
+	return n < 0 || (size_t)n >= sizeof(path) || stat(path, &st) < 0 ||
+		!S_ISREG(st.st_mode);
 }
 
 /* Without a directory on the command line or in the file: the current one. */
@@ -133,7 +136,7 @@ open_site(struct serve *s, struct ss_error *err)
 	if (site != NULL &&
 		strcmp(ss_site_option(site, "mcp.enabled"), "auto") == 0)
 		options_add(&s->options, "mcp.enabled", "true");
-	if (site != NULL && !s->allow_no_readme && !has_readme(root))
+	if (site != NULL && !s->allow_no_readme && lacks_readme(root))
 		say_refusal(err, SS_CONFIG,
 			"%s has no README.md, so it is no site; name one, or "
 			"use --allow-no-readme",

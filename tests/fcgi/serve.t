@@ -51,7 +51,11 @@ like($text, qr/\Astatespace: .*has no README\.md.*\n\z/,
 	'a directory without README.md is one clear sentence');
 isnt($status, 0, 'and no success');
 ($text, $status) = said('-p', 0, '/nonexistent');
-like($text, qr/\Astatespace: .+\n\z/, 'so is one that is not there');
+like($text, qr/\Astatespace: .*No such file.*\n\z/,
+	'so is one that is not there');
+unlike($text, qr/README|No such file.*No such file/,
+	'which is what is wrong with it, and said once');
+is((said('-p', 'http'))[1], 2, 'an option with a wrong value is wrong usage');
 ($text, $status) = said('--bogus');
 is($status, 2, 'an unknown option is wrong usage');
 like($text, qr/^usage: statespace serve/m, 'with the synopsis');
