@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "error.h"
 #include "fdio.h"
+#include "guard.h"
 #include "log.h"
 #include "media.h"
 #include "proto.h"
@@ -164,11 +165,60 @@ exchange_error(struct exchange *x)
 	exchange_header(x, "Cache-Control", "no-store");
 }
 
+/* One header, not two: caches are known that read only the last. */
+static void
+vary_by_origin(struct exchange *x)
+{
+	for (size_t i = 0; i < x->header_count; i++)
+		if (strcmp(x->headers[i].name, "Vary") == 0) {
+			x->headers[i].value = "Accept, Origin";
+			return;
+		}
+	exchange_header(x, "Vary", "Origin");
+}
+
+/*
+ * Browsers show an answer to a page of another origin, and send what is no
+ * plain form, when they are told that they may (Fetch, section 3.3).
+ * Credentials are not in it: the page sends its own Authorization.
+ */
+static void
+tell_browser(struct exchange *x)
+{
+	const struct config *config = &x->site->config;
+	const char *origin = x->req->origin;
+
+	if (!config->http.cors)
+		return;
+	vary_by_origin(x);
+	if (!guard_lists(config, origin))
+		return;
+	exchange_header(x, "Access-Control-Allow-Origin",
+		arena_copy(&x->site->arena, origin, strlen(origin)));
+	exchange_header(x, "Access-Control-Expose-Headers",
+		"Content-Range, ETag, Retry-After, Server-Timing, "
+		"X-Request-Id");
+	if (!exchange_is(x, "OPTIONS"))
+		return;
+	exchange_header(x, "Access-Control-Allow-Methods", ALLOWED_METHODS);
+	exchange_header(x, "Access-Control-Allow-Headers",
+		"Authorization, Content-Type, If-None-Match, Range, "
+		"MCP-Protocol-Version, Mcp-Method, Mcp-Name");
+	exchange_header(x, "Access-Control-Max-Age", "600");
+}
+
+void
+exchange_common(struct exchange *x)
+{
+	tell_browser(x);
+	exchange_header(x, "X-Content-Type-Options", "nosniff");
+	exchange_header(x, "X-Request-Id", x->id);
+}
+
 void
 exchange_answer(struct exchange *x, struct ss_response *res)
 {
-	exchange_header(x, "X-Content-Type-Options", "nosniff");
-	exchange_header(x, "X-Request-Id", x->id);
+	exchange_common(x);
 	res->status = x->status;
 	res->headers = x->headers;
 	res->header_count = x->header_count;

@@ -56,6 +56,8 @@ void exchange_header(struct exchange *x, const char *name, const char *value);
 void exchange_body(struct exchange *x, int status, const char *type);
 /* The answer for x->err: JSON for POST and whoever prefers it, else text. */
 void exchange_error(struct exchange *x);
+/* Adds what every answer carries, when its own headers are there. */
+void exchange_common(struct exchange *x);
 /* Hands the answer out. */
 void exchange_answer(struct exchange *x, struct ss_response *res);
 /* One line about it. */

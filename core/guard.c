@@ -126,15 +126,23 @@ same_authority(const char *origin, const char *host)
 		strcmp(a, b) == 0;
 }
 
+bool
+guard_lists(const struct config *config, const char *origin)
+{
+	for (size_t i = 0; origin != NULL && i < config->http.origins.count;
+		i++)
+		if (strcasecmp(origin, config->http.origins.items[i]) == 0)
+			return true;
+	return false;
+}
+
 enum ss_err
 guard_origin(const struct config *config, const char *origin, const char *host,
 	struct ss_error *err)
 {
-	if (origin == NULL || same_authority(origin, host))
+	if (origin == NULL || same_authority(origin, host) ||
+		guard_lists(config, origin))
 		return SS_OK;
-	for (size_t i = 0; i < config->http.origins.count; i++)
-		if (strcasecmp(origin, config->http.origins.items[i]) == 0)
-			return SS_OK;
 	error_set(err, SS_ORIGIN_REFUSED,
 		"a page of another site may not run tools here");
 	error_hint(err, "the operator may list its origin in [http] origins");

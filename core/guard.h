@@ -12,6 +12,8 @@
 /* SS_HOST_REFUSED; NULL (no Host at all) passes: browsers always send one. */
 enum ss_err
 guard_host(const struct config *config, const char *host, struct ss_error *err);
+/* Is it one of [http] origins? */
+bool guard_lists(const struct config *config, const char *origin);
 /* SS_ORIGIN_REFUSED; NULL passes: no browser page sent it. */
 enum ss_err guard_origin(const struct config *config, const char *origin,
 	const char *host, struct ss_error *err);

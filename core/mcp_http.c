@@ -154,8 +154,7 @@ event(void *ctx, const char *message, size_t len)
 		exchange_header(x, "Cache-Control", "no-store");
 		/* For nginx: now, not when a buffer is full. */
 		exchange_header(x, "X-Accel-Buffering", "no");
-		exchange_header(x, "X-Content-Type-Options", "nosniff");
-		exchange_header(x, "X-Request-Id", x->id);
+		exchange_common(x);
 		x->status = 200;
 		x->streamed = true;
 	}

@@ -107,7 +107,7 @@ note_log(void *ctx, const char *line, size_t len)
 }
 
 static struct ss_site *
-make_site(void)
+make_site(const char *cors)
 {
 	static char first[] = "a", second[] = "b";
 	struct ss_resolver resolver = SS_INIT(ss_resolver);
@@ -131,6 +131,7 @@ make_site(void)
 	ss_site_set_option(
 		site, "http.origins", "[\"https://friend.example\"]", &err);
 	ss_site_set_log(site, note_log, NULL);
+	ss_site_set_option(site, "http.cors", cors, &err);
 	is_int(ss_site_open(site, &err), SS_OK,
 		"a site without a root opens "
 		"on its own resolver");
@@ -433,6 +434,48 @@ test_guard(void)
 	is_int(ask(&req), 200, "a foreign page may look");
 	ok(header("Access-Control-Allow-Origin") == NULL,
 		"but its browser does not show it the answer");
+	req.origin = "https://friend.example";
+	ask(&req);
+	ok(header("Access-Control-Allow-Origin") == NULL,
+		"nor to a listed one, unless the operator says so");
+}
+
+/* On a site with [http] cors. */
+static void
+test_cors(void)
+{
+	struct ss_request req = get("/");
+
+	ask(&req);
+	is_str(header("Vary"), "Accept, Origin",
+		"a cache learns that answers differ by Origin");
+	ok(header("Access-Control-Allow-Origin") == NULL,
+		"without an Origin there is nobody to tell");
+	req.origin = "https://evil.example";
+	is_int(ask(&req), 200, "a foreign page may look");
+	ok(header("Access-Control-Allow-Origin") == NULL,
+		"but its browser does not show it the answer");
+	req.origin = "https://friend.example";
+	ask(&req);
+	is_str(header("Access-Control-Allow-Origin"), req.origin,
+		"a listed one is shown it");
+	req.method = "OPTIONS";
+	is_int(ask(&req), 204, "its browser asks before it posts");
+	is_str(header("Access-Control-Allow-Methods"), header("Allow"),
+		"and is told the methods");
+	ok(strstr(header("Access-Control-Allow-Headers"), "Content-Type") !=
+			NULL,
+		"and that JSON can be sent");
+	req = post("/", "{\"command\": [\"rm\"]}");
+	req.origin = "https://friend.example";
+	is_int(ask(&req), 403, "a refusal");
+	is_str(header("Access-Control-Allow-Origin"), req.origin,
+		"can be read like an answer");
+	is_str(header("Vary"), "Origin", "which only the Origin changes");
+	req.origin = "https://evil.example";
+	is_int(ask(&req), 403, "who is not listed does not post");
+	ok(header("Access-Control-Allow-Origin") == NULL,
+		"and does not read why");
 }
 
 static void
@@ -465,7 +508,11 @@ main(void)
 {
 	struct ss_request req;
 
-	site = make_site();
+	site = make_site("true");
+	test_cors();
+	ss_response_release(&res);
+	ss_site_free(site);
+	site = make_site("false");
 	test_get();
 	test_validators();
 	test_range();
