@@ -83,6 +83,8 @@ test_fences(void)
 	is_front("---\r\na: 1\r\n---\r\nx", "yaml", 16, "CR LF");
 	is_front("\xef\xbb\xbf---\na: 1\n---\n", "yaml", 16,
 		"a byte order mark");
+	is_front("\xef\xbb\xbf# T\n", "none", 3,
+		"which is no part of the text without frontmatter either");
 	is_front("\n \t\r\n---\na: 1\n---\n", "yaml", 18, "blank lines before");
 	is_front("\xef\xbb\xbf# Page\n", "none", 3,
 		"the mark is none of the body");
