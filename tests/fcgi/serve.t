@@ -113,6 +113,8 @@ is($server->request('GET', '//x')->{status}, 403,
 is($server->request('TRACE', '/')->{status}, 405, 'TRACE is refused');
 is($server->request('GET', '/' . 'a' x 40_000)->{status}, 414,
 	'an endless address is refused');
+is_error($server->run('/', ['true'], headers => { Cookie => 'a' x 40_000 }),
+	400, 'bad_request', 'so is an endless header');
 is($server->request('GET', '/', headers => { Host => 'evil.example' })
 	->{status}, 421, 'a foreign Host is refused');
 is($server->request('GET', '/__front/json/413')->{status}, 404,
