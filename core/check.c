@@ -75,15 +75,15 @@ is_there(const char *program, int dir_fd)
 }
 
 static void
-check_program(struct check *c, const char *name, int dir_fd, unsigned line,
-	unsigned column)
+check_program(struct check *c, const char *program, const char *word,
+	int dir_fd, unsigned line, unsigned column)
 {
 	char message[512];
 
-	if (is_there(name, dir_fd))
+	if (is_there(program, dir_fd))
 		return;
 	snprintf(message, sizeof(message), "the program %s is not installed",
-		name);
+		word);
 	add_problem(c, line, column, SS_LEVEL_WARNING, message,
 		"install it, or correct its name");
 }
@@ -94,22 +94,23 @@ check_exec(struct check *c, const struct name_list *exec, int dir_fd)
 {
 	for (size_t i = 0; i < exec->count; i++)
 		if (!text_ends(text_of(exec->names[i]), "?"))
-			check_program(c, exec->names[i], dir_fd, exec->line,
-				exec->column);
+			check_program(c, exec->names[i], exec->names[i], dir_fd,
+				exec->line, exec->column);
 }
 
 static void
-check_programs(struct check *c, const struct frontmatter *front, int dir_fd)
+check_programs(struct check *c, const struct page *page, int dir_fd)
 {
+	const struct frontmatter *front = &page->front;
+
 	check_exec(c, &front->sandbox.exec, dir_fd);
 	for (size_t i = 0; i < front->spec_count; i++) {
-		const struct spec *s = &front->specs[i];
-		const struct part *p = &s->parts[0];
+		const struct policy_ask *ask = &page->rights.tools[i].ask;
 
-		if (p->kind == PART_TEXT)
-			check_program(
-				c, p->text.data, dir_fd, p->line, p->column);
-		check_exec(c, &s->wants.exec, dir_fd);
+		if (ask->program != NULL)
+			check_program(c, ask->program, ask->word, dir_fd,
+				ask->program_at.line, ask->program_at.column);
+		check_exec(c, &front->specs[i].wants.exec, dir_fd);
 	}
 }
 
@@ -159,7 +160,7 @@ check_document(
 		c->report.tools = page->front.spec_count;
 		lint_frontmatter(&page->front, c->site->config.env,
 			c->site->config.env_count, add_problem, c);
-		check_programs(c, &page->front, doc->dir_fd);
+		check_programs(c, page, doc->dir_fd);
 		check_components(c, page);
 	}
 	if (c->memory_failed)

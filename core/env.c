@@ -512,6 +512,27 @@ fill_word(struct fill *f, struct ss_text *word, struct ss_text *shown)
 	return SS_OK;
 }
 
+enum ss_err
+env_program(struct arena *arena, struct ss_text word,
+	const struct env_scope *scope, const char **out, struct ss_error *err)
+{
+	struct fill f = { .arena = arena, .scope = scope, .err = err };
+	struct ss_text name = { "", 0 }, shown = word;
+	enum ss_err code;
+
+	*out = NULL;
+	if (variable_at(word.data, word.len, &name) == word.len &&
+		is_listed(scope->page, name) &&
+		server_value(scope, name) == NULL)
+		return SS_OK;
+	code = fill_word(&f, &word, &shown);
+	if (code == SS_OK)
+		code = check_size(&f, word.len);
+	if (code == SS_OK)
+		*out = word.data;
+	return code;
+}
+
 /* execve(2) takes char *; nothing writes through it. */
 static char *
 unconst(const char *text)

@@ -26,6 +26,14 @@ struct env_scope {
 	const char *request_id;
 };
 
+/*
+ * The program that the author's first word names, filled from the server's
+ * table alone; *out is NULL when only a request says which.  SS_INTERNAL,
+ * SS_COMMAND_TOO_LARGE.
+ */
+enum ss_err env_program(struct arena *arena, struct ss_text word,
+	const struct env_scope *scope, const char **out, struct ss_error *err);
+
 /* Names of `env:` at page load: SS_BAD_FRONTMATTER names the wrong one. */
 enum ss_err env_check_list(const struct name_list *list,
 	struct node_place *place, struct ss_error *err);

@@ -27,6 +27,15 @@ executor_release(struct executor *e)
 	buf_release(&e->refused);
 }
 
+/* For messages: a variable of the server is told by its name. */
+static const char *
+name_of(const struct ss_command *cmd)
+{
+	const struct right *right = cmd->policy;
+
+	return right->ask.program != NULL ? right->ask.word : cmd->argv[0];
+}
+
 static enum ss_err
 no_program(const char *name, int number, struct ss_error *err)
 {
@@ -80,7 +89,7 @@ explain_end(const struct spawn_result *r, const struct ss_command *cmd,
 		error_hint(err, "ask for less: a limit, a filter, a range");
 		return SS_OUTPUT_TOO_LARGE;
 	case SPAWN_GONE: return error_set(err, SS_GONE, "the client left");
-	case SPAWN_FAILED: return explain_failure(r, cmd->argv[0], err);
+	case SPAWN_FAILED: return explain_failure(r, name_of(cmd), err);
 	}
 	return error_internal(err, 0, "spawn ended in no known way");
 }
@@ -180,7 +189,7 @@ run_here(void *ctx, const struct ss_command *cmd, struct ss_result *result,
 		return code;
 	s.program = program_of(right, cmd, found, sizeof(found));
 	if (s.program == NULL)
-		return no_program(cmd->argv[0], ENOENT, err);
+		return no_program(name_of(cmd), ENOENT, err);
 	s.limits = right->policy.limits;
 	code = become_helper(e, right, &s, err);
 	if (code != SS_OK)

@@ -125,8 +125,8 @@ parse(struct ss_site *site, const struct ss_document *doc, struct page *p,
 	if (code == SS_OK)
 		code = check_variables(site, &p->front, &p->place, &p->error);
 	if (code == SS_OK)
-		code = rights_init(&p->arena, &p->front, p->path, &site->grant,
-			&p->rights, &p->place, &p->error);
+		code = rights_init(&p->arena, &p->front, p->path, &site->config,
+			&site->grant, &p->rights, &p->place, &p->error);
 	if (code == SS_OK)
 		p->has_components = has_components(&text, p->front.body);
 	if (code == SS_INTERNAL && err != NULL)

@@ -178,7 +178,7 @@ check_exec(const struct policy_ask *ask, const struct wishes *w,
 				w->exec->names[i]);
 	if (ask->helper == NULL && ask->program != NULL &&
 		!program_granted(ceiling, ask->program))
-		return refuse(v, ask->program_at, "exec", ask->program);
+		return refuse(v, ask->program_at, "exec", ask->word);
 	return SS_OK;
 }
 

@@ -54,6 +54,7 @@ struct policy_ask {
 	 * placeholder), so every program that the ceiling allows may run.
 	 */
 	const char *program;
+	const char *word; /* the same before variables were filled in */
 	struct node_place program_at;
 	const char *helper; /* of libexec: a built-in tool runs this instead */
 	bool toml;          /* how the page is written: for advice */

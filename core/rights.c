@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rights.h"
 
+#include "env.h"
 #include "path.h"
 
 static struct path_list
@@ -49,31 +50,41 @@ rights_grant(const struct config *c)
 	};
 }
 
-static struct policy_ask
-ask_of(const struct frontmatter *front, const struct spec *spec,
-	const char *page_dir)
+static enum ss_err
+ask_of(struct arena *arena, const struct frontmatter *front,
+	const struct spec *spec, const char *page_dir,
+	const struct env_scope *scope, struct right *out, struct ss_error *err)
 {
 	const struct part *first = &spec->parts[0];
-	const char *word = first->kind == PART_TEXT ? first->text.data : NULL;
-	const struct tool *builtin = tool_find(word);
+	const char *program = NULL;
+	enum ss_err code = SS_OK;
 
-	return (struct policy_ask){
+	if (first->kind == PART_TEXT)
+		code = env_program(arena, first->text, scope, &program, err);
+	out->builtin = tool_find(program);
+	out->ask = (struct policy_ask){
 		.page = &front->sandbox,
 		.tool = &spec->wants,
 		.page_dir = page_dir,
 		.toml = front->format == FRONT_TOML,
-		.program = word,
+		.program = program,
+		.word = first->text.data,
 		.program_at = { first->line, first->column },
-		.helper = builtin != NULL ? builtin->helper : NULL,
-		.http = builtin != NULL && builtin->http,
+		.helper = out->builtin != NULL ? out->builtin->helper : NULL,
+		.http = out->builtin != NULL && out->builtin->http,
 	};
+	return code;
 }
 
 enum ss_err
 rights_init(struct arena *arena, const struct frontmatter *front,
-	const char *page_path, const struct grant *ceiling, struct rights *out,
+	const char *page_path, const struct config *config,
+	const struct grant *ceiling, struct rights *out,
 	struct node_place *place, struct ss_error *err)
 {
+	const struct env_scope scope = { .server = config->env,
+		.server_count = config->env_count,
+		.page = &front->env };
 	const char *dir = arena_copy(arena, page_path, path_dir_len(page_path));
 	enum ss_err code = SS_OK;
 
@@ -83,6 +94,7 @@ rights_init(struct arena *arena, const struct frontmatter *front,
 		.toml = front->format == FRONT_TOML,
 		.page_dir = dir,
 		.program = "sh",
+		.word = "sh",
 		.component = true };
 	out->tools =
 		arena_array(arena, front->spec_count + 1, sizeof(*out->tools));
@@ -92,9 +104,10 @@ rights_init(struct arena *arena, const struct frontmatter *front,
 	for (size_t i = 0; i < out->count; i++) {
 		arena_init(&out->tools[i].arena, 0);
 		out->tools[i].ruleset = RULESET_INIT;
-		out->tools[i].ask = ask_of(front, &front->specs[i], dir);
-		out->tools[i].builtin = tool_find(out->tools[i].ask.program);
 	}
+	for (size_t i = 0; code == SS_OK && i < out->count; i++)
+		code = ask_of(arena, front, &front->specs[i], dir, &scope,
+			&out->tools[i], err);
 	for (size_t i = 0; code == SS_OK && i < out->count; i++)
 		code = policy_check(&out->tools[i].ask, ceiling, place, err);
 	return code;

@@ -39,7 +39,8 @@ struct grant rights_grant(const struct config *config);
  * Errors  SS_CAPABILITY_REFUSED when a tool asks for more than ceiling grants.
  */
 enum ss_err rights_init(struct arena *arena, const struct frontmatter *front,
-	const char *page_path, const struct grant *ceiling, struct rights *out,
+	const char *page_path, const struct config *config,
+	const struct grant *ceiling, struct rights *out,
 	struct node_place *place, struct ss_error *err);
 void rights_release(struct rights *r);
 

@@ -32,6 +32,7 @@ tools:
   - [wc, -c]
   - [echo, $SECRET, {}, ;]
   - [no-such-program-here]
+  - [$RUN, ran, ;]
 ---
 # A page
 END
@@ -108,6 +109,14 @@ unlike $err, qr/No such file.*No such file/, 'and the reason once';
 
 ($status, $out, $err) = run(undef, 'README', '--', 'no-such-program-here');
 is $status, 127, 'a program that is not installed is 127';
+
+($status, $out) = run(undef, '-e', 'RUN=echo', 'README', '--', '$RUN', 'ran');
+is_deeply [$status, $out], [0, "ran\n"], 'a variable can name the program';
+($status, $out, $err) = run(undef, '-e', 'RUN=s3cret', 'README', '--', '$RUN',
+	'ran');
+is $status, 127, '... one that is not installed is 127';
+like $err, qr/the program \$RUN does not exist/, 'and told by its name alone';
+unlike $err, qr/s3cret/, 'never by its value';
 
 is((run(undef, 'README', 'ls'))[0], 2, 'without -- the usage is wrong: 2');
 is((run(undef, '--no-such-option'))[0], 2, 'so is an unknown option');
