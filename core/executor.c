@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <unistd.h>
 
 #include "error.h"
 #include "explain.h"
@@ -37,25 +38,46 @@ name_of(const struct ss_command *cmd)
 }
 
 static enum ss_err
-no_program(const char *name, int number, struct ss_error *err)
+not_there(const char *what, const char *name, const char *hint,
+	struct ss_error *err)
 {
-	error_set(err, SS_EXEC_FAILED, "the program %s does not exist", name);
-	error_hint(err, "the operator installs it, or the page names another");
+	error_set(err, SS_EXEC_FAILED, "%s %s does not exist", what, name);
+	error_hint(err, "%s", hint);
 	if (err != NULL)
-		err->sys_errno = number;
+		err->sys_errno = ENOENT;
 	return SS_EXEC_FAILED;
+}
+
+static enum ss_err
+no_program(const char *name, struct ss_error *err)
+{
+	return not_there("the program", name,
+		"the operator installs it, or the page names another", err);
+}
+
+/* A script that is there, while exec(2) finds something missing. */
+static bool
+lacks_interpreter(const struct ss_command *cmd)
+{
+	return strchr(cmd->argv[0], '/') != NULL &&
+		faccessat(cmd->dir_fd, cmd->argv[0], F_OK, 0) == 0;
 }
 
 /* Why the child never became the program. */
 static enum ss_err
-explain_failure(
-	const struct spawn_result *r, const char *name, struct ss_error *err)
+explain_failure(const struct spawn_result *r, const struct ss_command *cmd,
+	struct ss_error *err)
 {
+	const char *name = name_of(cmd);
+
 	if (strcmp(r->failed_step, "exec") != 0)
 		return error_internal(
 			err, r->failed_errno, "child: %s", r->failed_step);
+	if (r->failed_errno == ENOENT && lacks_interpreter(cmd))
+		return not_there("what runs the program", name,
+			"its first line names it, as #!/bin/sh does", err);
 	if (r->failed_errno == ENOENT || r->failed_errno == ENOTDIR)
-		return no_program(name, ENOENT, err);
+		return no_program(name, err);
 	if (r->failed_errno == E2BIG)
 		return error_set(err, SS_COMMAND_TOO_LARGE,
 			"the command is larger than the kernel takes");
@@ -89,7 +111,7 @@ explain_end(const struct spawn_result *r, const struct ss_command *cmd,
 		error_hint(err, "ask for less: a limit, a filter, a range");
 		return SS_OUTPUT_TOO_LARGE;
 	case SPAWN_GONE: return error_set(err, SS_GONE, "the client left");
-	case SPAWN_FAILED: return explain_failure(r, name_of(cmd), err);
+	case SPAWN_FAILED: return explain_failure(r, cmd, err);
 	}
 	return error_internal(err, 0, "spawn ended in no known way");
 }
@@ -189,7 +211,7 @@ run_here(void *ctx, const struct ss_command *cmd, struct ss_result *result,
 		return code;
 	s.program = program_of(right, cmd, found, sizeof(found));
 	if (s.program == NULL)
-		return no_program(name_of(cmd), ENOENT, err);
+		return no_program(name_of(cmd), err);
 	s.limits = right->policy.limits;
 	code = become_helper(e, right, &s, err);
 	if (code != SS_OK)

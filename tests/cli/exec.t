@@ -33,6 +33,7 @@ tools:
   - [echo, $SECRET, {}, ;]
   - [no-such-program-here]
   - [$RUN, ran, ;]
+  - [./orphan]
 ---
 # A page
 END
@@ -117,6 +118,15 @@ is_deeply [$status, $out], [0, "ran\n"], 'a variable can name the program';
 is $status, 127, '... one that is not installed is 127';
 like $err, qr/the program \$RUN does not exist/, 'and told by its name alone';
 unlike $err, qr/s3cret/, 'never by its value';
+
+open my $orphan, '>', "$site/orphan" or die $!;
+print $orphan "#!/no/such/interpreter\n";
+close $orphan;
+chmod 0755, "$site/orphan";
+($status, $out, $err) = run(undef, 'README', '--', './orphan');
+is $status, 127, 'a script whose interpreter is not installed is 127';
+like $err, qr{what runs the program \./orphan does not exist},
+	'and it is not the script that is missed';
 
 is((run(undef, 'README', 'ls'))[0], 2, 'without -- the usage is wrong: 2');
 is((run(undef, '--no-such-option'))[0], 2, 'so is an unknown option');
