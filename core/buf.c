@@ -91,8 +91,9 @@ bool
 buf_number(struct buf *b, int64_t value)
 {
 	char digits[NUMBER_MAX];
+	size_t len = number_text(digits, value);
 
-	return buf_add(b, digits, number_text(digits, value));
+	return buf_add(b, digits, len);
 }
 
 bool

@@ -117,18 +117,20 @@ void
 log_number(struct log_line *l, const char *key, int64_t value)
 {
 	char digits[NUMBER_MAX];
+	size_t len = number_text(digits, value);
 
 	key_of(l, key);
-	add(l, digits, number_text(digits, value));
+	add(l, digits, len);
 }
 
 void
 log_ms(struct log_line *l, const char *key, uint64_t us)
 {
 	char digits[NUMBER_MAX];
+	size_t len = number_ms(digits, us);
 
 	key_of(l, key);
-	add(l, digits, number_ms(digits, us));
+	add(l, digits, len);
 }
 
 void

@@ -329,6 +329,8 @@ take_lines(struct server *s)
 	size_t known = s->held, at = 0, len;
 	bool waits;
 
+	if (b->len == 0)
+		return;
 	s->held = 0;
 	while ((len = line_length(b->data + at, b->len - at)) > 0) {
 		waits = at < known && s->running == JOBS_MAX;
