@@ -582,8 +582,9 @@ start(const struct birth *b)
 	return (pid_t)syscall(SYS_clone, flags, 0, 0, 0, 0);
 }
 
+/* Of whom nothing is known it must not be that it goes on. */
 static bool
-read_report(int fd, struct step *failed)
+read_report(int fd, pid_t pid, struct step *failed)
 {
 	ssize_t n;
 
@@ -592,6 +593,7 @@ read_report(int fd, struct step *failed)
 	while (n < 0 && errno == EINTR);
 	if (n == (ssize_t)sizeof(*failed))
 		return failed->number == 0;
+	kill(pid, SIGKILL);
 	errno = EIO;
 	return step_fail(failed, "survive the set-up");
 }
@@ -622,7 +624,7 @@ birth_at(struct sandbox_plan *plan, const struct birth_wish *wish, pid_t *pid,
 	}
 	born = *pid > 0 || step_fail(failed, "clone");
 	fd_close(&report[1]);
-	born = born && read_report(report[0], failed);
+	born = born && read_report(report[0], *pid, failed);
 	fd_close(&report[0]);
 	if (!born && *pid > 0)
 		while (waitpid(*pid, NULL, 0) < 0 && errno == EINTR)

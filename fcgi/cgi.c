@@ -154,11 +154,9 @@ worker(void *ctx)
 	r->ss.client_fd = c->worker_end;
 	r->ss.stream = stream;
 	r->ss.stream_ctx = c;
-	if (ss_site_handle(c->served->site, &r->ss, &res) != SS_GONE) {
-		atomic_store(c->begun, true);
-		if (!res.streamed)
-			reply_send(&res, &sink);
-	}
+	if (ss_site_handle(c->served->site, &r->ss, &res) != SS_GONE &&
+		!atomic_exchange(c->begun, true))
+		reply_send(&res, &sink);
 	ss_response_release(&res);
 	return 0;
 }
@@ -245,7 +243,7 @@ run_worker(struct cgi *c)
 	if (ss_site_fork_once(c->served->site, worker, c, &pid, &c->bell,
 		    &err) != SS_OK) {
 		say_error("cgi", &err);
-		return false;
+		return atomic_load(c->begun);
 	}
 	close(ends[1]);
 	signal(SIGTERM, hang_up);

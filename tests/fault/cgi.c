@@ -104,6 +104,7 @@ ask(const char *body, int n, bool *failed)
 
 	if (pipe(in) != 0 || pipe(out) != 0)
 		return -1;
+	fflush(stdout);
 	pid = fork();
 	if (pid == 0) {
 		close(in[1]);

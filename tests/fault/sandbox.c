@@ -73,11 +73,14 @@ FAULT(pread, ssize_t, -1, NUMBER, (int fd, void *p, size_t n, off_t at),
 FAULT(pwrite, ssize_t, -1, NUMBER, (int fd, const void *p, size_t n, off_t at),
 	(fd, p, n, at))
 
-/* Those with a variable end pass as many words on as any of them has. */
+/*
+ * Those with a variable end pass as many words on as any of them has, also
+ * such as nobody gave: not for the address sanitizer.
+ */
 #define FAULT_MORE(type, name, params, args, before)                           \
 	type __real_##name params;                                             \
 	type __wrap_##name params;                                             \
-	type __wrap_##name params                                              \
+	__attribute__((no_sanitize_address)) type __wrap_##name params         \
 	{                                                                      \
 		long w[6];                                                     \
 		va_list more;                                                  \

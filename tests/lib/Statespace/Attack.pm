@@ -52,8 +52,8 @@ our %gaps = (
 		fsw-setxattr-secret)],
 	'learn that a path exists, its size and its times' =>
 	    [qw(fsr-stat fsr-readlink)],
-	'run a program brought along or from among the libraries, through the '
-	    . 'loader' => [qw(exe-ldso-scratch exe-ldso-library)],
+	'run a program brought along, or one from among the libraries through '
+	    . 'the loader' => [qw(exe-ldso-scratch exe-ldso-library)],
 	'fill the disk that /tmp lies on' => [qw(res-scratch)],
 );
 # What no mode holds.
