@@ -25,7 +25,9 @@ FAULT(mmap, void *, MAP_FAILED, ENOMEM,
 	(void *at, size_t n, int prot, int flags, int fd, off_t from),
 	(at, n, prot, flags, fd, from))
 FAULT(poll, int, -1, ENOMEM, (struct pollfd * p, nfds_t n, int ms), (p, n, ms))
-FAULT(read, ssize_t, -1, EIO, (int fd, void *p, size_t n), (fd, p, n))
+/* Of a pipe of ours: interrupted, which is all that can happen to it. */
+FAULT(read, ssize_t, -1, fd == STDIN_FILENO ? EIO : EINTR,
+	(int fd, void *p, size_t n), (fd, p, n))
 FAULT(waitpid, pid_t, -1, EINTR, (pid_t pid, int *s, int how), (pid, s, how))
 
 #define CALLS_MAX 3000
