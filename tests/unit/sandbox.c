@@ -718,6 +718,8 @@ check_launcher(void)
 static void
 check_launcher_once(void)
 {
+	uint64_t begun;
+
 	trial = (struct trial){ .once = true,
 		.launcher = true,
 		.grant = { .exec_any = true, .network = NETWORK_ALL } };
@@ -732,7 +734,10 @@ check_launcher_once(void)
 			trial.launched && trial.others == 1,
 		"the same without namespaces");
 	trial.launcher = false;
+	begun = clock_ms();
 	prints(SANDBOX_MODE_STRICT, SH("echo net"), "net");
+	ok(clock_ms() - begun < 10000,
+		"nobody waits for a bell that was closed");
 	ok(trial.rung && seen->code == SS_SANDBOX_UNAVAILABLE &&
 			trial.others == 0,
 		"it is refused when nobody answers the bell");
