@@ -12,7 +12,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -149,16 +148,12 @@ is_site(int fd)
 
 long __real_syscall(long call, ...);
 long __wrap_syscall(long call, ...);
-long
+FAULT_UNCHECKED long
 __wrap_syscall(long call, ...)
 {
 	long w[6];
-	va_list more;
 
-	va_start(more, call);
-	for (int i = 0; i < 6; i++)
-		w[i] = va_arg(more, long);
-	va_end(more);
+	FAULT_WORDS(w, call);
 	if (fault_now("syscall")) {
 		errno = EIO;
 		return -1;

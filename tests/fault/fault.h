@@ -13,6 +13,7 @@
 #define FAULT_H
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -46,5 +47,20 @@ fault_now(const char *name)
 		}                                                              \
 		return __real_##name args;                                     \
 	}
+
+/*
+ * The words of a call with a variable end, as many as any such call has: also
+ * words that nobody gave, so that its wrapper is FAULT_UNCHECKED.
+ */
+#define FAULT_UNCHECKED __attribute__((no_sanitize_address))
+#define FAULT_WORDS(words, last)                                               \
+	do {                                                                   \
+		va_list more;                                                  \
+                                                                               \
+		va_start(more, last);                                          \
+		for (size_t i = 0; i < sizeof(words) / sizeof(*(words)); i++)  \
+			(words)[i] = va_arg(more, long);                       \
+		va_end(more);                                                  \
+	} while (0)
 
 #endif

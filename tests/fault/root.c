@@ -7,7 +7,6 @@
  * wrap: syscall openat __openat_2 fcntl fstat readlinkat __readlinkat_chk
  */
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -42,33 +41,26 @@ __wrap_openat(int at, const char *path, int flags, ...)
 
 int __real_fcntl(int fd, int what, ...);
 int __wrap_fcntl(int fd, int what, ...);
-int
+FAULT_UNCHECKED int
 __wrap_fcntl(int fd, int what, ...)
 {
-	va_list more;
-	long last;
+	long w[1];
 
-	va_start(more, what);
-	last = va_arg(more, long);
-	va_end(more);
+	FAULT_WORDS(w, what);
 	if (!fault_now("fcntl"))
-		return __real_fcntl(fd, what, last);
+		return __real_fcntl(fd, what, w[0]);
 	errno = number;
 	return -1;
 }
 
 long __real_syscall(long call, ...);
 long __wrap_syscall(long call, ...);
-long
+FAULT_UNCHECKED long
 __wrap_syscall(long call, ...)
 {
 	long w[4];
-	va_list more;
 
-	va_start(more, call);
-	for (int i = 0; i < 4; i++)
-		w[i] = va_arg(more, long);
-	va_end(more);
+	FAULT_WORDS(w, call);
 	if (!fault_now("openat2"))
 		return __real_syscall(call, w[0], w[1], w[2], w[3]);
 	errno = number;

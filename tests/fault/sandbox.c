@@ -14,7 +14,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -73,22 +72,15 @@ FAULT(pread, ssize_t, -1, NUMBER, (int fd, void *p, size_t n, off_t at),
 FAULT(pwrite, ssize_t, -1, NUMBER, (int fd, const void *p, size_t n, off_t at),
 	(fd, p, n, at))
 
-/*
- * Those with a variable end pass as many words on as any of them has, also
- * such as nobody gave: not for the address sanitizer.
- */
+/* Those with a variable end pass all words on. */
 #define FAULT_MORE(type, name, params, args, before)                           \
 	type __real_##name params;                                             \
 	type __wrap_##name params;                                             \
-	__attribute__((no_sanitize_address)) type __wrap_##name params         \
+	FAULT_UNCHECKED type __wrap_##name params                              \
 	{                                                                      \
 		long w[6];                                                     \
-		va_list more;                                                  \
                                                                                \
-		va_start(more, before);                                        \
-		for (int i = 0; i < 6; i++)                                    \
-			w[i] = va_arg(more, long);                             \
-		va_end(more);                                                  \
+		FAULT_WORDS(w, before);                                        \
 		if (!fault_now(#name))                                         \
 			return __real_##name args;                             \
 		errno = NUMBER;                                                \
