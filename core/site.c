@@ -10,7 +10,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/auxv.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -227,20 +226,14 @@ or_null(const char *text)
 
 /*
  * The directory that this program lies in, "" when nobody knows.  What it was
- * started by tells it, as long as that is a whole path; the first look into
- * /proc/self costs a process as much as opening ten files.
+ * started by (AT_EXECFN) does not tell: for a script it names the script.
  */
 static void
 find_self(char dir[static PATH_MAX])
 {
-	const char *start = (const char *)getauxval(AT_EXECFN);
-	ssize_t n;
+	ssize_t n = readlink("/proc/self/exe", dir, PATH_MAX - 1);
 
-	dir[0] = '\0';
-	if (start == NULL || start[0] != '/' || realpath(start, dir) == NULL) {
-		n = readlink("/proc/self/exe", dir, PATH_MAX - 1);
-		dir[n > 0 ? n : 0] = '\0';
-	}
+	dir[n > 0 ? n : 0] = '\0';
 	if (strrchr(dir, '/') != NULL)
 		*strrchr(dir, '/') = '\0';
 }

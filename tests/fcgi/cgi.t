@@ -23,7 +23,8 @@ use Time::HiRes qw(time);
 # its own, as in a cgi-bin.
 my $site = Statespace::TestSite->new(files => {
 	'README.md' => "---\ntools:\n  - [\"true\"]\n---\n# Hello\n",
-	'a/page.md' => "# A page\n" });
+	'a/page.md' => "# A page\n",
+	'reader.md' => "---\ntools:\n  - [read, {file}, ;]\n---\n# Reader\n" });
 my $bin = $site->scratch . '/cgi-bin';
 mkdir $bin;
 my $program = "$bin/statespace.cgi";
@@ -66,6 +67,24 @@ is($page->{exit}, 0, 'the exit status is 0');
 like($page->{text}, qr/\AStatus: 200 OK\r\n/, 'Status is the first line');
 is(cgi({ PATH_INFO => undef })->{status}, 200, 'no PATH_INFO is the root');
 is(cgi({ PATH_INFO => '/none' })->{status}, 404, 'a page that is not there');
+
+# A script is started by its own name: helpers and configuration are those of
+# the program that its first line names.
+{
+	my ($script, $body) = ($site->scratch . '/script.cgi',
+		'{"command": ["read", "a/page.md"]}');
+
+	symlink Statespace::Server::binary() =~ s{[^/]+$}{libexec}r,
+	    "$bin/libexec" or die "symlink: $!";
+	Statespace::TestSite::write_file($script, "#!$program\n");
+	chmod 0755, $script;
+	my $answer = cgi({ REQUEST_METHOD => 'POST', PATH_INFO => '/reader',
+		CONTENT_TYPE => 'application/json',
+		CONTENT_LENGTH => length $body },
+		body => $body, program => $script);
+	like $answer->{text}, qr/"stdout": "# A page\\n"/,
+	    'through the first line of a script';
+}
 
 my $argued = cgi({ PATH_INFO => '/', QUERY_STRING => '--version' },
 	argv => ['--version']);
