@@ -157,7 +157,7 @@ LINK_HELPER = $(call once,LINK_HELPER,$(if $(SANITIZE),$(LINK),$(shell \
 	echo $(patsubst -pie,-static-pie,$(LINK)) || echo $(LINK))))
 
 # ------------------------------------------------------------------- build --
-CORE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/*.c))
+CORE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/*/*.c))
 # The helpers are programs of their own.
 FCGI_OBJ := $(patsubst %.c,$(BUILD)/%.o, \
 	$(filter-out fcgi/tool.c fcgi/curl.c,$(wildcard fcgi/*.c)))
@@ -177,15 +177,15 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
 # It takes these files in as they are.
-$(BUILD)/core/assets.o: $(wildcard core/assets/*)
+$(BUILD)/core/http/assets.o: $(wildcard core/http/assets/*)
 
 # The system call filters, made by libseccomp here and not in each process.
-$(BUILD)/core/filter.o: CPPFLAGS_ALL += -I$(BUILD)/filters
-$(BUILD)/core/filter.o: $(BUILD)/filters/filters.h
+$(BUILD)/core/sandbox/filter.o: CPPFLAGS_ALL += -I$(BUILD)/filters
+$(BUILD)/core/sandbox/filter.o: $(BUILD)/filters/filters.h
 $(BUILD)/filters/filters.h: $(BUILD)/filters/make
 	$(call say,MAKE,$@)
 	$(Q)$< >$@
-$(BUILD)/filters/make: core/filters/make.c core/filter.h $(BUILD)/flags
+$(BUILD)/filters/make: core/sandbox/filters/make.c core/sandbox/filter.h $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC_FOR_BUILD) -D_GNU_SOURCE -std=c11 $(WARN) $(WERROR) -Icore \
 		$(PKG_CFLAGS) -o $@ $< $(call archive,seccomp)
@@ -224,14 +224,14 @@ $(BUILD)/libexec/statespace-curl: $(BUILD)/fcgi/curl.o $(BUILD)/core.a
 	$(Q)$(CC) $(CFLAGS_ALL) $(LINK) $(LDFLAGS) -o $@ $^ $(LIBS_CORE) -lcurl
 
 # site.c knows where `make install` puts them.
-$(BUILD)/core/site.o: CPPFLAGS_ALL += -DSS_LIBEXECDIR='"$(LIBEXECDIR)"'
+$(BUILD)/core/site/site.o: CPPFLAGS_ALL += -DSS_LIBEXECDIR='"$(LIBEXECDIR)"'
 
 # Where `statespace serve` looks for the front server's template.
 $(BUILD)/nginx:
 	@mkdir -p $(@D)
 	$(Q)ln -sfn $(CURDIR)/nginx $@
 
-# A test may look into any room of core/.
+# A test may include any header of core/.
 $(BUILD)/unit/%.t: tests/unit/%.c $(BUILD)/core.a
 	@mkdir -p $(@D)
 	$(call say,TEST,$<)
@@ -246,12 +246,12 @@ $(BUILD)/fault/%.t: tests/fault/%.c tests/fault/fault.h $(BUILD)/core.a
 		$$(sed -n 's/^ \* wrap: //p' $< | \
 			sed 's/[^ ]\{1,\}/-Wl,--wrap=&/g') \
 		-o $@ $< $(BUILD)/core.a $(LIBS_CORE) $(LIBS_FCGI)
-$(BUILD)/fault/gate.t $(BUILD)/fault/cgi.t: $(wildcard fcgi/*.[ch])
+$(BUILD)/fault/connection.t $(BUILD)/fault/cgi.t: $(wildcard fcgi/*.[ch])
 
 unit: $(UNIT) $(FAULT) ## the tests in C as programs, build/{unit,fault}/*.t
 .PHONY: unit
 
--include $(wildcard $(BUILD)/core/*.d $(BUILD)/fcgi/*.d $(BUILD)/unit/*.d)
+-include $(wildcard $(BUILD)/core/*/*.d $(BUILD)/fcgi/*.d $(BUILD)/unit/*.d)
 
 # --------------------------------------------------------------------- use --
 SITE ?= examples/site
@@ -350,8 +350,8 @@ deps-counts:
 .PHONY: bench counts check-counts deps-counts
 
 # ----------------------------------------------------------------- reading --
-SOURCES = $(wildcard core/*.c core/*/*.c fcgi/*.c)
-ALL_C = $(wildcard core/*.[ch] core/*/*.[ch] fcgi/*.[ch] tests/*.h tests/*/*.[ch] \
+SOURCES = $(wildcard core/*/*.c core/*/*/*.c fcgi/*.c)
+ALL_C = $(wildcard core/*.h core/*/*.[ch] core/*/*/*.[ch] fcgi/*.[ch] tests/*.h tests/*/*.[ch] \
 	examples/*/*.[ch])
 MAN = $(wildcard core/*.3 fcgi/*.1 fcgi/*.8 conf/*.5 conf/*.7)
 
@@ -377,7 +377,7 @@ analyze: ## gcc's path analysis
 coverage: ## lines that the tests reach, room by room
 	@$(MAKE) --no-print-directory test BUILD=$(BUILD)/coverage CC=gcc \
 		CFLAGS='-O0 -g --coverage' LDFLAGS=--coverage
-	@cd $(BUILD)/coverage && gcov -n core/*.gcda fcgi/*.gcda 2>/dev/null | \
+	@cd $(BUILD)/coverage && gcov -n core/*/*.gcda fcgi/*.gcda 2>/dev/null | \
 		awk -F"[':%]" '/^File/ { file = $$2 } \
 		/^Lines/ && file ~ /^(core|fcgi)\// { printf "%7s%% %s\n", $$2, file }' | \
 		sort -k2 -u

@@ -334,7 +334,7 @@ void ss_response_release(struct ss_response *res);
  * True when this process must not run another tool (something of the last one
  * could not be removed): a pool replaces it; pages are still answered.
  */
-bool ss_site_worn(const struct ss_site *site);
+bool ss_site_must_exit(const struct ss_site *site);
 
 struct ss_text {
 	const char *data;
@@ -597,7 +597,7 @@ enum ss_err ss_site_add_hook(
  * before a run: false when most others are running already.  leave follows
  * every enter that said true.
  */
-struct ss_gauge {
+struct ss_tool_limit {
 	size_t size;
 	void *ctx;
 	bool (*enter)(void *ctx, uint64_t tool, uint64_t most);
@@ -608,7 +608,7 @@ struct ss_gauge {
  * At any time, so also in the process that ss_site_fork made.  Without one
  * max_running is not looked at: a process runs one tool at a time.
  */
-void ss_site_set_gauge(struct ss_site *site, const struct ss_gauge *gauge);
+void ss_site_set_tool_limit(struct ss_site *site, const struct ss_tool_limit *gauge);
 
 /*
  * The built-in ones, for those that replace them and still want to call them.

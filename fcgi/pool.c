@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "board.h"
-#include "clerk.h"
+#include "scoreboard.h"
+#include "status_server.h"
 #include "notify.h"
 #include "queue.h"
 #include "say.h"
@@ -42,10 +42,10 @@
 struct slot {
 	pid_t pid; /* 0: free */
 	bool retiring;
-	uint64_t born_us;
+	uint64_t started_us;
 	uint64_t kill_at_us; /* 0: not yet condemned */
 	struct served *served;
-	struct board *board;
+	struct worker_page *page;
 };
 
 struct pool {
@@ -69,12 +69,12 @@ struct pool {
 	unsigned backlog;
 	uint64_t sampled_us, watchdog_us, watchdog_at_us;
 	struct queue queue;
-	int refuse; /* eventfd of the clerk */
+	int refuse; /* eventfd of the status server */
 	struct figures *figures;
-	void *boards; /* a page for each slot, then the clerk's */
+	void *scoreboard; /* a page for each slot, then the status server's */
 	void *seen;   /* the same, through a descriptor that cannot write */
-	pid_t clerk;
-	uint64_t clerk_not_before_us;
+	pid_t status_server;
+	uint64_t status_server_not_before_us;
 	struct slot slots[SLOT_COUNT];
 };
 
@@ -125,26 +125,26 @@ shared_page(size_t size)
  * mapping and all of the second one, which no mprotect(2) makes writable.
  */
 static bool
-share_boards(struct pool *p)
+share_scoreboard(struct pool *p)
 {
-	size_t size = (SLOT_COUNT + 1) * BOARD_PAGE;
-	int fd = memfd_create("boards", MFD_CLOEXEC), reader = -1;
+	size_t size = (SLOT_COUNT + 1) * SCOREBOARD_PAGE;
+	int fd = memfd_create("scoreboard", MFD_CLOEXEC), reader = -1;
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (fd >= 0 && ftruncate(fd, (off_t)size) == 0)
 		reader = open(path, O_RDONLY | O_CLOEXEC);
 	if (reader >= 0) {
-		p->boards = mmap(
+		p->scoreboard = mmap(
 			NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		p->seen = mmap(NULL, size, PROT_READ, MAP_SHARED, reader, 0);
 		close(reader);
 	}
 	if (fd >= 0)
 		close(fd);
-	p->boards = p->boards != MAP_FAILED ? p->boards : NULL;
+	p->scoreboard = p->scoreboard != MAP_FAILED ? p->scoreboard : NULL;
 	p->seen = p->seen != MAP_FAILED ? p->seen : NULL;
-	return p->boards != NULL && p->seen != NULL;
+	return p->scoreboard != NULL && p->seen != NULL;
 }
 
 static void
@@ -203,9 +203,9 @@ worker_main(void *ctx)
 		.listener = p->listener->fd,
 		.lifeline = p->lifeline[0],
 		.wake = p->wake,
-		.board = b->slot->board,
-		.boards = p->seen,
-		.board_count = SLOT_COUNT,
+		.page = b->slot->page,
+		.scoreboard = p->seen,
+		.slot_count = SLOT_COUNT,
 		.bell = p->bell,
 		.max_requests = p->max_requests,
 		.open = &p->open };
@@ -215,47 +215,47 @@ worker_main(void *ctx)
 	close(p->lifeline[1]);
 	munmap(p->figures, sizeof(*p->figures));
 	if (own > 0)
-		munmap(p->boards, own * BOARD_PAGE);
-	munmap(board_at(p->boards, own + 1), (SLOT_COUNT - own) * BOARD_PAGE);
+		munmap(p->scoreboard, own * SCOREBOARD_PAGE);
+	munmap(scoreboard_at(p->scoreboard, own + 1), (SLOT_COUNT - own) * SCOREBOARD_PAGE);
 	return worker_run(&w);
 }
 
-/* In the clerk: it reads everything and writes its own page only. */
+/* In the status server: it reads everything and writes its own page only. */
 static int
-clerk_main(void *ctx)
+status_server_main(void *ctx)
 {
 	struct pool *p = ctx;
-	const struct clerk c = { .served = p->served,
+	const struct status_server c = { .served = p->served,
 		.listener = p->listener->fd,
 		.status = p->status->fd,
 		.lifeline = p->lifeline[0],
 		.refuse = p->refuse,
 		.figures = p->figures,
-		.boards = p->seen,
-		.board_count = SLOT_COUNT,
-		.board = board_at(p->boards, SLOT_COUNT),
+		.scoreboard = p->seen,
+		.slot_count = SLOT_COUNT,
+		.page = scoreboard_at(p->scoreboard, SLOT_COUNT),
 		.open = &p->open };
 
 	close(p->lifeline[1]);
-	munmap(p->boards, SLOT_COUNT * BOARD_PAGE);
+	munmap(p->scoreboard, SLOT_COUNT * SCOREBOARD_PAGE);
 	if (mprotect(p->figures, sizeof(*p->figures), PROT_READ) < 0)
 		return 1;
-	return clerk_run(&c);
+	return status_server_run(&c);
 }
 
-/* The clerk is born again whenever it is missing, but not in a hurry. */
+/* The status server is born again whenever it is missing, but not in a hurry. */
 static void
-bear_clerk(struct pool *p, uint64_t now)
+start_status_server(struct pool *p, uint64_t now)
 {
 	struct ss_error err = { .code = SS_OK };
 
-	if (p->clerk != 0 || now < p->clerk_not_before_us)
+	if (p->status_server != 0 || now < p->status_server_not_before_us)
 		return;
-	p->clerk_not_before_us = now + SECOND;
+	p->status_server_not_before_us = now + SECOND;
 	if (ss_site_fork_plain(
-		    p->served->site, clerk_main, p, &p->clerk, &err) != SS_OK) {
-		p->clerk = 0;
-		say_error("cannot start the clerk", &err);
+		    p->served->site, status_server_main, p, &p->status_server, &err) != SS_OK) {
+		p->status_server = 0;
+		say_error("cannot start the status server", &err);
 	}
 }
 
@@ -269,7 +269,7 @@ free_slot(struct pool *p)
 }
 
 static void
-failed_birth(struct pool *p, uint64_t now)
+back_off(struct pool *p, uint64_t now)
 {
 	p->backoff_us = p->backoff_us == 0 ? BACKOFF_MIN_US : p->backoff_us * 2;
 	if (p->backoff_us > BACKOFF_MAX_US)
@@ -288,21 +288,21 @@ bear(struct pool *p, uint64_t now)
 
 	if (slot == NULL)
 		return false;
-	slot->board = board_at(p->boards, (size_t)(slot - p->slots));
-	slot->board->served = 0;
-	slot->board->since_us = now;
-	slot->board->state = WORKER_BORN;
+	slot->page = scoreboard_at(p->scoreboard, (size_t)(slot - p->slots));
+	slot->page->served = 0;
+	slot->page->since_us = now;
+	slot->page->state = WORKER_STARTING;
 	if (ss_site_fork(p->served->site, worker_main, &birth, &slot->pid,
 		    &err) != SS_OK) {
 		slot->pid = 0;
-		slot->board->state = WORKER_NONE;
+		slot->page->state = WORKER_NONE;
 		say_error("cannot start a worker", &err);
-		failed_birth(p, now);
+		back_off(p, now);
 		return false;
 	}
 	slot->served = p->served;
 	slot->retiring = false;
-	slot->born_us = now;
+	slot->started_us = now;
 	slot->kill_at_us = 0;
 	p->figures->births++;
 	return true;
@@ -329,10 +329,10 @@ slot_of(struct pool *p, pid_t pid)
 
 /* A worker has ended: was it meant to, and may the next one come at once? */
 static void
-buried(struct pool *p, struct slot *slot, int status, uint64_t now)
+note_exit(struct pool *p, struct slot *slot, int status, uint64_t now)
 {
-	bool early = now - slot->born_us < EARLY_DEATH_US &&
-		atomic_load(&slot->board->served) == 0;
+	bool early = now - slot->started_us < EARLY_DEATH_US &&
+		atomic_load(&slot->page->served) == 0;
 
 	if (WIFSIGNALED(status) && !(slot->retiring && p->stopping))
 		say("worker %ld ended by signal %d", (long)slot->pid,
@@ -341,12 +341,12 @@ buried(struct pool *p, struct slot *slot, int status, uint64_t now)
 		say("worker %ld ended with status %d", (long)slot->pid,
 			WEXITSTATUS(status));
 	slot->pid = 0;
-	slot->board->state = WORKER_NONE;
-	slot->board->tool = 0;
+	slot->page->state = WORKER_NONE;
+	slot->page->tool = 0;
 	if (!slot->retiring && (WIFSIGNALED(status) || WEXITSTATUS(status)))
 		p->figures->deaths++;
 	if (early && !slot->retiring)
-		failed_birth(p, now);
+		back_off(p, now);
 	else
 		p->backoff_us = 0;
 }
@@ -361,9 +361,9 @@ reap(struct pool *p, uint64_t now)
 		struct slot *slot = slot_of(p, pid);
 
 		if (slot != NULL)
-			buried(p, slot, status, now);
-		else if (pid == p->clerk)
-			p->clerk = 0;
+			note_exit(p, slot, status, now);
+		else if (pid == p->status_server)
+			p->status_server = 0;
 	}
 }
 
@@ -387,12 +387,12 @@ count(struct pool *p, uint64_t now, struct headcount *h, struct slot **longest)
 	*h = (struct headcount){ 0 };
 	*longest = NULL;
 	for (size_t at = 0; (slot = next_alive(p, &at)) != NULL;) {
-		uint64_t since = atomic_load(&slot->board->since_us);
+		uint64_t since = atomic_load(&slot->page->since_us);
 
 		if (slot->retiring || slot->served != p->served)
 			continue;
 		h->total++;
-		if (atomic_load(&slot->board->state) == WORKER_BUSY)
+		if (atomic_load(&slot->page->state) == WORKER_BUSY)
 			continue;
 		h->idle++;
 		if (since != 0 && since < now && now - since > h->longest_us) {
@@ -446,13 +446,13 @@ accepted_by_all(const struct pool *p)
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i <= SLOT_COUNT; i++)
-		sum += board_at(p->boards, i)->accepted;
+		sum += scoreboard_at(p->scoreboard, i)->accepted;
 	return sum;
 }
 
 /*
  * Busy workers cannot refuse what the kernel queues.  Clients that waited too
- * long, or that fill the queue to the brim, are the clerk's to turn away.
+ * long, or that fill the queue to the brim, are the status server's to turn away.
  */
 static void
 relieve(struct pool *p, uint64_t now)
@@ -487,8 +487,8 @@ end_overdue(struct pool *p, uint64_t now)
 	struct slot *slot;
 
 	for (size_t at = 0; (slot = next_alive(p, &at)) != NULL;) {
-		uint64_t since = atomic_load(&slot->board->since_us);
-		bool busy = atomic_load(&slot->board->state) == WORKER_BUSY;
+		uint64_t since = atomic_load(&slot->page->since_us);
+		bool busy = atomic_load(&slot->page->state) == WORKER_BUSY;
 
 		if (slot->kill_at_us != 0 && now >= slot->kill_at_us) {
 			say("worker %ld does not leave: killed",
@@ -559,9 +559,9 @@ reload(struct pool *p, uint64_t now)
 	p->not_before_us = 0;
 	read_settings(p);
 	p->figures->reloads++;
-	if (p->clerk != 0)
-		kill(p->clerk, SIGTERM);
-	p->clerk_not_before_us = 0;
+	if (p->status_server != 0)
+		kill(p->status_server, SIGTERM);
+	p->status_server_not_before_us = 0;
 	say("reloaded");
 }
 
@@ -576,7 +576,7 @@ retire_old(struct pool *p, uint64_t now)
 		return;
 	for (size_t at = 0; (slot = next_alive(p, &at)) != NULL;)
 		if (slot->served == p->served &&
-			atomic_load(&slot->board->state) != WORKER_BORN)
+			atomic_load(&slot->page->state) != WORKER_STARTING)
 			ready = true;
 	if (p->sizing.mode == SIZING_ONDEMAND)
 		ready = true;
@@ -593,8 +593,8 @@ obey(struct pool *p, uint64_t now)
 			now +
 				(asked_stop ? POOL_STOP_S * SECOND
 					    : p->request_us));
-		if (p->clerk != 0)
-			kill(p->clerk, SIGTERM);
+		if (p->status_server != 0)
+			kill(p->status_server, SIGTERM);
 		if (!p->stopping)
 			notify_systemd("STOPPING=1");
 		p->stopping = true;
@@ -625,7 +625,7 @@ anyone_busy(struct pool *p)
 	struct slot *slot;
 
 	for (size_t at = 0; (slot = next_alive(p, &at)) != NULL;)
-		if (atomic_load(&slot->board->state) != WORKER_IDLE ||
+		if (atomic_load(&slot->page->state) != WORKER_IDLE ||
 			slot->retiring || slot->served != p->served)
 			return true;
 	return false;
@@ -679,11 +679,11 @@ live(struct pool *p)
 		obey(p, now);
 		free_retired(p);
 		at = 0;
-		if (p->stopping && next_alive(p, &at) == NULL && p->clerk == 0)
+		if (p->stopping && next_alive(p, &at) == NULL && p->status_server == 0)
 			return 0;
 		if (!p->stopping) {
 			resize(p, now);
-			bear_clerk(p, now);
+			start_status_server(p, now);
 			relieve(p, now);
 		}
 		keep_awake(p, now);
@@ -738,17 +738,17 @@ open_pool(struct pool *p)
 	queue_open(&p->queue, p->listener->fd);
 	p->watchdog_us = notify_watchdog_us();
 	return p->wake >= 0 && p->refuse >= 0 && p->bell != NULL &&
-		p->figures != NULL && share_boards(p) &&
+		p->figures != NULL && share_scoreboard(p) &&
 		pipe2(p->lifeline, O_CLOEXEC) == 0;
 }
 
 static void
 close_pool(struct pool *p)
 {
-	if (p->boards != NULL)
-		munmap(p->boards, (SLOT_COUNT + 1) * BOARD_PAGE);
+	if (p->scoreboard != NULL)
+		munmap(p->scoreboard, (SLOT_COUNT + 1) * SCOREBOARD_PAGE);
 	if (p->seen != NULL)
-		munmap(p->seen, (SLOT_COUNT + 1) * BOARD_PAGE);
+		munmap(p->seen, (SLOT_COUNT + 1) * SCOREBOARD_PAGE);
 	if (p->figures != NULL)
 		munmap(p->figures, sizeof(*p->figures));
 	if (p->bell != NULL)

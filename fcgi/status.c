@@ -44,19 +44,19 @@ outcome_name(size_t i)
 }
 
 void
-status_take(struct status *s, const struct figures *figures, const void *boards,
-	size_t count, const struct board *clerk, uint64_t now_us)
+status_take(struct status *s, const struct figures *figures, const void *scoreboard,
+	size_t count, const struct worker_page *status_server, uint64_t now_us)
 {
 	memset(s, 0, sizeof(*s));
 	s->figures = figures;
 	s->uptime_us = now_us - figures->started_us;
-	s->refused = clerk->accepted;
+	s->refused = status_server->accepted;
 	for (size_t i = 0; i < count; i++) {
-		const struct board *b = board_read(boards, i);
+		const struct worker_page *b = scoreboard_read(scoreboard, i);
 		uint32_t state = b->state;
 		uint64_t since = b->since_us;
 
-		for (size_t k = 0; k < BOARD_OUTCOMES; k++)
+		for (size_t k = 0; k < SCOREBOARD_OUTCOMES; k++)
 			s->outcomes[k] += b->outcomes[k];
 		if (state == WORKER_NONE)
 			continue;
@@ -109,7 +109,7 @@ status_json(const struct status *s, char *out, size_t cap)
 		"}, \"oldest_request_s\": %.3f, \"requests\": {",
 		s->figures->queue, s->figures->queue_most, s->refused,
 		(double)s->oldest_us / 1e6);
-	for (size_t i = 0; i < BOARD_OUTCOMES; i++) {
+	for (size_t i = 0; i < SCOREBOARD_OUTCOMES; i++) {
 		if (s->outcomes[i] == 0 && i != SS_OK)
 			continue;
 		add(&t, "%s\"%s\": %" PRIu64, comma, outcome_name(i),
@@ -170,7 +170,7 @@ status_prometheus(const struct status *s, char *out, size_t cap)
 		"Age of the oldest request in hand.",
 		(double)s->oldest_us / 1e6);
 	metric(&t, "requests_total", "counter", "Requests by outcome.");
-	for (size_t i = 0; i < BOARD_OUTCOMES; i++)
+	for (size_t i = 0; i < SCOREBOARD_OUTCOMES; i++)
 		add(&t,
 			"statespace_requests_total{outcome=\"%s\"} %" PRIu64
 			"\n",

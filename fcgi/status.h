@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "board.h"
+#include "scoreboard.h"
 
 #define STATUS_MAX 16384
 
@@ -20,16 +20,16 @@ struct status {
 	uint64_t oldest_us; /* of the requests in hand */
 	uint64_t uptime_us;
 	uint64_t refused; /* because of a full queue */
-	uint64_t outcomes[BOARD_OUTCOMES];
+	uint64_t outcomes[SCOREBOARD_OUTCOMES];
 };
 
 /*
- * Adds up the pages of count slots; boards that claim nonsense only make
+ * Adds up the pages of count slots; scoreboard that claim nonsense only make
  * these figures wrong.
  */
 void
-status_take(struct status *s, const struct figures *figures, const void *boards,
-	size_t count, const struct board *clerk, uint64_t now_us);
+status_take(struct status *s, const struct figures *figures, const void *scoreboard,
+	size_t count, const struct worker_page *status_server, uint64_t now_us);
 
 /* Into out (cap bytes); the length, 0 when it did not fit. */
 size_t status_json(const struct status *s, char *out, size_t cap);

@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gate.h"
-#include "gauge.h"
+#include "connection.h"
+#include "tool_limit.h"
 #include "say.h"
 
 /* Out of descriptors or memory: others may give some back. */
@@ -61,8 +61,8 @@ enter_state(const struct worker *w, enum worker_state state)
 {
 	int32_t idle;
 
-	atomic_store(&w->board->since_us, worker_clock_us());
-	atomic_store(&w->board->state, (uint32_t)state);
+	atomic_store(&w->page->since_us, worker_clock_us());
+	atomic_store(&w->page->state, (uint32_t)state);
 	if (state == WORKER_IDLE) {
 		atomic_fetch_add(&w->bell->idle, 1);
 		return;
@@ -116,7 +116,7 @@ next_connection(const struct worker *w, int wait_fd)
 				return -1;
 		if (n < 0 && errno != EINTR)
 			return -1;
-		fd = gate_accept(w->listener, GATE_SILENCE_S);
+		fd = connection_accept(w->listener, GATE_SILENCE_S);
 		if (fd >= 0 || leaving)
 			return fd;
 		if (errno != EAGAIN && errno != ECONNABORTED && errno != EINTR)
@@ -125,7 +125,7 @@ next_connection(const struct worker *w, int wait_fd)
 }
 
 static void
-serve_until_told(const struct worker *w, struct gate *gate, int wait_fd)
+serve_until_told(const struct worker *w, struct connection *gate, int wait_fd)
 {
 	uint64_t served = 0;
 	bool fit = true;
@@ -140,11 +140,11 @@ serve_until_told(const struct worker *w, struct gate *gate, int wait_fd)
 		enter_state(w, WORKER_BUSY);
 		if (fd < 0)
 			return;
-		atomic_fetch_add(&w->board->accepted, 1);
-		fit = gate_serve(gate, fd, &outcome) &&
-			!ss_site_worn(w->served->site);
-		atomic_fetch_add(&w->board->outcomes[outcome], 1);
-		atomic_store(&w->board->served, ++served);
+		atomic_fetch_add(&w->page->accepted, 1);
+		fit = connection_serve(gate, fd, &outcome) &&
+			!ss_site_must_exit(w->served->site);
+		atomic_fetch_add(&w->page->outcomes[outcome], 1);
+		atomic_store(&w->page->served, ++served);
 	}
 }
 
@@ -152,17 +152,17 @@ int
 worker_run(const struct worker *w)
 {
 	struct ss_error err = { .code = SS_OK };
-	struct gate *gate;
+	struct connection *gate;
 	int wait_fd;
 
-	struct gauge gauge = {
-		.boards = w->boards, .count = w->board_count, .own = w->board
+	struct tool_limit gauge = {
+		.scoreboard = w->scoreboard, .count = w->slot_count, .own = w->page
 	};
 
 	worker_signals();
-	gauge_attach(&gauge, w->served->site);
+	tool_limit_attach(&gauge, w->served->site);
 	prctl(PR_SET_NAME, "ss-worker");
-	gate = gate_open(w->served->site, &w->served->request, &err);
+	gate = connection_open(w->served->site, &w->served->request, &err);
 	wait_fd = open_wait(w);
 	if (gate == NULL || wait_fd < 0) {
 		say("a worker cannot start: %s",
@@ -171,6 +171,6 @@ worker_run(const struct worker *w)
 	}
 	serve_until_told(w, gate, wait_fd);
 	close(wait_fd);
-	gate_close(gate);
+	connection_close(gate);
 	return 0;
 }

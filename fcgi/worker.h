@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "board.h"
+#include "scoreboard.h"
 #include "served.h"
 
 struct worker {
@@ -21,9 +21,9 @@ struct worker {
 	int listener;
 	int lifeline; /* read end; its end of file is the master's */
 	int wake;     /* eventfd of the master */
-	struct board *board;
-	const void *boards; /* of all, to be read */
-	size_t board_count;
+	struct worker_page *page;
+	const void *scoreboard; /* of all, to be read */
+	size_t slot_count;
 	struct bell *bell;
 	uint64_t max_requests; /* 0: any number */
 	const sigset_t *open;  /* signals while waiting */

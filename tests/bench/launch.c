@@ -16,8 +16,8 @@
 #include <sys/socket.h>
 
 #include "child.h"
-#include "clock.h"
-#include "sandbox.h"
+#include "base/clock.h"
+#include "sandbox/sandbox.h"
 
 struct turn {
 	double wall_us, cpu_us;
@@ -89,7 +89,7 @@ run_spawn(struct runner *r, bool confined)
 	bool fine;
 
 	argv[0] = name;
-	if (confined && !policy_ruleset_is_fresh(&r->ruleset))
+	if (confined && !ruleset_is_fresh(&r->ruleset))
 		return false;
 	fine = (confined ? sandbox_run(
 				   &r->policy, &r->ruleset, &s, &result, &err)
@@ -144,7 +144,7 @@ worker(void *ctx)
 	arena_init(&r->arena, 0);
 	if (policy_resolve(&r->arena, &ask, &r->grant, &r->policy, &err) !=
 			SS_OK ||
-		policy_ruleset(&r->arena, &r->policy, &r->ruleset, &err) !=
+		ruleset_make(&r->arena, &r->policy, &r->ruleset, &err) !=
 			SS_OK)
 		return 1;
 	r->dir_fd = open(sandbox_self()->site, O_PATH | O_CLOEXEC);

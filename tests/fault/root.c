@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "fault.h"
-#include "fdio.h"
-#include "root.h"
+#include "base/fdio.h"
+#include "files/root.h"
 #include "tap.h"
 
 static int number; /* the errno in turn */

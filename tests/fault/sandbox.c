@@ -10,7 +10,7 @@
  * wrap: symlinkat opendir fdopendir flistxattr flock fchmod mkdtemp lseek
  * wrap: readlink readlinkat unlinkat sendfile pread pwrite
  */
-#include "sandbox.h"
+#include "sandbox/sandbox.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -189,13 +189,13 @@ attack(struct arena *arena)
 	snprintf(tmpdir, sizeof(tmpdir), "TMPDIR=%s", sandbox_self()->scratch);
 	seen->code = policy_resolve(arena, &ask, &grant, &policy, NULL);
 	if (seen->code == SS_OK)
-		seen->code = policy_ruleset(arena, &policy, &ruleset, NULL);
+		seen->code = ruleset_make(arena, &policy, &ruleset, NULL);
 	s.limits = policy.limits;
 	if (seen->code == SS_OK)
 		seen->code = sandbox_run(&policy, &ruleset, &s, &result, NULL);
 	seen->reached = seen->reached || (phase == COMMAND && fault_at <= 0);
 	fault_at = 0;
-	policy_ruleset_release(&ruleset);
+	ruleset_release(&ruleset);
 	if (seen->code != SS_OK)
 		return;
 	seen->end = result.end;

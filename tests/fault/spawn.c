@@ -24,8 +24,8 @@
 #include <unistd.h>
 
 #include "fault.h"
-#include "fdio.h"
-#include "spawn.h"
+#include "base/fdio.h"
+#include "run/spawn.h"
 #include "tap.h"
 
 FAULT(malloc, void *, NULL, ENOMEM, (size_t n), (n))

@@ -4,9 +4,9 @@
  * takes is whole; an error that is written parses as JSON.
  */
 #include "fuzz.h"
-#include "json.h"
-#include "proto.h"
-#include "proto_frame.h"
+#include "wire/json.h"
+#include "wire/proto.h"
+#include "wire/frame.h"
 
 static void
 check_request(const struct frame_request *r)

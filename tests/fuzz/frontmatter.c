@@ -5,7 +5,7 @@
  * and what lint says of it can be shown.
  */
 #include "fuzz.h"
-#include "lint.h"
+#include "page/lint.h"
 
 static void
 check_refusal(const struct frontmatter *f, const struct node_place *place,

@@ -7,7 +7,7 @@
 #include <strings.h>
 
 #include "fuzz.h"
-#include "markdown.h"
+#include "page/markdown.h"
 
 static bool
 is_one_of(const char *p, size_t n, const char *const *list)

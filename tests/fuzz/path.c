@@ -5,7 +5,7 @@
  * that spells it in escapes.
  */
 #include "fuzz.h"
-#include "path.h"
+#include "wire/path.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
  * was written.
  */
 #include "fuzz.h"
-#include "json.h"
-#include "proto.h"
+#include "wire/json.h"
+#include "wire/proto.h"
 
 #include <cjson/cJSON.h>
 

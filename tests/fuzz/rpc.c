@@ -5,10 +5,10 @@
  * written; base64 that was read is written back byte for byte; an expression
  * that is told is text, and telling it again changes nothing that matters.
  */
-#include "base64.h"
-#include "ecma.h"
+#include "base/base64.h"
+#include "wire/ecma.h"
 #include "fuzz.h"
-#include "rpc.h"
+#include "wire/rpc.h"
 
 static void
 check_message(const char *text, size_t len)

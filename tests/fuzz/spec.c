@@ -4,7 +4,7 @@
  * command out of small tables; what the tool means is computed here a second
  * time, from the choices and without the parser, the spec or PCRE2.
  */
-#include "frontmatter.h"
+#include "page/frontmatter.h"
 #include "fuzz.h"
 
 #define PARTS_MAX 8

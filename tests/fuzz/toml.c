@@ -5,7 +5,7 @@
  * at a place inside the text.
  */
 #include "fuzz.h"
-#include "toml.h"
+#include "page/toml.h"
 
 #define DEPTH 64
 

@@ -9,10 +9,10 @@
 #include <strings.h>
 
 #include "fuzz.h"
-#include "tool.h"
-#include "tool_files.h"
-#include "tool_parts.h"
-#include "tool_wildcard.h"
+#include "tools/tool.h"
+#include "tools/files.h"
+#include "tools/parts.h"
+#include "tools/wildcard.h"
 
 #define WORDS 24
 

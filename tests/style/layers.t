@@ -1,8 +1,10 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: MIT
-# The floors of core/ (DESIGN section 3), kept true: every room stands in this
-# table and includes nothing from above its floor; a foreign library has one
-# file; programs and examples live on the public header and their own folder.
+# The order of the folders of core/, computed from every #include: a file
+# includes from its own folder and from those before it; no more than three
+# files of a folder include one another in a circle; a foreign library is
+# known to one file; programs and examples include the public header and
+# their own folder.
 use strict;
 use warnings;
 use Cwd ();
@@ -11,54 +13,42 @@ use Test::More;
 
 chdir Cwd::realpath("$FindBin::Bin/../..") or die "chdir: $!";
 
-# From the ground up.  A floor may include its own rooms, statespace.h and
-# what `sees` names: floors (by name) or single rooms.  `ordered`: only rooms
-# to the left.  A part of a room, toml_scalar.c, stands where its room does.
-my @FLOORS = (
-	{ name => 'ground', ordered => 1, sees => [],
-	  rooms => [qw(base error clock buf arena log fdio)] },
-	# Bytes in, values out, no system calls: hence no clock, no fdio.
-	{ name => 'reading', pure => 1, sees => [qw(base error buf arena log)],
-	  rooms => [qw(node yaml toml value pattern spec ask wants frontmatter
-		toolset lint proto path wildcard media fence addr env json escape
-		markdown assets html digest toolcall rpc
-		base64 ecma roster)] },
-	{ name => 'hands', sees => [qw(ground env path spec wants)],
-	  rooms => [qw(root dots scratch reap spawn watch landlock filter filters program loader view walls
-		policy ruleset sandbox birth enter clean census cgroup launcher probe)] },
-	{ name => 'workshop', sees => [qw(ground reading hands)],
-	  rooms => [qw(tool)] },
-	{ name => 'desk', sees => [qw(ground reading hands workshop)],
-	  rooms => [qw(config rights resolver executor oneshot explain page site
-		exchange guard content listing virtual browser call local check doctor component catalog
-		mcp fsworker handle)] },
-);
+# Lowest first; core/README.md says what each is for.
+my @FOLDERS = qw(base wire page files run sandbox tools site mcp http commands);
+# Text in, values out: no system calls.
+my %PURE = map { $_ => 1 } qw(wire page);
+# What programs, tests and hosts include.
+my $PUBLIC = 'statespace.h';
+# Made by the build.
+my %MADE = ('core/sandbox/filter.c' => 'filters.h');
+# How many files of one folder may include one another in a circle.
+my $CIRCLE_MOST = 3;
 
 # Foreign headers and the files that may include them.
 my %FOREIGN = (
-	'yaml.h' => [qw(core/yaml.c)],
-	'pcre2.h' => [qw(core/pattern.c)],
-	'cjson/cJSON.h' => [qw(core/proto.c core/proto_frame.c
-		core/rpc.c)],
-	'nettle/hmac.h' => [qw(core/digest.c)],
-	'nettle/memops.h' => [qw(core/digest.c)],
-	'nettle/sha2.h' => [qw(core/digest.c)],
-	'seccomp.h' => [qw(core/filters/make.c)],
-	(map { $_ => [qw(core/markdown.c)] } qw(cmark-gfm.h
+	'yaml.h' => [qw(core/page/yaml.c)],
+	'pcre2.h' => [qw(core/page/pattern.c)],
+	'cjson/cJSON.h' => [qw(core/wire/proto.c core/wire/frame.c
+		core/wire/rpc.c)],
+	'nettle/hmac.h' => [qw(core/base/digest.c)],
+	'nettle/memops.h' => [qw(core/base/digest.c)],
+	'nettle/sha2.h' => [qw(core/base/digest.c)],
+	'seccomp.h' => [qw(core/sandbox/filters/make.c)],
+	(map { $_ => [qw(core/page/markdown.c)] } qw(cmark-gfm.h
 		cmark-gfm-core-extensions.h cmark-gfm-extension_api.h)),
-	'fcgiapp.h' => [qw(fcgi/gate.c)],
+	'fcgiapp.h' => [qw(fcgi/connection.c)],
 	'curl/curl.h' => [qw(fcgi/curl.c)],
 );
 
-# The C library and the kernel; a pure room keeps to the first line.
-my $PURE = qr{^(?:assert|ctype|errno|float|fnmatch|inttypes|limits|locale|
-	math|setjmp|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|
-	stdlib|string|strings|
-	wchar|arpa/inet|netinet/in)\.h$}x;
-my $SYSTEM = qr{$PURE|^(?:dirent|elf|err|fcntl|ftw|getopt|grp|link|netdb|poll|
-	pthread|pwd|sched|search|signal|spawn|syslog|termios|time|
-	unistd|
-	(?:asm|linux|net|netinet|sys)/[\w/]+)\.h$}x;
+# The C library and the kernel; a pure folder keeps to the first line.
+my $PURE_HEADER = qr{^(?:assert|ctype|errno|float|fnmatch|inttypes|limits|
+	locale|math|setjmp|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|
+	stdio|stdlib|string|strings|wchar|arpa/inet|netinet/in)\.h$}x;
+my $SYSTEM_HEADER = qr{$PURE_HEADER|^(?:dirent|elf|err|fcntl|ftw|getopt|grp|
+	ifaddrs|link|netdb|poll|pthread|pwd|sched|search|signal|spawn|syslog|
+	termios|time|unistd|(?:asm|linux|net|netinet|sys)/[\w/]+)\.h$}x;
+
+my %place = map { $FOLDERS[$_] => $_ } 0 .. $#FOLDERS;
 
 # Every #include of a file: [line, '"' or '<', name].
 sub includes
@@ -74,34 +64,21 @@ sub includes
 	return @found;
 }
 
-my (%floor_of, %place);
-for my $floor (@FLOORS) {
-	$floor_of{$_} = $floor for @{ $floor->{rooms} };
-	$place{ $floor->{rooms}[$_] } = $_ for 0 .. $#{ $floor->{rooms} };
-}
-
-# core/toml_scalar.h is a part of toml, core/filters/make.c of filters.
-sub room
+# "core/page/yaml.c" and "page/yaml.h" lie in page.
+sub folder
 {
-	my ($name) = $_[0] =~ m{^(?:core/)?([^/]+)(?:\.[ch]|/[^/]+)$} or return '';
-
-	$name =~ s/_.*// unless $floor_of{$name};
-	return $name;
+	return $_[0] =~ m{^(?:core/)?([^/]+)/} ? $1 : '';
 }
 
-# Why a file of room $from may not include a header of room $to; '' if it may.
+# Why a file in folder $from may not include $name; '' if it may.
 sub refused
 {
-	my ($from, $to) = @_;
-	my ($floor, $other) = @floor_of{ $from, $to };
+	my ($from, $name) = @_;
+	my $to = folder($name);
 
-	return "$to has no place in the table" unless $other;
-	return '' if $from eq $to;
-	return $floor->{ordered} && $place{$to} > $place{$from}
-	    ? "$to stands to its right" : '' if $floor == $other;
-	return '' if grep { $_ eq $to || $_ eq $other->{name} }
-	    @{ $floor->{sees} };
-	return "the $floor->{name} floor does not see $to ($other->{name})";
+	return "\"$name\" names no folder of core/" unless exists $place{$to};
+	return "$to comes after $from" if $place{$to} > $place{$from};
+	return -e "core/$name" ? '' : "there is no core/$name";
 }
 
 # A header in angle brackets, or a foreign one in quotes.
@@ -113,22 +90,23 @@ sub refused_system
 		return (grep { $_ eq $path } @$owners) ? ''
 		    : "$name belongs to @$owners";
 	}
-	return "$name is in no list" unless $name =~ $SYSTEM;
-	return $pure && $name !~ $PURE ? "$name: this floor is pure" : '';
+	return "$name is in no list" unless $name =~ $SYSTEM_HEADER;
+	return $pure && $name !~ $PURE_HEADER
+	    ? "$name: this folder makes no system calls" : '';
 }
 
 sub wrongs_in_core
 {
 	my ($path) = @_;
-	my $room = room($path);
+	my $folder = folder($path);
 	my @wrong;
 
-	return "$room has no place in the table" unless $floor_of{$room};
+	return "$folder has no place in the order" unless exists $place{$folder};
 	for (includes($path)) {
 		my ($line, $kind, $name) = @$_;
-		next if $name eq 'statespace.h';
-		my $why = $kind eq '"' ? refused($room, room($name))
-		    : refused_system($path, $name, $floor_of{$room}{pure});
+		next if $name eq $PUBLIC || $name eq ($MADE{$path} // '');
+		my $why = $kind eq '"' ? refused($folder, $name)
+		    : refused_system($path, $name, $PURE{$folder});
 		push @wrong, "line $line: $why" if $why;
 	}
 	return @wrong;
@@ -143,13 +121,62 @@ sub wrongs_outside
 
 	for (includes($path)) {
 		my ($line, $kind, $name) = @$_;
-		next if $name eq 'statespace.h';
+		next if $name eq $PUBLIC;
 		my $why = $kind eq '<' ? refused_system($path, $name, 0)
 		    : -e "$folder/$name" ? ''
 		    : "$name is neither public nor of this folder";
 		push @wrong, "line $line: $why" if $why;
 	}
 	return @wrong;
+}
+
+# Modules (x.c and x.h are one) and what they include of their own folder.
+sub graph
+{
+	my %edges;
+
+	for my $path (@_) {
+		my $from = $path =~ s{^core/|\.[ch]$}{}gr;
+		$edges{$from} //= {};
+		for (includes($path)) {
+			my ($line, $kind, $name) = @$_;
+			my $to = $name =~ s{\.h$}{}r;
+			$edges{$from}{$to} = 1 if $kind eq '"' &&
+			    folder($to) eq folder($from) && $to ne $from;
+		}
+	}
+	return \%edges;
+}
+
+# What can be reached from a module.
+sub reached
+{
+	my ($edges, $from) = @_;
+	my (%seen, @todo);
+
+	@todo = keys %{ $edges->{$from} };
+	while (defined(my $at = pop @todo)) {
+		push @todo, keys %{ $edges->{$at} // {} } unless $seen{$at}++;
+	}
+	return \%seen;
+}
+
+# The circles: sets of modules each of which reaches all others.
+sub circles
+{
+	my ($edges) = @_;
+	my %reach = map { $_ => reached($edges, $_) } keys %$edges;
+	my (%done, @found);
+
+	for my $from (sort keys %$edges) {
+		next if $done{$from};
+		my @same = grep { $_ eq $from ||
+			($reach{$from}{$_} && ($reach{$_} // {})->{$from}) }
+		    sort keys %$edges;
+		$done{$_} = 1 for @same;
+		push @found, [@same] if @same > 1;
+	}
+	return @found;
 }
 
 sub check
@@ -162,24 +189,30 @@ sub check
 }
 
 # The rules themselves: what they must refuse, and what not.
-is(refused('base', 'base'), '', 'a room may include its own header');
-isnt(refused('base', 'fdio'), '', 'the ground looks only to its left');
-isnt(refused('node', 'clock'), '', 'reading has no clock');
-isnt(refused('spawn', 'site'), '', 'hands do not reach up to the desk');
-is(refused('handle', 'spawn'), '', 'the desk sees the hands');
-isnt(refused_system('core/toml.c', 'pcre2.h', 0), '',
+is(refused('base', 'base/buf.h'), '', 'a file includes from its own folder');
+is(refused('http', 'run/spawn.h'), '', 'a file includes from a lower folder');
+isnt(refused('run', 'site/site.h'), '', 'no file includes from a higher one');
+isnt(refused('base', 'buf.h'), '', 'an include names its folder');
+isnt(refused('base', 'base/none.h'), '', 'what is included exists');
+isnt(refused_system('core/page/toml.c', 'pcre2.h', 0), '',
 	'a foreign library has one file');
-isnt(refused_system('core/toml.c', 'sqlite3.h', 0), '',
+isnt(refused_system('core/page/toml.c', 'sqlite3.h', 0), '',
 	'an unknown library has none');
-isnt(refused_system('core/toml.c', 'unistd.h', 1), '',
-	'reading makes no system calls');
+isnt(refused_system('core/page/toml.c', 'unistd.h', 1), '',
+	'the pages make no system calls');
+is_deeply([circles({ a => { b => 1 }, b => { c => 1 }, c => { a => 1 },
+	d => { a => 1 } })], [[qw(a b c)]], 'a circle is found');
 
-my @core = grep { $_ ne 'core/statespace.h' }
-    glob 'core/*.[ch] core/*/*.[ch]';
-check($_, 'stays on its floor', wrongs_in_core($_)) for @core;
-check($_, 'lives on the public header', wrongs_outside($_))
+my @core = grep { $_ ne "core/$PUBLIC" }
+    glob 'core/*.[ch] core/*/*.[ch] core/*/*/*.[ch]';
+check($_, 'includes from its folder and those before', wrongs_in_core($_))
+    for @core;
+my @large = grep { @$_ > $CIRCLE_MOST } circles(graph(@core));
+ok(!@large, 'no circle within a folder has more than three files');
+diag("  circle: @$_") for @large;
+check($_, 'includes the public header and its own folder', wrongs_outside($_))
     for glob 'fcgi/*.[ch] examples/*/*.[ch]';
-check('core/statespace.h', 'needs nothing of ours', map { "includes $_->[2]" }
-	grep { $_->[1] eq '"' || $_->[2] !~ $SYSTEM }
-	includes('core/statespace.h'));
+check("core/$PUBLIC", 'includes nothing of ours', map { "includes $_->[2]" }
+	grep { $_->[1] eq '"' || $_->[2] !~ $SYSTEM_HEADER }
+	includes("core/$PUBLIC"));
 done_testing;

@@ -4,7 +4,7 @@
  * outside.  The ranges are written here as first and last address, from the
  * registries and not from the code.
  */
-#include "base.h"
+#include "base/base.h"
 #include "tap.h"
 
 #include <arpa/inet.h>

@@ -3,7 +3,7 @@
  * cgroup: the files, in a folder that plays the kernel's.  That a group really
  * bounds memory needs one that is delegated: the last checks, else skipped.
  */
-#include "cgroup.h"
+#include "run/cgroup.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fdio.h"
+#include "base/fdio.h"
 #include "tap.h"
 
 static char base[] = "/tmp/ss-cgroup-XXXXXX";

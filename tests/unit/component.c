@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#include "component.h"
+#include "site/component.h"
 #include "tap.h"
 
 static struct buf out = BUF_INIT(1 << 20);

@@ -8,9 +8,9 @@
 
 #include "tap.h"
 
-#include "config_keys.h"
-#include "fdio.h"
-#include "toml.h"
+#include "site/config_keys.h"
+#include "base/fdio.h"
+#include "page/toml.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ecma: which expressions JSON Schema is told, and how they are spelled. */
-#include "ecma.h"
+#include "wire/ecma.h"
 #include "tap.h"
 
 static const struct {

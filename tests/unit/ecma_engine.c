@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "ecma.h"
-#include "json.h"
-#include "pattern.h"
+#include "wire/ecma.h"
+#include "wire/json.h"
+#include "page/pattern.h"
 #include "tap.h"
 
 #define GENERATED 6000

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Variables: who may set which, what becomes of $NAME, agent's words. */
-#include "env.h"
-#include "proto.h"
+#include "page/env.h"
+#include "wire/proto.h"
 #include "tap.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* fence: which blocks of a page are components, and which only look so. */
-#include "fence.h"
+#include "page/fence.h"
 
-#include "markdown.h"
+#include "page/markdown.h"
 #include "tap.h"
 
 static void

@@ -2,7 +2,7 @@
 /*
  * html: a page as a person meets it, and that nothing in it leaves its place.
  */
-#include "html.h"
+#include "http/html.h"
 #include "tap.h"
 
 static struct buf out = BUF_INIT((size_t)8 << 20);

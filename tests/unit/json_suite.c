@@ -7,8 +7,8 @@
  * JSON_SUITE names the directory test_parsing; a checkout may have it beside
  * it in ../shared/vectors.
  */
-#include "json.h"
-#include "proto.h"
+#include "wire/json.h"
+#include "wire/proto.h"
 #include "tap.h"
 
 #include <dirent.h>

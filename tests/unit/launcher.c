@@ -5,8 +5,8 @@
  */
 #include <signal.h>
 
-#include "clock.h"
-#include "sandbox.h"
+#include "base/clock.h"
+#include "sandbox/sandbox.h"
 #include "tap.h"
 #include "trial.h"
 

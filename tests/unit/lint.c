@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tap.h"
 
-#include "lint.h"
+#include "page/lint.h"
 
 static const struct ss_pair server[] = { { "API_KEY", "s3cret" } };
 

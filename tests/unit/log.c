@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* log: one event, one whole line; its time and its numbers. */
-#include "log.h"
+#include "base/log.h"
 
 #include <time.h>
 
-#include "clock.h"
+#include "base/clock.h"
 #include "tap.h"
 
 static char line[LOG_LINE_MAX];

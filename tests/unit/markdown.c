@@ -4,7 +4,7 @@
  */
 #include <time.h>
 
-#include "markdown.h"
+#include "page/markdown.h"
 #include "tap.h"
 
 static struct buf html = BUF_INIT((size_t)32 << 20);

@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "mcp_message.h"
-#include "mcp_round.h"
+#include "mcp/message.h"
+#include "mcp/round.h"
 #include "tap.h"
 
 static struct ss_site site;

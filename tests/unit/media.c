@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Types of files, JSON or not, and what a client prefers. */
-#include "media.h"
+#include "wire/media.h"
 #include "tap.h"
 
 static void

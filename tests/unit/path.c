@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Request paths: what is refused, how the rest is tidied. */
-#include "path.h"
+#include "wire/path.h"
 #include "tap.h"
 
 #include <stdlib.h>

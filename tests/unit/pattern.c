@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "pattern.h"
+#include "page/pattern.h"
 
 static enum pattern_result
 search_bytes(const char *source, const char *word, size_t len)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The bodies on the wire: what a request may say, what an answer looks like. */
-#include "json.h"
-#include "proto.h"
+#include "wire/json.h"
+#include "wire/proto.h"
 #include "tap.h"
-#include "toolcall.h"
+#include "page/toolcall.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -237,9 +237,9 @@ called(void)
 
 	text[0] = '\0';
 	for (size_t i = 0; i < request.call_arg_count; i++) {
-		const struct toolcall_argument *a = &request.call_args[i];
+		const struct proto_argument *a = &request.call_args[i];
 		const char *what =
-			a->kind == TOOLCALL_TEXT ? a->text.data : a->found;
+			a->kind == PROTO_TEXT ? a->text.data : a->found;
 
 		at += (size_t)snprintf(
 			text + at, sizeof(text) - at, "%s=", a->name);
@@ -249,7 +249,7 @@ called(void)
 		for (size_t k = 0; k < a->pair_count; k++)
 			at += (size_t)snprintf(text + at, sizeof(text) - at,
 				"{%s:%s}", a->pairs[k].name, a->pairs[k].value);
-		if (a->kind == TOOLCALL_TEXT || a->kind == TOOLCALL_OTHER)
+		if (a->kind == PROTO_TEXT || a->kind == PROTO_OTHER)
 			at += (size_t)snprintf(
 				text + at, sizeof(text) - at, "%s", what);
 		at += (size_t)snprintf(text + at, sizeof(text) - at, ";");
@@ -260,7 +260,7 @@ called(void)
 static bool
 is_other(size_t i, const char *found)
 {
-	return request.call_args[i].kind == TOOLCALL_OTHER &&
+	return request.call_args[i].kind == PROTO_OTHER &&
 		strcmp(request.call_args[i].found, found) == 0;
 }
 

@@ -14,9 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "clock.h"
-#include "fdio.h"
-#include "root.h"
+#include "base/clock.h"
+#include "base/fdio.h"
+#include "files/root.h"
 #include "tap.h"
 
 static char base[] = "/tmp/ss-root-XXXXXX";

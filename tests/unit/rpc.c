@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* rpc: which messages are taken, and what an error may answer to. */
-#include "base64.h"
-#include "digest.h"
-#include "rpc.h"
+#include "base/base64.h"
+#include "base/digest.h"
+#include "wire/rpc.h"
 #include "tap.h"
 
 static struct rpc rpc;

@@ -3,7 +3,7 @@
  * sandbox, policy: each wall, at both levels, beside a control that runs the
  * same attack with the sandbox off and succeeds.
  */
-#include "sandbox.h"
+#include "sandbox/sandbox.h"
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "base/clock.h"
 #include "tap.h"
 #include "trial.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* scratch: whatever a tool leaves, the next one finds an empty directory. */
-#include "scratch.h"
+#include "files/scratch.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "base/clock.h"
 #include "tap.h"
 
 static void

@@ -16,9 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "clock.h"
-#include "fdio.h"
-#include "spawn.h"
+#include "base/clock.h"
+#include "base/fdio.h"
+#include "run/spawn.h"
 #include "tap.h"
 
 static char base[] = "/tmp/ss-spawn-XXXXXX";

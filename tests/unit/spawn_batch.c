@@ -11,9 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "clock.h"
-#include "fdio.h"
-#include "spawn.h"
+#include "base/clock.h"
+#include "base/fdio.h"
+#include "run/spawn.h"
 #include "tap.h"
 
 #define MOST 24

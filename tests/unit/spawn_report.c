@@ -3,8 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "fdio.h"
-#include "spawn.h"
+#include "base/fdio.h"
+#include "run/spawn.h"
 #include "tap.h"
 
 static struct spawn_result result;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tap.h"
 
-#include "frontmatter.h"
+#include "page/frontmatter.h"
 
 static struct arena arena;
 static struct frontmatter f;

@@ -10,8 +10,8 @@
 
 #include "tap.h"
 
-#include "fdio.h"
-#include "toml.h"
+#include "base/fdio.h"
+#include "page/toml.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The file tools: their words, their patterns, their work beneath a folder. */
-#include "tool.h"
+#include "tools/tool.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "tap.h"
-#include "tool_files.h"
-#include "tool_wildcard.h"
+#include "tools/files.h"
+#include "tools/wildcard.h"
 
 static struct ss_error err;
 static struct arena arena;

@@ -3,8 +3,8 @@
 #include <arpa/inet.h>
 
 #include "tap.h"
-#include "tool.h"
-#include "tool_parts.h"
+#include "tools/tool.h"
+#include "tools/parts.h"
 
 static struct ss_http http;
 static struct ss_error err;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* toolcall: names of tools and arguments, and arguments back to words. */
-#include "frontmatter.h"
+#include "page/frontmatter.h"
 #include "tap.h"
-#include "toolcall.h"
+#include "page/toolcall.h"
 
 static struct arena arena;
 static struct frontmatter front;
@@ -85,7 +85,7 @@ static struct ss_error err;
 static struct proto_request request;
 
 static enum ss_err
-words(const char *line, const struct toolcall_argument *args, size_t count)
+words(const char *line, const struct proto_argument *args, size_t count)
 {
 	err = (struct ss_error){ 0 };
 	return toolcall_words(&arena, tool(line), args, count, &request, &err);
@@ -95,19 +95,19 @@ static void
 calls(void)
 {
 	struct ss_text items[] = { TEXT("-n"), TEXT("3") };
-	struct toolcall_argument file = {
-		.name = "file", .kind = TOOLCALL_TEXT, .text = TEXT("{x}.md")
+	struct proto_argument file = {
+		.name = "file", .kind = PROTO_TEXT, .text = TEXT("{x}.md")
 	};
-	struct toolcall_argument extra = { .name = "args",
-		.kind = TOOLCALL_LIST,
+	struct proto_argument extra = { .name = "args",
+		.kind = PROTO_LIST,
 		.items = items,
 		.item_count = 2 };
-	struct toolcall_argument number = {
-		.name = "file", .kind = TOOLCALL_OTHER, .found = "a number"
+	struct proto_argument number = {
+		.name = "file", .kind = PROTO_OTHER, .found = "a number"
 	};
-	struct toolcall_argument both[] = { extra, file };
-	struct toolcall_argument in = {
-		.name = "stdin", .kind = TOOLCALL_TEXT, .text = TEXT("hello")
+	struct proto_argument both[] = { extra, file };
+	struct proto_argument in = {
+		.name = "stdin", .kind = PROTO_TEXT, .text = TEXT("hello")
 	};
 
 	is_int(words("[head, {file}]", both, 2), SS_OK, "in any order");

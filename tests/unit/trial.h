@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sandbox.h"
+#include "sandbox/sandbox.h"
 #include "tap.h"
 
 /* Not below /tmp, where nothing can be granted. */
@@ -120,7 +120,7 @@ prepare(struct arena *arena, struct policy *p, struct ruleset *r,
 		return false;
 	if (trial.plain_sh)
 		p->exec_any = false;
-	seen->code = policy_ruleset(arena, p, r, err);
+	seen->code = ruleset_make(arena, p, r, err);
 	return seen->code == SS_OK;
 }
 
@@ -204,16 +204,16 @@ worker(void *ctx)
 	arena_init(&arena, 0);
 	seen->level = sandbox_self()->level;
 	if (prepare(&arena, &policy, &ruleset, &err)) {
-		seen->fresh = policy_ruleset_is_fresh(&ruleset);
+		seen->fresh = ruleset_is_fresh(&ruleset);
 		if (trial.many)
 			run_batch(&policy, &ruleset, &err);
 		for (unsigned i = 0;
 			!trial.many && i <= trial.runs && seen->code == SS_OK;
 			i++)
 			run_once(&policy, &ruleset, &err);
-		seen->fresh_after = policy_ruleset_is_fresh(&ruleset);
+		seen->fresh_after = ruleset_is_fresh(&ruleset);
 	}
-	policy_ruleset_release(&ruleset);
+	ruleset_release(&ruleset);
 	arena_release(&arena);
 	snprintf(seen->message, sizeof(seen->message), "%s", err.message);
 	snprintf(seen->detail, sizeof(seen->detail), "%s", err.detail);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "frontmatter.h"
+#include "page/frontmatter.h"
 
 static const char *
 text(const cJSON *item, const char *key)

@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "catalog.h"
-#include "listing.h"
+#include "site/catalog.h"
+#include "site/listing.h"
 #include "tap.h"
 
 static char dir[] = "/tmp/statespace-virtual-XXXXXX";

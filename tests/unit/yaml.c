@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "yaml_parse.h"
+#include "page/yaml.h"
 
 static struct arena arena;
 static struct ss_error err;

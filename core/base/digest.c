@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/digest.h"
+
+#include <nettle/hmac.h>
+#include <nettle/memops.h>
+#include <nettle/sha2.h>
+
+static void
+add(struct sha256_ctx *ctx, const char *data, size_t len)
+{
+	sha256_update(ctx, len, (const uint8_t *)data);
+}
+
+void
+digest_parts(const struct ss_text *parts, size_t count,
+	uint8_t out[static DIGEST_BYTES])
+{
+	struct sha256_ctx ctx;
+
+	sha256_init(&ctx);
+	for (size_t i = 0; i < count; i++) {
+		add(&ctx, parts[i].data, parts[i].len);
+		add(&ctx, "", 1);
+	}
+	sha256_digest(&ctx, DIGEST_BYTES, out);
+}
+
+void
+digest_of(const char *data, size_t len, uint8_t out[static DIGEST_BYTES])
+{
+	struct sha256_ctx ctx;
+
+	sha256_init(&ctx);
+	add(&ctx, data, len);
+	sha256_digest(&ctx, DIGEST_BYTES, out);
+}
+
+void
+digest_keyed(const uint8_t key[static DIGEST_BYTES], const char *data,
+	size_t len, uint8_t out[static DIGEST_BYTES])
+{
+	struct hmac_sha256_ctx ctx;
+
+	hmac_sha256_set_key(&ctx, DIGEST_BYTES, key);
+	hmac_sha256_update(&ctx, len, (const uint8_t *)data);
+	hmac_sha256_digest(&ctx, DIGEST_BYTES, out);
+}
+
+void
+digest_hex(const uint8_t *bytes, size_t len, char *out)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < len; i++) {
+		*out++ = digits[bytes[i] >> 4];
+		*out++ = digits[bytes[i] & 15];
+	}
+	*out = '\0';
+}
+
+bool
+digest_equal(const uint8_t *a, const uint8_t *b, size_t len)
+{
+	return memeql_sec(a, b, len) != 0;
+}

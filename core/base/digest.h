@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SHA-256 (FIPS 180-4) and HMAC over it (RFC 2104): the only file that knows
+ * nettle.  Pure.
+ */
+#ifndef SS_BASE_DIGEST_H
+#define SS_BASE_DIGEST_H
+
+#include "base/base.h"
+
+#define DIGEST_BYTES 32
+#define DIGEST_HEX 64
+
+/* Of all parts, one behind the other, each followed by a NUL. */
+void digest_parts(const struct ss_text *parts, size_t count,
+	uint8_t out[static DIGEST_BYTES]);
+void digest_of(const char *data, size_t len, uint8_t out[static DIGEST_BYTES]);
+void digest_keyed(const uint8_t key[static DIGEST_BYTES], const char *data,
+	size_t len, uint8_t out[static DIGEST_BYTES]);
+/* Lower case; a NUL behind the last digit. */
+void digest_hex(const uint8_t *bytes, size_t len, char *out);
+/* In a time that does not tell where they differ. */
+bool digest_equal(const uint8_t *a, const uint8_t *b, size_t len);
+
+#endif

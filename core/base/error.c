@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+static const struct {
+	const char *code;
+	int status;
+} table[] = {
+	[SS_OK] = { "ok", 200 },
+	[SS_BAD_REQUEST] = { "bad_request", 400 },
+	[SS_BAD_ENV] = { "bad_env", 400 },
+	[SS_NO_FRONTMATTER] = { "no_frontmatter", 400 },
+	[SS_BAD_FRONTMATTER] = { "bad_frontmatter", 400 },
+	[SS_UNAUTHORIZED] = { "unauthorized", 401 },
+	[SS_NOT_ALLOWED] = { "not_allowed", 403 },
+	[SS_PATH_REFUSED] = { "path_refused", 403 },
+	[SS_ADDRESS_REFUSED] = { "address_refused", 403 },
+	[SS_ORIGIN_REFUSED] = { "origin_refused", 403 },
+	[SS_CAPABILITY_REFUSED] = { "capability_refused", 403 },
+	[SS_NOT_FOUND] = { "not_found", 404 },
+	[SS_METHOD] = { "method", 405 },
+	[SS_TIMEOUT] = { "timeout", 408 },
+	[SS_BODY_TOO_LARGE] = { "body_too_large", 413 },
+	[SS_COMMAND_TOO_LARGE] = { "command_too_large", 413 },
+	[SS_OUTPUT_TOO_LARGE] = { "output_too_large", 413 },
+	[SS_CONTENT_TYPE] = { "content_type", 415 },
+	[SS_HOST_REFUSED] = { "host_refused", 421 },
+	[SS_EXEC_FAILED] = { "exec_failed", 500 },
+	[SS_INTERNAL] = { "internal", 500 },
+	[SS_NETWORK] = { "network", 502 },
+	[SS_OVERLOADED] = { "overloaded", 503 },
+	[SS_SANDBOX_UNAVAILABLE] = { "sandbox_unavailable", 503 },
+	[SS_CONFIG] = { "config", 500 },
+	[SS_GONE] = { "gone", 500 },
+};
+
+const char *
+ss_version(void)
+{
+	return SS_VERSION;
+}
+
+const char *
+ss_err_code(enum ss_err code)
+{
+	return (size_t)code < ARRAY_LEN(table) ? table[code].code : "internal";
+}
+
+int
+ss_err_status(enum ss_err code)
+{
+	return (size_t)code < ARRAY_LEN(table) ? table[code].status : 500;
+}
+
+/* Formats into a fixed field; a text that does not fit is cut whole UTF-8. */
+static void
+fill(char *field, size_t cap, const char *format, va_list args)
+{
+	int n = vsnprintf(field, cap, format, args);
+
+	if (n >= 0 && (size_t)n >= cap)
+		field[utf8_cut(field, cap, cap - 1)] = '\0';
+}
+
+enum ss_err
+error_set(struct ss_error *err, enum ss_err code, const char *message, ...)
+{
+	va_list args;
+
+	if (err == NULL)
+		return code;
+	error_clear(err);
+	err->code = code;
+	va_start(args, message);
+	fill(err->message, sizeof(err->message), message, args);
+	va_end(args);
+	return code;
+}
+
+void
+error_hint(struct ss_error *err, const char *hint, ...)
+{
+	va_list args;
+
+	if (err == NULL)
+		return;
+	va_start(args, hint);
+	fill(err->hint, sizeof(err->hint), hint, args);
+	va_end(args);
+}
+
+void
+error_detail(struct ss_error *err, const char *detail, ...)
+{
+	va_list args;
+
+	if (err == NULL)
+		return;
+	va_start(args, detail);
+	fill(err->detail, sizeof(err->detail), detail, args);
+	va_end(args);
+}
+
+enum ss_err
+error_internal(struct ss_error *err, int number, const char *detail, ...)
+{
+	va_list args;
+
+	if (err == NULL)
+		return SS_INTERNAL;
+	error_set(err, SS_INTERNAL,
+		"an internal error; the operator's log has it");
+	err->sys_errno = number;
+	va_start(args, detail);
+	fill(err->detail, sizeof(err->detail), detail, args);
+	va_end(args);
+	return SS_INTERNAL;
+}
+
+enum ss_err
+error_memory(struct ss_error *err)
+{
+	return error_internal(err, ENOMEM, "out of memory");
+}
+
+/* Only the first bytes: the fields are large and an empty one is empty. */
+void
+error_clear(struct ss_error *err)
+{
+	if (err == NULL)
+		return;
+	err->code = SS_OK;
+	err->sys_errno = 0;
+	err->message[0] = err->hint[0] = err->detail[0] = '\0';
+}

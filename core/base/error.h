@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Filling a struct ss_error, once, where the failure happens.  Every function
+ * returns the code, so that a refusal is one line:
+ *
+ *	return error_set(err, SS_BAD_REQUEST, "the path holds a NUL byte");
+ *
+ * The message goes to the client: no path outside the site, no value of a
+ * variable, nothing internal.  All accept err == NULL.
+ */
+#ifndef SS_BASE_ERROR_H
+#define SS_BASE_ERROR_H
+
+#include "base/base.h"
+
+enum ss_err error_set(struct ss_error *err, enum ss_err code,
+	const char *message, ...) PRINTF_LIKE(3, 4);
+/* What the client may do about it; added to a filled error. */
+void error_hint(struct ss_error *err, const char *hint, ...) PRINTF_LIKE(2, 3);
+/* For the operator only; added to a filled error. */
+void
+error_detail(struct ss_error *err, const char *detail, ...) PRINTF_LIKE(2, 3);
+/*
+ * SS_INTERNAL with the client's standard sentence; number is errno as stored
+ * at the line of the call (0: none), detail says which call on what.
+ */
+enum ss_err error_internal(struct ss_error *err, int number, const char *detail,
+	...) PRINTF_LIKE(3, 4);
+enum ss_err error_memory(struct ss_error *err);
+void error_clear(struct ss_error *err);
+
+#endif

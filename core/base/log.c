@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/log.h"
+
+#include "base/clock.h"
+
+#define VALUE_MAX_BYTES 512
+
+/* What does not fit makes the line one that is not handed on. */
+static void
+add(struct log_line *l, const char *data, size_t len)
+{
+	if (len > sizeof(l->text) - 1 - l->len) {
+		l->full = true;
+		return;
+	}
+	memcpy(l->text + l->len, data, len);
+	l->len += len;
+}
+
+static void
+add_char(struct log_line *l, char c)
+{
+	add(l, &c, 1);
+}
+
+static void
+add_escape(struct log_line *l, unsigned char c)
+{
+	static const char hex[] = "0123456789abcdef";
+	const char code[] = { '\\', 'u', '0', '0', hex[c >> 4], hex[c & 15] };
+
+	if (c == '"' || c == '\\')
+		add(l, (const char[]){ '\\', (char)c }, 2);
+	else
+		add(l, code, sizeof(code));
+}
+
+static void
+escaped(struct log_line *l, const char *value, size_t len)
+{
+	for (size_t i = 0, n; i < len; i += n) {
+		unsigned char c = (unsigned char)value[i];
+
+		n = utf8_sequence(value + i, len - i);
+		if (n == 0) {
+			n = 1;
+			add(l, "\xef\xbf\xbd", 3);
+		} else if (c == '"' || c == '\\' || c < 0x20 || c == 0x7f) {
+			add_escape(l, c);
+		} else {
+			add(l, value + i, n);
+		}
+	}
+}
+
+/* logfmt: a value stands bare when nothing in it can be taken for syntax. */
+static bool
+is_bare(const char *value, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)value[i];
+
+		if (c <= ' ' || c >= 0x7f || c == '"' || c == '=' || c == '\\')
+			return false;
+	}
+	return len > 0;
+}
+
+static void
+key_of(struct log_line *l, const char *key)
+{
+	bool json = l->format == LOG_JSON;
+
+	if (l->len > (json ? 1 : 0))
+		add_char(l, json ? ',' : ' ');
+	if (json)
+		add_char(l, '"');
+	add(l, key, strlen(key));
+	add(l, json ? "\":" : "=", json ? 2 : 1);
+}
+
+void
+log_begin(struct log_line *l, enum log_format format, const char *event)
+{
+	char stamp[CLOCK_STAMP];
+
+	l->format = format;
+	l->len = 0;
+	l->full = false;
+	if (format == LOG_JSON)
+		add_char(l, '{');
+	clock_stamp(stamp);
+	log_text(l, "time", stamp);
+	log_text(l, "event", event);
+}
+
+void
+log_text(struct log_line *l, const char *key, const char *value)
+{
+	size_t len, full;
+
+	if (value == NULL)
+		return;
+	full = strlen(value);
+	len = utf8_cut(value, full, VALUE_MAX_BYTES);
+	key_of(l, key);
+	if (l->format == LOG_LOGFMT && is_bare(value, len)) {
+		add(l, value, len);
+		return;
+	}
+	add_char(l, '"');
+	escaped(l, value, len);
+	add_char(l, '"');
+}
+
+void
+log_number(struct log_line *l, const char *key, int64_t value)
+{
+	char digits[NUMBER_MAX];
+	size_t len = number_text(digits, value);
+
+	key_of(l, key);
+	add(l, digits, len);
+}
+
+void
+log_ms(struct log_line *l, const char *key, uint64_t us)
+{
+	char digits[NUMBER_MAX];
+	size_t len = number_ms(digits, us);
+
+	key_of(l, key);
+	add(l, digits, len);
+}
+
+void
+log_end(struct log_line *l, void (*fn)(void *ctx, const char *line, size_t len),
+	void *ctx)
+{
+	if (l->format == LOG_JSON)
+		add_char(l, '}');
+	l->text[l->len] = '\0';
+	if (fn != NULL && !l->full)
+		fn(ctx, l->text, l->len);
+}

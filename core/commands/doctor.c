@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* What this kernel and account can confine (ss_site_probe). */
+#include "base/error.h"
+#include "sandbox/sandbox.h"
+#include "site/site.h"
+
+#define PROBES_MAX 32
+
+enum ss_err
+ss_site_probe(struct ss_site *site,
+	void (*fn)(void *ctx, const struct ss_probe *probe), void *ctx,
+	const char **level, const char **why, struct ss_error *err)
+{
+	struct sandbox_probe found[PROBES_MAX];
+	enum ss_err code = site_needs_open(site, err);
+	size_t count;
+
+	if (code != SS_OK)
+		return code;
+	count = fn == NULL ? 0 : sandbox_probe(&site->plan, found, PROBES_MAX);
+	for (size_t i = 0; i < count; i++)
+		fn(ctx,
+			&(struct ss_probe){ .name = found[i].name,
+				.works = found[i].works,
+				.needed = found[i].needed,
+				.detail = found[i].detail,
+				.remedy = found[i].remedy });
+	*level = sandbox_level_name(sandbox_decide(&site->plan));
+	*why = site->plan.why;
+	return SS_OK;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The site's directory, held open: resolves a clean path beneath it and hands
+ * out the descriptor that was checked (PROTOCOL section 1).  openat2 where the
+ * kernel has it, else a walk, component by component.
+ */
+#ifndef SS_FILES_ROOT_H
+#define SS_FILES_ROOT_H
+
+#include "base/base.h"
+#include "base/error.h"
+
+struct root {
+	int fd;                 /* O_PATH directory */
+	bool walk;              /* never openat2: set by tests, or ENOSYS */
+	uint64_t device, inode; /* of the directory, to notice a deploy */
+};
+
+#define ROOT_INIT ((struct root){ .fd = -1 })
+
+/* SS_CONFIG, in one sentence, when it is no directory that can be read. */
+enum ss_err root_open(struct root *r, const char *path, struct ss_error *err);
+/* The directory that fd has open, once more; name is for the error. */
+enum ss_err
+root_reopen(struct root *r, int fd, const char *name, struct ss_error *err);
+void root_close(struct root *r);
+
+/* What a caller of root_resolve wants to hold. */
+enum root_want {
+	ROOT_FILE,        /* doc->dir_fd stays -1 */
+	ROOT_FILE_AND_DIR /* the file was opened in doc->dir_fd: one call more */
+};
+
+/*
+ * Opens what a clean path (ss_path_clean) names, by PROTOCOL's order: file,
+ * directory's README.md, path.md.  Fills every member of doc but data; on
+ * failure doc holds no descriptor.
+ * Errors  SS_NOT_FOUND, SS_PATH_REFUSED (leaves the root), SS_INTERNAL.
+ */
+enum ss_err root_resolve(const struct root *r, const char *path,
+	enum root_want want, struct ss_document *doc, struct ss_error *err);
+/*
+ * One path exactly, no order, beneath the root: flags as for open(2), without
+ * O_CREAT; always close-on-exec, non-blocking.  "" is the root itself.  *fd on
+ * success.
+ */
+enum ss_err root_open_at(const struct root *r, const char *path, int flags,
+	int *fd, struct ss_error *err);
+void document_close(struct ss_document *doc);
+
+#endif

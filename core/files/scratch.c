@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Emptying a tree that an enemy built: no path is followed, nothing recurses.
+ * A directory inside a directory is moved up to the top before it is looked
+ * into, so that two descriptors are enough for any depth.
+ */
+#include "files/scratch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fdio.h"
+
+/* What is left after that is for a later birth: a worker leaves promptly. */
+#define CLOSE_BUDGET_MS 500
+
+#define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+
+enum ss_err
+scratch_take(struct scratch *s, const char *path, struct ss_error *err)
+{
+	snprintf(s->path, sizeof(s->path), "%s", path);
+	s->fd = open(path, DIR_FLAGS);
+	if (s->fd < 0)
+		return error_internal(err, errno, "open the scratch %s", path);
+	s->owner = getpid();
+	return SS_OK;
+}
+
+enum ss_err
+scratch_make(struct scratch *s, struct ss_error *err)
+{
+	char path[] = "/tmp/statespace-scratch.XXXXXX";
+
+	/* A directory with the group's bit would hand it on. */
+	if (mkdtemp(path) == NULL || chmod(path, 0700) != 0)
+		return error_internal(err, errno, "make a scratch below /tmp");
+	s->made = true;
+	return scratch_take(s, path, err);
+}
+
+static bool
+is_dot(const char *name)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+/* What empty one directory needs to know of the whole. */
+struct sweep {
+	int top;
+	uint64_t deadline_ms;
+	unsigned moved; /* for names at the top */
+	bool failed;
+};
+
+/*
+ * Looking into a directory, and moving it (which rewrites its ".."), need its
+ * mode; whether that worked shows at the next step.
+ */
+static void
+open_up(int dir, const char *name)
+{
+	struct stat st;
+
+	/* fchmodat(2) follows links, and some may resist being removed. */
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		S_ISDIR(st.st_mode) && fchmodat(dir, name, 0700, 0) != 0)
+		errno = 0;
+}
+
+/*
+ * Removes one entry of dir; a directory that is not empty is moved to the top
+ * (or stays, when dir is the top) and *left is set.
+ */
+static void
+remove_entry(struct sweep *w, int dir, const char *name, bool *left)
+{
+	char up[32];
+
+	if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)
+		return;
+	if (unlinkat(dir, name, AT_REMOVEDIR) == 0)
+		return;
+	*left = true;
+	if (dir == w->top)
+		return;
+	open_up(dir, name);
+	do
+		snprintf(up, sizeof(up), "s%u", w->moved++);
+	while (renameat2(dir, name, w->top, up, RENAME_NOREPLACE) != 0 &&
+		errno == EEXIST);
+}
+
+/* One pass over dir: true when something is still in it or above it. */
+static bool
+sweep_once(struct sweep *w, int dir)
+{
+	_Alignas(struct fd_entry) char buffer[4096];
+	bool left = false;
+	long n;
+
+	lseek(dir, 0, SEEK_SET);
+	while ((n = syscall(SYS_getdents64, dir, buffer, sizeof(buffer))) > 0) {
+		for (long at = 0; at < n;) {
+			struct fd_entry *e =
+				(struct fd_entry *)(void *)(buffer + at);
+
+			at += e->length;
+			if (!is_dot(e->name))
+				remove_entry(w, dir, e->name, &left);
+		}
+		if (clock_ms() >= w->deadline_ms) {
+			w->failed = true;
+			return true;
+		}
+	}
+	return left || n < 0;
+}
+
+/* Empties what stands in the directories at the top. */
+static void
+sweep_children(struct sweep *w)
+{
+	DIR *top = fdopendir(openat(w->top, ".", DIR_FLAGS));
+	struct dirent *e;
+	int fd;
+
+	if (top == NULL) {
+		w->failed = true;
+		return;
+	}
+	while (!w->failed && (e = readdir(top)) != NULL) {
+		if (is_dot(e->d_name))
+			continue;
+		open_up(w->top, e->d_name);
+		fd = openat(w->top, e->d_name, DIR_FLAGS);
+		if (fd < 0)
+			continue;
+		sweep_once(w, fd);
+		close(fd);
+	}
+	closedir(top);
+}
+
+static bool
+is_intact(const struct scratch *s)
+{
+	struct stat st;
+
+	return fstat(s->fd, &st) == 0 && (st.st_mode & 0700) == 0700 &&
+		st.st_nlink > 0;
+}
+
+/* One getdents tells: "." and ".." are all there is. */
+static bool
+holds_nothing(int fd)
+{
+	_Alignas(struct fd_entry) char buffer[512];
+	long n;
+
+	lseek(fd, 0, SEEK_SET);
+	n = syscall(SYS_getdents64, fd, buffer, sizeof(buffer));
+	if (n < 0)
+		return false;
+	for (long at = 0; at < n;) {
+		struct fd_entry *e = (struct fd_entry *)(void *)(buffer + at);
+
+		at += e->length;
+		if (!is_dot(e->name))
+			return false;
+	}
+	return true;
+}
+
+bool
+scratch_empty(struct scratch *s, uint32_t budget_ms)
+{
+	struct sweep w = { .top = s->fd,
+		.deadline_ms = clock_ms() + budget_ms };
+
+	if (s->fd < 0)
+		return false;
+	if (holds_nothing(s->fd))
+		return is_intact(s);
+	fchmod(s->fd, 0700);
+	while (!w.failed && sweep_once(&w, s->fd))
+		sweep_children(&w);
+	return !w.failed && is_intact(s) && holds_nothing(s->fd);
+}
+
+void
+scratch_close(struct scratch *s)
+{
+	if (s->made && s->owner == getpid()) {
+		scratch_empty(s, CLOSE_BUDGET_MS);
+		rmdir(s->path);
+	}
+	fd_close(&s->fd);
+	*s = SCRATCH_INIT;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The tools' private directory, TMPDIR: empty before every run, whatever the
+ * run before it left there.
+ */
+#ifndef SS_FILES_SCRATCH_H
+#define SS_FILES_SCRATCH_H
+
+#include "base/base.h"
+#include "base/error.h"
+
+struct scratch {
+	int fd; /* the directory; -1: none */
+	char path[64];
+	bool made;   /* by us: removed when closed */
+	pid_t owner; /* the process that made it: only it removes */
+};
+
+#define SCRATCH_INIT ((struct scratch){ .fd = -1 })
+
+/* Makes a fresh directory below /tmp, mode 0700.  SS_INTERNAL. */
+enum ss_err scratch_make(struct scratch *s, struct ss_error *err);
+/* Takes a directory that is already private to this process. */
+enum ss_err
+scratch_take(struct scratch *s, const char *path, struct ss_error *err);
+/*
+ * Leaves it empty; false when that could not be done within the time, or when
+ * the directory itself was changed: the process must not run another tool.
+ */
+bool scratch_empty(struct scratch *s, uint32_t budget_ms);
+void scratch_close(struct scratch *s);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The assembler reads the files, from the folder that make runs in: it needs
+ * no tool to turn them into C, and any byte is fine.
+ */
+#include "http/assets.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define HIDDEN __attribute__((visibility("hidden")))
+#define INCLUDE(symbol, name)                                                  \
+	__asm__(".pushsection .rodata\n" #symbol ":\n"                         \
+		"\t.incbin \"core/http/assets/" #name "\"\n" #symbol "_end:\n"      \
+		"\t.byte 0\n\t.popsection\n");                                 \
+	extern const char(symbol)[] HIDDEN, symbol##_end[] HIDDEN
+
+INCLUDE(asset_css, view.css);
+INCLUDE(asset_js, view.js);
+INCLUDE(asset_svg, favicon.svg);
+INCLUDE(asset_ico, favicon.ico);
+
+static const struct {
+	const char *name, *type, *begin, *end;
+} files[] = {
+	{ "view.css", "text/css; charset=utf-8", asset_css, asset_css_end },
+	{ "view.js", "text/javascript; charset=utf-8", asset_js, asset_js_end },
+	{ "favicon.svg", "image/svg+xml", asset_svg, asset_svg_end },
+	{ "favicon.ico", "image/vnd.microsoft.icon", asset_ico, asset_ico_end },
+};
+
+bool
+assets_find(const char *name, struct asset *out)
+{
+	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+		if (strcmp(files[i].name, name) != 0)
+			continue;
+		out->type = files[i].type;
+		out->bytes.data = files[i].begin;
+		out->bytes.len = (size_t)(files[i].end - files[i].begin);
+		return true;
+	}
+	return false;
+}
+
+void
+assets_tag(struct ss_text bytes, char out[static 17])
+{
+	uint64_t hash = 0xcbf29ce484222325;
+
+	for (size_t i = 0; i < bytes.len; i++)
+		hash = (hash ^ (unsigned char)bytes.data[i]) * 0x100000001b3;
+	snprintf(out, 17, "%016" PRIx64, hash);
+}
+
+const char *
+assets_version(void)
+{
+	static char version[33];
+	struct asset css, js;
+
+	if (version[0] == '\0' && assets_find("view.css", &css) &&
+		assets_find("view.js", &js)) {
+		assets_tag(css.bytes, version);
+		assets_tag(js.bytes, version + 16);
+	}
+	return version;
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+#include "http/exchange.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/fdio.h"
+#include "base/log.h"
+#include "http/origin.h"
+#include "site/request_log.h"
+#include "site/site.h"
+#include "wire/media.h"
+#include "wire/proto.h"
+
+#define ALLOWED_METHODS "GET, HEAD, POST, OPTIONS"
+/* Where nothing can be run: only a POST finds out that it is such a path. */
+#define ALLOWED_WITHOUT_POST "GET, HEAD, OPTIONS"
+
+/* An answer with two full outputs, every byte escaped six-fold, and room. */
+static size_t
+body_ceiling(const struct ss_site *site)
+{
+	return (size_t)site->config.limits.max_output_bytes * 6 +
+		((size_t)1 << 20);
+}
+
+/* The front's id when it is 1 to 128 of [A-Za-z0-9._-], else one of ours. */
+static void
+take_id(struct exchange *x)
+{
+	const char *id = x->req->request_id;
+	size_t n = id != NULL ? strlen(id) : 0;
+
+	if (n > 0 && n < sizeof(x->id) &&
+		strspn(id,
+			"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+			"0123456789._-") == n)
+		memcpy(x->id, id, n + 1);
+	else
+		site_make_id(x->site, x->id);
+}
+
+/*
+ * The struct is large and mostly text: it is made once and its parts are
+ * emptied, not zeroed whole for every request.
+ */
+struct exchange *
+exchange_begin(struct ss_site *site, const struct ss_request *req)
+{
+	struct exchange *x = site->exchange;
+
+	if (x == NULL)
+		x = site->exchange = calloc(1, sizeof(*x));
+	if (x == NULL)
+		return NULL;
+	x->site = site;
+	x->req = req;
+	error_clear(&x->err);
+	x->stage = "request";
+	x->path[0] = '\0';
+	x->doc.size = sizeof(x->doc);
+	x->doc.fd = x->doc.dir_fd = -1;
+	x->doc_open = false;
+	x->started_us = req->received_us != 0 ? req->received_us : clock_us();
+	x->hooks_run = 0;
+	x->status = 0;
+	x->streamed = false;
+	x->header_count = 0;
+	x->body = BUF_INIT(body_ceiling(site));
+	x->fd = -1;
+	x->offset = x->length = 0;
+	x->json_errors = exchange_is(x, "POST");
+	x->tool = -1;
+	x->result = SS_INIT(ss_result);
+	take_id(x);
+	return x;
+}
+
+void
+exchange_end(struct exchange *x)
+{
+	struct ss_site *site = x->site;
+
+	if (x->doc_open)
+		site->resolver.close(site->resolver.ctx, &x->doc);
+	x->doc_open = false;
+	buf_release(&x->body);
+	arena_clear(&site->arena);
+}
+
+bool
+exchange_is(const struct exchange *x, const char *method)
+{
+	return x->req->method != NULL && strcmp(x->req->method, method) == 0;
+}
+
+/* The prefix must stand there whole. */
+const char *
+exchange_path(const struct exchange *x)
+{
+	const char *prefix = x->site->config.http.prefix;
+	const char *path = x->req->path != NULL ? x->req->path : "/";
+	size_t n = strlen(prefix);
+
+	while (n > 0 && prefix[n - 1] == '/')
+		n--;
+	if (n == 0)
+		return path;
+	if (strncmp(path, prefix, n) != 0 ||
+		(path[n] != '/' && path[n] != '\0'))
+		return NULL;
+	return path + n;
+}
+
+void
+exchange_header(struct exchange *x, const char *name, const char *value)
+{
+	if (value == NULL || x->header_count == EXCHANGE_HEADERS_MAX)
+		return;
+	x->headers[x->header_count++] =
+		(struct ss_header){ .name = name, .value = value };
+}
+
+void
+exchange_body(struct exchange *x, int status, const char *type)
+{
+	x->status = status;
+	exchange_header(x, "Content-Type", type);
+	x->length = x->body.len;
+}
+
+static bool
+prefers_json(const struct exchange *x)
+{
+	static const char *const offers[] = { "text/plain",
+		"application/json" };
+
+	return x->json_errors ||
+		media_prefer(x->req->accept, offers, ARRAY_LEN(offers)) == 1;
+}
+
+void
+exchange_error(struct exchange *x)
+{
+	bool json = prefers_json(x);
+
+	buf_clear(&x->body);
+	x->header_count = 0;
+	x->fd = -1;
+	if (json) {
+		proto_error(&x->body, &x->err);
+	} else {
+		buf_printf(&x->body, "%s\n", x->err.message);
+		if (x->err.hint[0] != '\0')
+			buf_printf(&x->body, "%s\n", x->err.hint);
+	}
+	exchange_body(x, ss_err_status(x->err.code),
+		json ? "application/json" : "text/plain; charset=utf-8");
+	if (x->err.code == SS_METHOD)
+		exchange_header(x, "Allow",
+			exchange_is(x, "POST") ? ALLOWED_WITHOUT_POST
+					       : ALLOWED_METHODS);
+	if (x->err.code == SS_OVERLOADED)
+		exchange_header(x, "Retry-After", "1");
+	exchange_header(x, "Cache-Control", "no-store");
+}
+
+/* One header, not two: caches are known that read only the last. */
+static void
+vary_by_origin(struct exchange *x)
+{
+	for (size_t i = 0; i < x->header_count; i++)
+		if (strcmp(x->headers[i].name, "Vary") == 0) {
+			x->headers[i].value = "Accept, Origin";
+			return;
+		}
+	exchange_header(x, "Vary", "Origin");
+}
+
+/*
+ * Browsers show an answer to a page of another origin, and send what is no
+ * plain form, when they are told that they may (Fetch, section 3.3).
+ * Credentials are not in it: the page sends its own Authorization.
+ */
+static void
+tell_browser(struct exchange *x)
+{
+	const struct config *config = &x->site->config;
+	const char *origin = x->req->origin;
+
+	if (!config->http.cors)
+		return;
+	vary_by_origin(x);
+	if (!origin_lists(config, origin))
+		return;
+	exchange_header(x, "Access-Control-Allow-Origin",
+		arena_copy(&x->site->arena, origin, strlen(origin)));
+	exchange_header(x, "Access-Control-Expose-Headers",
+		"Content-Range, ETag, Retry-After, Server-Timing, "
+		"X-Request-Id");
+	if (!exchange_is(x, "OPTIONS"))
+		return;
+	exchange_header(x, "Access-Control-Allow-Methods", ALLOWED_METHODS);
+	exchange_header(x, "Access-Control-Allow-Headers",
+		"Authorization, Content-Type, If-None-Match, Range, "
+		"MCP-Protocol-Version, Mcp-Method, Mcp-Name");
+	exchange_header(x, "Access-Control-Max-Age", "600");
+}
+
+void
+exchange_common(struct exchange *x)
+{
+	tell_browser(x);
+	exchange_header(x, "X-Content-Type-Options", "nosniff");
+	exchange_header(x, "X-Request-Id", x->id);
+}
+
+void
+exchange_answer(struct exchange *x, struct ss_response *res)
+{
+	exchange_common(x);
+	res->status = x->status;
+	res->headers = x->headers;
+	res->header_count = x->header_count;
+	res->body = x->body.data != NULL ? x->body.data : "";
+	res->body_len = x->body.len;
+	res->streamed = x->streamed;
+	res->fd = x->fd;
+	res->offset = x->offset;
+	res->length = x->length;
+	res->head_only = exchange_is(x, "HEAD");
+	res->outcome = x->err.code;
+	res->owner = x;
+}
+
+void
+exchange_log(const struct exchange *x)
+{
+	const struct ss_site *site = x->site;
+	const struct ss_request *req = x->req;
+	uint64_t total_us = clock_us() - x->started_us;
+	struct log_line l;
+
+	if (!request_log_begin(site, &l, "request"))
+		return;
+	log_text(&l, "id", x->id);
+	log_text(&l, "remote", req->remote_addr);
+	log_text(&l, "user", req->remote_user);
+	log_text(&l, "method", req->method);
+	log_text(&l, "path", req->path);
+	log_number(&l, "status", x->status);
+	log_text(&l, "stage", x->stage);
+	if (x->err.code != SS_OK)
+		log_text(&l, "code", ss_err_code(x->err.code));
+	request_log_run(&l, x->tool, &x->result);
+	log_ms(&l, "total_ms", total_us);
+	if (x->length != SS_LENGTH_UNKNOWN)
+		log_number(&l, "bytes", (int64_t)x->length);
+	if (x->err.detail[0] != '\0')
+		log_text(&l, "detail", x->err.detail);
+	if (x->err.sys_errno != 0)
+		log_text(&l, "errno", strerror(x->err.sys_errno));
+	log_end(&l, site->log, site->log_ctx);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One request with its answer while it is in hand: what the stages share.
+ * Memory is the site's arena, emptied in one step when the response is
+ * released.
+ */
+#ifndef SS_HTTP_EXCHANGE_H
+#define SS_HTTP_EXCHANGE_H
+
+#include "base/buf.h"
+#include "statespace.h"
+#include "wire/path.h"
+
+#define EXCHANGE_HEADERS_MAX 24
+
+struct ss_site;
+
+struct exchange {
+	struct ss_site *site;
+	const struct ss_request *req;
+	struct ss_error err;
+	const char *stage;             /* the one that decides, for the log */
+	char path[PATH_BYTES_MAX + 1]; /* clean */
+	struct ss_document doc;
+	bool doc_open;
+	char id[129];
+	uint64_t started_us;
+	size_t hooks_run;
+
+	int status;
+	struct ss_header headers[EXCHANGE_HEADERS_MAX];
+	size_t header_count;
+	struct buf body;
+	int fd; /* streamed instead of body; -1 */
+	uint64_t offset, length;
+	bool json_errors;
+	bool streamed; /* the answer has left in pieces */
+
+	ssize_t tool; /* for the log; -1: none */
+	struct ss_result result;
+};
+
+/* The site's only one, emptied; NULL when memory ran out. */
+struct exchange *
+exchange_begin(struct ss_site *site, const struct ss_request *req);
+/* Closes what it held; the arena is empty afterwards. */
+void exchange_end(struct exchange *x);
+
+bool exchange_is(const struct exchange *x, const char *method);
+/* The path as it came, less the configured prefix; NULL: not below it. */
+const char *exchange_path(const struct exchange *x);
+/* name is static text, value lives in the arena or is static. */
+void exchange_header(struct exchange *x, const char *name, const char *value);
+/* A body in memory with its type; the caller has written x->body. */
+void exchange_body(struct exchange *x, int status, const char *type);
+/* The answer for x->err: JSON for POST and whoever prefers it, else text. */
+void exchange_error(struct exchange *x);
+/* Adds what every answer carries, when its own headers are there. */
+void exchange_common(struct exchange *x);
+/* Hands the answer out. */
+void exchange_answer(struct exchange *x, struct ss_response *res);
+/* One line about it. */
+void exchange_log(const struct exchange *x);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A page as a person meets it in a browser: its text, a card for each of its
+ * tools, the pages around it.  Everything is escaped for its place; nothing
+ * in the HTML is script or style, so that the policy can forbid both
+ * (PROTOCOL section 2).
+ */
+#ifndef SS_HTTP_HTML_H
+#define SS_HTTP_HTML_H
+
+#include "base/buf.h"
+#include "page/frontmatter.h"
+
+/* The Content-Security-Policy of every page. */
+#define HTML_POLICY                                                            \
+	"default-src 'none'; script-src 'self'; style-src 'self'; "            \
+	"connect-src 'self'; img-src 'self'; frame-ancestors 'none'; "         \
+	"base-uri 'none'; form-action 'none'"
+
+/* The pages of one folder: its own, and the README.md of folders in it. */
+struct html_folder {
+	const char *path; /* "", "docs", "docs/more" */
+	const char *const *pages;
+	size_t count;
+	bool cut; /* there are more */
+};
+
+struct html_page {
+	const char *path;    /* resolved: "zones/README.md" */
+	const char *root;    /* the way to the site's root: "./", "../" */
+	const char *base;    /* before the text's relative links; "": none */
+	const char *url;     /* as it was asked for, for command lines */
+	const char *version; /* of our style and script, for caches */
+	struct ss_text text; /* without frontmatter, rendered */
+	bool cut;            /* the page is longer than text */
+	const struct frontmatter *front;   /* titles and tools */
+	const struct ss_error *error;      /* why it grants nothing, or SS_OK */
+	const struct html_folder *folders; /* from the root to the page's */
+	size_t folder_count;
+	const struct ss_pair *server; /* variables; values are never shown */
+	size_t server_count;
+	double timeout; /* seconds, of a tool that names none */
+};
+
+/* Appends the whole document; failures stick in out. */
+void html_page(const struct html_page *page, struct buf *out);
+/*
+ * The same frame around page->error, answered with status: what happened, to
+ * what was asked for (page->url), what to do, the way back.  Of page, path,
+ * text, front and base are not looked at.
+ */
+void html_error(const struct html_page *page, int status, struct buf *out);
+/* Appends the page's title, as plain text. */
+void html_title(const struct html_page *page, struct buf *out);
+
+#endif

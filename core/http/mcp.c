@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * MCP over HTTP: one POST, one message.  Which headers a message needs, what
+ * status an answer has ("Streamable HTTP" of the specification).
+ */
+#include "http/mcp.h"
+
+#include "base/base64.h"
+#include "mcp/message.h"
+#include "wire/media.h"
+
+#define MCP_PATH "/mcp"
+#define ALLOWED "POST, OPTIONS"
+#define HEADER_MAX 8192
+
+bool
+mcp_wanted(const struct exchange *x)
+{
+	const char *path = exchange_path(x);
+
+	return strcmp(x->site->config.mcp.enabled, "true") == 0 &&
+		path != NULL && strncmp(path, MCP_PATH, 4) == 0 &&
+		(path[4] == '\0' || strcmp(path + 4, "/") == 0);
+}
+
+/* --------------------------------------------------------------- headers -- */
+
+/* A header's value as text: plain, or "=?base64?...?=". */
+static bool
+header_is(const char *header, const char *wanted)
+{
+	static const char open[] = "=?base64?", close[] = "?=";
+	struct ss_text h = text_of(header);
+	struct buf plain = BUF_INIT(HEADER_MAX);
+	bool same;
+
+	if (header == NULL)
+		return false;
+	if (!text_starts(h, open) || !text_ends(h, close) ||
+		h.len < sizeof(open) + sizeof(close) - 2)
+		return strcmp(header, wanted) == 0;
+	same = base64_read(&plain, h.data + sizeof(open) - 1,
+		       h.len - (sizeof(open) - 1) - (sizeof(close) - 1)) &&
+		text_is(buf_view(&plain), wanted);
+	buf_release(&plain);
+	return same;
+}
+
+static enum rpc_code
+mismatch(struct mcp *m, const char *name)
+{
+	return mcp_refuse(m, RPC_HEADER_MISMATCH,
+		"the header %s is missing or says something else than the body",
+		name);
+}
+
+/* The headers repeat what the body says, so that fronts can route by them. */
+static enum rpc_code
+check_headers(struct mcp *m, const struct ss_request *req)
+{
+	const char *version =
+		rpc_text(rpc_member(m->meta, MCP_NAMESPACE "protocolVersion"));
+	const char *named = mcp_message_named(m);
+
+	if (version != NULL && !header_is(req->mcp_version, version))
+		return mismatch(m, "MCP-Protocol-Version");
+	if (version == NULL || strcmp(version, MCP_MODERN_VERSION) != 0)
+		return RPC_OK; /* said by mcp_message_check */
+	if (!header_is(req->mcp_method, m->rpc.method))
+		return mismatch(m, "Mcp-Method");
+	if (named != NULL && !header_is(req->mcp_name, named))
+		return mismatch(m, "Mcp-Name");
+	return RPC_OK;
+}
+
+/*
+ * A body with a version in its _meta, or a header of that version, is modern;
+ * everything else is from the time of `initialize`.
+ */
+static enum rpc_code
+check_era(struct mcp *m, const struct ss_request *req)
+{
+	const char *header = req->mcp_version;
+	enum rpc_code code;
+
+	if (header != NULL && strcmp(header, MCP_MODERN_VERSION) == 0)
+		m->era = MCP_MODERN;
+	if (m->era == MCP_LEGACY)
+		return header == NULL || mcp_is_legacy_version(header)
+			? RPC_OK
+			: mcp_no_version(m, header);
+	code = check_headers(m, req);
+	return code == RPC_OK ? mcp_message_check(m) : code;
+}
+
+/* ---------------------------------------------------------------- answer -- */
+
+static int
+status_of(enum rpc_code code, enum mcp_era era)
+{
+	switch (code) {
+	case RPC_PARSE:
+	case RPC_INVALID:
+	case RPC_HEADER_MISMATCH:
+	case RPC_NO_CAPABILITY:
+	case RPC_NO_VERSION: return 400;
+	case RPC_NO_METHOD: return era == MCP_MODERN ? 404 : 200;
+	case RPC_INTERNAL: return era == MCP_MODERN ? 500 : 200;
+	case RPC_OK:
+	case RPC_BAD_PARAMS:
+	case RPC_NOT_FOUND: return 200;
+	}
+	return 200;
+}
+
+static enum ss_err
+finish(struct exchange *x, int status)
+{
+	exchange_header(x, "Cache-Control", "no-store");
+	exchange_body(x, status, "application/json");
+	return SS_OK;
+}
+
+static enum ss_err
+refuse(struct exchange *x, struct mcp *m, enum rpc_code code, int status)
+{
+	mcp_message_error(m, code);
+	return finish(x, status);
+}
+
+/* No body at all: there is nothing to say. */
+static enum ss_err
+accepted(struct exchange *x)
+{
+	x->status = 202;
+	exchange_header(x, "Cache-Control", "no-store");
+	return SS_OK;
+}
+
+/* ---------------------------------------------------------------- stream -- */
+
+/*
+ * Server-Sent Events, one a message: only for a request that asks for news of
+ * its tool, from a client that reads them, through a gate that sends them.
+ */
+static bool
+event(void *ctx, const char *message, size_t len)
+{
+	struct exchange *x = ctx;
+	struct buf piece = BUF_INIT(len + 64);
+	struct ss_response head;
+	bool sent = false;
+
+	if (!x->streamed) {
+		exchange_header(x, "Content-Type", "text/event-stream");
+		exchange_header(x, "Cache-Control", "no-store");
+		/* For nginx: now, not when a buffer is full. */
+		exchange_header(x, "X-Accel-Buffering", "no");
+		exchange_common(x);
+		x->status = 200;
+		x->streamed = true;
+	}
+	head = SS_INIT(ss_response);
+	head.status = x->status;
+	head.headers = x->headers;
+	head.header_count = x->header_count;
+	head.fd = -1;
+	head.length = SS_LENGTH_UNKNOWN;
+	buf_text(&piece, "event: message\ndata: ");
+	buf_add(&piece, message, len);
+	buf_text(&piece, "\n\n");
+	if (buf_ok(&piece))
+		sent = x->req->stream(
+			x->req->stream_ctx, &head, piece.data, piece.len);
+	x->length += piece.len;
+	buf_release(&piece);
+	return sent;
+}
+
+static bool
+wants_events(const struct exchange *x, const struct mcp *m)
+{
+	return x->req->stream != NULL && x->req->accept != NULL &&
+		strstr(x->req->accept, "text/event-stream") != NULL &&
+		rpc_is_token(rpc_member(m->meta, "progressToken"));
+}
+
+static enum ss_err
+answer_message(struct exchange *x, struct mcp *m)
+{
+	enum rpc_code code = mcp_message_read(
+		m, x->req->body != NULL ? x->req->body : "", x->req->body_len);
+
+	if (code != RPC_OK)
+		return refuse(x, m, code, 400);
+	if (m->rpc.kind == RPC_RESPONSE)
+		return accepted(x); /* to a question that nobody asked */
+	if (m->rpc.kind == RPC_NOTIFICATION)
+		return accepted(x);
+	code = check_era(m, x->req);
+	if (code != RPC_OK)
+		return refuse(x, m, code, 400);
+	if (wants_events(x, m)) {
+		m->notify = event;
+		m->notify_ctx = x;
+	}
+	code = mcp_message_run(m);
+	x->stage = m->method != NULL ? m->method : "mcp";
+	x->tool = m->tool;
+	x->result = m->result;
+	if (m->err.code == SS_GONE)
+		return SS_GONE;
+	if (code == RPC_INTERNAL) {
+		error_detail(&x->err, "%s", m->err.detail);
+		x->err.sys_errno = m->err.sys_errno;
+	}
+	if (!x->streamed)
+		return finish(x, status_of(code, m->era));
+	if (!buf_ok(&x->body) || !event(x, x->body.data, x->body.len))
+		return error_set(&x->err, SS_GONE, "the client left");
+	return SS_OK;
+}
+
+static enum ss_err
+answer_post(struct exchange *x)
+{
+	struct mcp m;
+	enum ss_err code;
+
+	mcp_message_init(&m, x->site, &x->body);
+	x->body.max = MCP_ANSWER_MAX(x->site);
+	m.request_id = x->id;
+	m.user = x->req->remote_user;
+	m.client_fd = x->req->client_fd;
+	if (!media_is_json(x->req->content_type)) {
+		mcp_refuse(&m, RPC_INVALID,
+			"a POST carries Content-Type: application/json");
+		code = refuse(x, &m, RPC_INVALID, 415);
+	} else if (x->req->body_too_large) {
+		mcp_refuse(&m, RPC_INVALID,
+			"the body is larger than %llu bytes",
+			(unsigned long long)
+				x->site->config.limits.max_body_bytes);
+		code = refuse(x, &m, RPC_INVALID, 413);
+	} else {
+		code = answer_message(x, &m);
+	}
+	mcp_message_release(&m);
+	return code;
+}
+
+enum ss_err
+mcp_answer(struct exchange *x)
+{
+	if (exchange_is(x, "POST"))
+		return answer_post(x);
+	exchange_header(x, "Allow", ALLOWED);
+	if (exchange_is(x, "OPTIONS")) {
+		x->status = 204;
+		return SS_OK;
+	}
+	buf_text(&x->body, "MCP is spoken here by POST alone\n");
+	exchange_body(x, 405, "text/plain; charset=utf-8");
+	return SS_OK;
+}

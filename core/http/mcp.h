@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The Model Context Protocol over the same road as POST: every tool of a
+ * listed page is an MCP tool, every page a resource.  Nothing is remembered
+ * from one message to the next, in either era of the protocol (revision
+ * 2026-07-28, and 2025-11-25 and 2025-06-18, which begin with `initialize`).
+ *
+ * Source   the specification, revisions named above; issue 7; PROTOCOL 10.
+ */
+#ifndef SS_HTTP_MCP_H
+#define SS_HTTP_MCP_H
+
+#include "http/exchange.h"
+
+/* Does this request, of any method, go to /mcp, and is MCP on? */
+bool mcp_wanted(const struct exchange *x);
+/*
+ * The whole answer.  What the protocol calls an error is an answer, SS_OK;
+ * errors are of HTTP: SS_METHOD, SS_CONTENT_TYPE, SS_GONE, SS_INTERNAL.
+ */
+enum ss_err mcp_answer(struct exchange *x);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include "http/virtual.h"
+
+#include "base/error.h"
+#include "http/assets.h"
+#include "http/browser.h"
+#include "http/content.h"
+#include "site/catalog.h"
+#include "wire/media.h"
+
+/* ------------------------------------------------------------- AGENTS.md -- */
+
+static const char how_to[] =
+	"# How to use this site\n"
+	"\n"
+	"Every page is Markdown. Read it with GET; run one of the commands "
+	"that it lists with POST to the same address. Paths below are relative "
+	"to the address that this file came from.\n"
+	"\n"
+	"## Read\n"
+	"\n"
+	"    curl -sS http://HOST/PAGE\n"
+	"\n"
+	"A folder answers with its `README.md`, and `.md` may be left out. The "
+	"block between `---` (or `+++`) at the top is the page's frontmatter: "
+	"`tools` are the commands that it allows, everything else is refused. "
+	"Data files beside the pages can be read the same way.\n"
+	"\n"
+	"## Run\n"
+	"\n"
+	"    curl -sS --json '{\"command\": [\"WORD\", \"WORD\"]}' "
+	"http://HOST/PAGE\n"
+	"\n"
+	"- `command` is a list of words, not a line for a shell: no quoting, "
+	"no pipes, no wildcards, no `&&`. One word of the list is one argument.\n"
+	"- The answer is `{\"stdout\": \"...\", \"stderr\": \"...\", "
+	"\"returncode\": 0}`, with status 200 whenever the command ran, "
+	"whatever its exit code.\n"
+	"- A refusal has `error`: `{\"code\", \"message\", \"hint\"}`. Read the "
+	"hint; for `not_allowed` it lists what the page allows.\n"
+	"- After status 408 the command ran and was stopped: it took too long.\n"
+	"\n"
+	"How the words of a tool are matched:\n"
+	"\n"
+	"- A plain word must stand exactly as it is written.\n"
+	"- `{name}` or `{}` is one word of your choice, in its place. You may "
+	"send the template as it is, with the words beside it: `{\"command\": "
+	"[\"grep\", \"{word}\"], \"args\": {\"word\": \"peace\"}}`.\n"
+	"- `{ regex: ... }` is one word that the expression must match.\n"
+	"- Without a last `;` more words may follow; with it, none.\n"
+	"- Words of your choice are relative paths at most: no leading `/`, no "
+	"`..`, unless a regex of the page allows the `/`.\n"
+	"- `$NAME` in a tool is sent as it stands: the server fills it in. A "
+	"name in the page's `env` that the server has not set can be sent: "
+	"`\"env\": {\"NAME\": \"value\"}`.\n"
+	"- `\"stdin\": \"text\"` is read only by tools that declare `stdin: "
+	"true`.\n"
+	"\n"
+	"Commands run in the page's folder, see the site's files, and keep "
+	"nothing: what they write to `/tmp` is gone when they end.\n"
+	"\n"
+	"## Pages\n";
+
+/* One of the lists, as it stood at most a fifth of a second ago. */
+static enum ss_err
+add_list(struct exchange *x, enum catalog_kind kind, struct buf *out)
+{
+	struct catalog *c;
+	enum ss_err code = catalog_lists(x->site, &c, &x->err);
+
+	if (code != SS_OK)
+		return code;
+	buf_add(out, c->lists[kind].text.data, c->lists[kind].text.len);
+	if (c->lists[kind].cut || c->cut)
+		buf_text(
+			out, "\nThe list is cut here: there are more pages.\n");
+	return SS_OK;
+}
+
+static enum ss_err
+answer_agents(struct exchange *x)
+{
+	struct buf text = BUF_INIT(2 * CATALOG_LIST_MAX);
+	enum ss_err code;
+
+	buf_text(&text, how_to);
+	code = add_list(x, CATALOG_AGENTS, &text);
+	if (code == SS_OK && text.failed)
+		code = error_memory(&x->err);
+	if (code == SS_OK && browser_wanted(x, x->path)) {
+		code = browser_show(x, x->path, buf_view(&text));
+	} else if (code == SS_OK) {
+		buf_add(&x->body, text.data, text.len);
+		content_made(x, MEDIA_MARKDOWN, "no-cache");
+	}
+	buf_release(&text);
+	return code;
+}
+
+/* -------------------------------------------------------------- llms.txt -- */
+
+/* As llmstxt.org has it: a heading, a summary, lists of links. */
+static enum ss_err
+answer_llms(struct exchange *x)
+{
+	enum ss_err code;
+
+	buf_text(&x->body,
+		"# Pages of this site\n\n"
+		"> Markdown pages; some list commands that can be run with a "
+		"POST to the page.\n> [AGENTS.md](AGENTS.md) says how.\n\n"
+		"## Pages\n\n");
+	code = add_list(x, CATALOG_LLMS, &x->body);
+	if (code == SS_OK)
+		content_made(x, "text/plain; charset=utf-8", "no-cache");
+	return code;
+}
+
+/* ----------------------------------------------------------------- files -- */
+
+/* An address with the version in it means these bytes for ever. */
+static bool
+names_version(const char *uri)
+{
+	const char *query = uri != NULL ? strchr(uri, '?') : NULL;
+
+	return query != NULL && strncmp(query, "?v=", 3) == 0 &&
+		strcmp(query + 3, assets_version()) == 0;
+}
+
+static enum ss_err
+answer_asset(struct exchange *x, const char *name)
+{
+	struct asset a;
+
+	if (!assets_find(name, &a))
+		return error_set(&x->err, SS_NOT_FOUND, "no such file");
+	buf_add(&x->body, a.bytes.data, a.bytes.len);
+	content_made(x, a.type,
+		names_version(x->req->request_uri)
+			? "public, max-age=31536000, immutable"
+			: "no-cache");
+	exchange_header(x, "Content-Security-Policy", "sandbox");
+	return SS_OK;
+}
+
+enum ss_err
+virtual_meta(struct exchange *x)
+{
+	static const char prefix[] = "__meta/view.";
+
+	if (strncmp(x->path, prefix, sizeof(prefix) - 1) != 0)
+		return error_set(&x->err, SS_NOT_FOUND, "no such file");
+	return answer_asset(x, x->path + strlen("__meta/"));
+}
+
+bool
+virtual_is(const char *path)
+{
+	return strcmp(path, "AGENTS.md") == 0 ||
+		strcmp(path, "llms.txt") == 0 ||
+		strcmp(path, "favicon.svg") == 0 ||
+		strcmp(path, "favicon.ico") == 0;
+}
+
+enum ss_err
+virtual_answer(struct exchange *x)
+{
+	error_clear(&x->err);
+	if (exchange_is(x, "POST"))
+		return error_set(
+			&x->err, SS_METHOD, "/%s takes no POST", x->path);
+	if (strcmp(x->path, "AGENTS.md") == 0)
+		return answer_agents(x);
+	if (strcmp(x->path, "llms.txt") == 0)
+		return answer_llms(x);
+	return answer_asset(x, x->path);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "mcp/ask.h"
+#include "wire/json.h"
+
+#include <stdio.h>
+
+size_t
+mcp_ask_count(const struct ask *asks, size_t count)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++)
+		n += asks[i].arguments.count;
+	return n;
+}
+
+static bool
+is_complete(const struct mcp_arguments *a, const struct ask *form)
+{
+	for (size_t i = 0; i < form->arguments.count; i++)
+		if (!a->has(a->ctx, form->arguments.names[i]))
+			return false;
+	return true;
+}
+
+/* From the rounds before. */
+static void
+take_earlier(struct mcp_round *r, const struct mcp_arguments *a)
+{
+	for (size_t i = 0; i < r->answer_count; i++)
+		if (!a->has(a->ctx, r->answers[i].name))
+			a->take(a->ctx, r->answers[i].name,
+				r->answers[i].value);
+}
+
+/* What does not fit is asked for again. */
+static void
+take_form(struct mcp_round *r, const struct mcp_arguments *a,
+	const struct ask *form, const struct rpc_value *content)
+{
+	for (size_t i = 0; i < form->arguments.count; i++) {
+		const char *name = form->arguments.names[i];
+		const char *value = rpc_text(rpc_member(content, name));
+
+		if (value != NULL && !a->has(a->ctx, name) &&
+			a->take(a->ctx, name, value))
+			mcp_round_answer(r, name, value);
+	}
+}
+
+static void
+ask(struct mcp *m, struct mcp_round *r, const struct mcp_arguments *a,
+	const struct ask *form, const char **names)
+{
+	size_t count = 0;
+
+	mcp_question_begin(m, form->name);
+	mcp_string(m, form->message);
+	mcp_question_form(m);
+	for (size_t i = 0; i < form->arguments.count; i++) {
+		const char *name = form->arguments.names[i];
+
+		if (a->has(a->ctx, name))
+			continue;
+		names[count++] = name;
+		mcp_key(m, name);
+		buf_text(m->out, "{\"type\":\"string\"");
+		a->describe(a->ctx, m, name);
+		buf_char(m->out, '}');
+	}
+	mcp_question_end(m, r, names, count, false);
+}
+
+enum mcp_answered
+mcp_ask(struct mcp *m, struct mcp_round *r, const struct mcp_arguments *a)
+{
+	take_earlier(r, a);
+	for (size_t i = 0; i < a->ask_count; i++) {
+		const struct ask *form = &a->asks[i];
+		const struct rpc_value *response = mcp_response(m, form->name);
+		const char **names;
+
+		if (is_complete(a, form))
+			continue;
+		if (!mcp_can_ask(m))
+			return MCP_AGREED;
+		if (mcp_is_accepted(response))
+			take_form(r, a, form, rpc_member(response, "content"));
+		else if (rpc_text(rpc_member(response, "action")) != NULL) {
+			error_set(&m->err, SS_NOT_ALLOWED,
+				"the person did not answer: \"%.200s\"",
+				form->message);
+			return MCP_DECLINED;
+		}
+		if (is_complete(a, form))
+			continue;
+		names = arena_array(
+			&m->site->arena, form->arguments.count, sizeof(*names));
+		if (names == NULL) {
+			error_memory(&m->err);
+			return MCP_DECLINED;
+		}
+		ask(m, r, a, form, names);
+		return MCP_ASKED;
+	}
+	return MCP_AGREED;
+}

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tools/call: from the arguments of a message, and what a person adds to them,
+ * to the words of one command.
+ */
+#include "mcp/ask.h"
+#include "mcp/call.h"
+#include "mcp/confirm.h"
+#include "site/call.h"
+#include "site/listing.h"
+#include "wire/path.h"
+
+/* With room for more. */
+static enum ss_err
+read_arguments(struct mcp *m, size_t more, struct proto_argument **out,
+	size_t *count)
+{
+	return rpc_arguments(&m->site->arena,
+		       rpc_member(m->rpc.params, "arguments"), more, out, count)
+		? SS_OK
+		: error_memory(&m->err);
+}
+
+/* ------------------------------------------------------------------ call -- */
+
+/* One call: the page is open, the tool and the words are known. */
+struct calling {
+	struct ss_document *doc;
+	struct page *page;
+	const struct spec *spec;
+	struct proto_argument *args;
+	size_t count;
+	struct proto_argument *env; /* NULL: no form asks for any */
+	struct mcp_round round;
+	struct proto_request request;
+};
+
+static struct proto_argument *
+argument(const struct calling *c, const char *name)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (strcmp(c->args[i].name, name) == 0)
+			return &c->args[i];
+	return NULL;
+}
+
+/* What the rounds of a call have in common, or RPC_BAD_PARAMS. */
+static enum rpc_code
+begin_round(struct mcp *m, struct calling *c)
+{
+	struct buf declared = BUF_INIT((size_t)1 << 20);
+	enum rpc_code code;
+
+	spec_print(c->spec, &declared);
+	code = mcp_round_begin(m, &c->round, c->doc->path, buf_view(&declared),
+		mcp_ask_count(c->spec->asks, c->spec->ask_count));
+	buf_release(&declared);
+	return code;
+}
+
+/* ---------------------------------------------------- arguments, asked for */
+
+static bool
+is_variable(const struct calling *c, const char *name)
+{
+	for (size_t i = 0; i < c->spec->env.count; i++)
+		if (strcmp(c->spec->env.names[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* The argument `env`, made with room for all that forms ask for. */
+static struct proto_argument *
+variables(struct mcp *m, struct calling *c, size_t room)
+{
+	struct proto_argument *env = argument(c, TOOLCALL_ENV);
+	struct ss_pair *pairs;
+
+	if (env == NULL) {
+		env = &c->args[c->count++];
+		*env = (struct proto_argument){ .name = TOOLCALL_ENV,
+			.kind = PROTO_MAP };
+	}
+	pairs = arena_array(
+		&m->site->arena, env->pair_count + room + 1, sizeof(*pairs));
+	if (pairs == NULL || env->kind != PROTO_MAP)
+		return NULL;
+	if (env->pair_count > 0)
+		memcpy(pairs, env->pairs, env->pair_count * sizeof(*pairs));
+	env->pairs = pairs;
+	return env;
+}
+
+/* What is no argument of the tool is said elsewhere. */
+static bool
+has_argument(void *ctx, const char *name)
+{
+	const struct calling *c = ctx;
+
+	if (toolcall_part(c->spec, name) != NULL)
+		return argument(c, name) != NULL;
+	if (c->env == NULL || !is_variable(c, name))
+		return true;
+	for (size_t i = 0; i < c->env->pair_count; i++)
+		if (strcmp(c->env->pairs[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static bool
+take_argument(void *ctx, const char *name, const char *value)
+{
+	struct calling *c = ctx;
+	const struct part *part = toolcall_part(c->spec, name);
+
+	if (part == NULL) {
+		c->env->pairs[c->env->pair_count++] =
+			(struct ss_pair){ .name = name, .value = value };
+		return true;
+	}
+	if (!toolcall_fits(part, text_of(value)))
+		return false;
+	c->args[c->count++] = (struct proto_argument){
+		.name = name, .kind = PROTO_TEXT, .text = text_of(value)
+	};
+	return true;
+}
+
+static void
+describe_argument(void *ctx, struct mcp *m, const char *name)
+{
+	const struct calling *c = ctx;
+	const struct part *part = toolcall_part(c->spec, name);
+
+	if (part != NULL)
+		mcp_field(m, part);
+}
+
+static enum mcp_answered
+ask_arguments(struct mcp *m, struct calling *c)
+{
+	const struct mcp_arguments a = { .asks = c->spec->asks,
+		.ask_count = c->spec->ask_count,
+		.has = has_argument,
+		.take = take_argument,
+		.describe = describe_argument,
+		.ctx = c };
+
+	return mcp_ask(m, &c->round, &a);
+}
+
+/* -------------------------------------------------------------- the answer */
+
+/* Copied: the run may read the page anew and free this one. */
+static bool
+keep(struct mcp *m, const struct calling *c, const char **path,
+	struct ss_text *type)
+{
+	struct ss_text t = mcp_output_type(c->spec);
+
+	*path = arena_copy(&m->site->arena, c->doc->path, strlen(c->doc->path));
+	type->data = arena_copy(&m->site->arena, t.data, t.len);
+	type->len = t.len;
+	return *path != NULL && type->data != NULL;
+}
+
+static enum rpc_code
+not_run(struct mcp *m, const struct calling *c, enum mcp_answered answered)
+{
+	switch (answered) {
+	case MCP_AGREED:
+	case MCP_ASKED: return RPC_OK;
+	case MCP_DECLINED: return mcp_refused(m, mcp_output_type(c->spec));
+	case MCP_CANNOT_ASK: return RPC_NO_CAPABILITY;
+	case MCP_SPENT: return RPC_BAD_PARAMS;
+	}
+	return RPC_INTERNAL;
+}
+
+static enum rpc_code
+call(struct mcp *m, struct calling *c)
+{
+	struct call job = { .doc = c->doc,
+		.request = &c->request,
+		.request_id = m->request_id,
+		.named = true,
+		.tool = (size_t)(c->spec - c->page->front.specs),
+		.stdin_fd = -1,
+		.client_fd = m->client_fd };
+	enum mcp_answered answered = MCP_AGREED;
+	struct ss_text type;
+	const char *path;
+	enum ss_err code;
+
+	if (!keep(m, c, &path, &type)) {
+		error_memory(&m->err);
+		return RPC_INTERNAL;
+	}
+	if (c->spec->confirm)
+		answered =
+			mcp_confirm(m, &c->round, c->doc, c->spec, &c->request);
+	if (answered != MCP_AGREED)
+		return not_run(m, c, answered);
+	code = mcp_run(m, &job);
+	m->tool = m->result.tool;
+	if (code == SS_GONE || code == SS_INTERNAL)
+		return RPC_INTERNAL;
+	return code == SS_OK ? mcp_ran(m, type, path) : mcp_refused(m, type);
+}
+
+/* Does the page still have this tool at this place? */
+static bool
+is_same_tool(const struct catalog_page *listed, const struct catalog_tool *tool,
+	const struct page *page)
+{
+	char hashed[TOOLCALL_NAME_MAX + 1];
+
+	if (tool->index >= page->front.spec_count)
+		return false;
+	toolcall_hashed_name(
+		&page->front.specs[tool->index], listed->path, hashed);
+	return strcmp(hashed, tool->hashed) == 0;
+}
+
+static bool
+try_open(struct mcp *m, const char *name, struct ss_document *doc,
+	struct calling *c)
+{
+	const struct catalog_page *listed;
+	const struct catalog_tool *tool =
+		catalog_tool_find(m->site->catalog, name, &listed);
+
+	if (tool == NULL || mcp_open(m, listed->path, doc, &c->page) != SS_OK)
+		return false;
+	if (!is_same_tool(listed, tool, c->page)) {
+		mcp_close(m, doc);
+		return false;
+	}
+	c->spec = &c->page->front.specs[tool->index];
+	return true;
+}
+
+/* What is known may be old: looked up, checked, and made anew. */
+static enum rpc_code
+open_named(struct mcp *m, const char *name, struct ss_document *doc,
+	struct calling *c)
+{
+	struct catalog *fresh;
+
+	if (try_open(m, name, doc, c))
+		return RPC_OK;
+	error_clear(&m->err);
+	if (catalog_refresh(m->site, &fresh, &m->err) != SS_OK)
+		return RPC_INTERNAL;
+	if (try_open(m, name, doc, c))
+		return RPC_OK;
+	return mcp_refuse(
+		m, RPC_BAD_PARAMS, "there is no tool \"%.100s\"", name);
+}
+
+static enum rpc_code
+call_opened(struct mcp *m, struct calling *c)
+{
+	size_t asked = mcp_ask_count(c->spec->asks, c->spec->ask_count);
+	enum mcp_answered answered;
+	enum rpc_code code;
+
+	if (read_arguments(m, asked + 1, &c->args, &c->count) != SS_OK)
+		return RPC_INTERNAL;
+	code = begin_round(m, c);
+	if (code != RPC_OK)
+		return code;
+	if (asked > 0 && c->spec->env.count > 0)
+		c->env = variables(m, c, asked);
+	answered = ask_arguments(m, c);
+	if (answered != MCP_AGREED)
+		return not_run(m, c, answered);
+	if (toolcall_words(&m->site->arena, c->spec, c->args, c->count,
+		    &c->request, &m->err) == SS_OK)
+		return call(m, c);
+	return m->err.code == SS_INTERNAL
+		? RPC_INTERNAL
+		: mcp_refused(m, mcp_output_type(c->spec));
+}
+
+static enum rpc_code
+call_named(struct mcp *m, const char *name)
+{
+	struct ss_document doc;
+	struct calling c = { .doc = &doc };
+	enum rpc_code code = open_named(m, name, &doc, &c);
+
+	if (code != RPC_OK)
+		return code;
+	code = call_opened(m, &c);
+	mcp_close(m, &doc);
+	return code;
+}
+
+/* --------------------------------------------------- the tool for all pages */
+
+static enum ss_err
+bad_run(struct mcp *m, const char *what)
+{
+	error_set(&m->err, SS_BAD_REQUEST, "%s", what);
+	error_hint(&m->err,
+		"send {\"page\": \"docs/a.md\", \"command\": [\"ls\"]}");
+	return SS_BAD_REQUEST;
+}
+
+/* As its schema says: these and no other. */
+static enum ss_err
+check_run(struct mcp *m, const struct calling *c)
+{
+	static const char *const names[] = { "page", "command", "env",
+		"stdin" };
+
+	for (size_t i = 0, k; i < c->count; i++) {
+		for (k = 0; k < ARRAY_LEN(names); k++)
+			if (strcmp(c->args[i].name, names[k]) == 0)
+				break;
+		if (k == ARRAY_LEN(names))
+			return bad_run(m,
+				"it takes \"page\", \"command\", \"env\", "
+				"\"stdin\" and no other argument");
+	}
+	return SS_OK;
+}
+
+static enum ss_err
+run_request(struct mcp *m, struct calling *c)
+{
+	const struct proto_argument *command = argument(c, "command");
+	const struct proto_argument *env = argument(c, "env");
+	const struct proto_argument *in = argument(c, "stdin");
+	struct proto_request *out = &c->request;
+
+	if (command == NULL || command->kind != PROTO_LIST ||
+		command->item_count == 0)
+		return bad_run(m, "\"command\" must be a list of words");
+	if ((env != NULL && env->kind != PROTO_MAP) ||
+		(in != NULL && in->kind != PROTO_TEXT))
+		return bad_run(m,
+			"\"env\" is an object of strings, \"stdin\" "
+			"a string");
+	out->word_count = command->item_count;
+	out->words = arena_array(
+		&m->site->arena, out->word_count, sizeof(*out->words));
+	if (out->words == NULL)
+		return error_memory(&m->err);
+	memcpy(out->words, command->items,
+		out->word_count * sizeof(*out->words));
+	if (env != NULL) {
+		out->env = env->pairs;
+		out->env_count = env->pair_count;
+	}
+	out->has_stdin = in != NULL;
+	if (in != NULL)
+		out->stdin_text = in->text;
+	return proto_fill(
+		&m->site->arena, out->words, out->word_count, NULL, 0, &m->err);
+}
+
+static enum ss_err
+open_listed(struct mcp *m, const struct proto_argument *named,
+	struct ss_document *doc, struct page **page)
+{
+	char path[PATH_BYTES_MAX + 1];
+	enum ss_err code;
+
+	if (named == NULL || named->kind != PROTO_TEXT)
+		return bad_run(m, "\"page\" must be a path");
+	code = ss_path_clean(
+		named->text.data, named->text.len, path, sizeof(path), &m->err);
+	if (code == SS_OK)
+		code = mcp_open(m, path, doc, page);
+	if (code != SS_OK)
+		return code;
+	if (path_is_page(doc->path) && listing_has(m->site, doc->path))
+		return SS_OK;
+	mcp_close(m, doc);
+	return error_set(&m->err, SS_NOT_FOUND, "no such page");
+}
+
+/* The page is open. */
+static enum rpc_code
+run_in_page(struct mcp *m, struct calling *c)
+{
+	const struct frontmatter *front = &c->page->front;
+	enum rpc_code code;
+	size_t tool;
+
+	if (spec_choose(front->specs, front->spec_count, c->request.words,
+		    c->request.word_count, &tool, &m->err) != SS_OK)
+		return mcp_refused(m, TEXT(""));
+	c->spec = &front->specs[tool];
+	code = begin_round(m, c);
+	return code == RPC_OK ? call(m, c) : code;
+}
+
+static enum rpc_code
+call_run_tool(struct mcp *m)
+{
+	struct ss_document doc;
+	struct calling c = { .doc = &doc };
+	enum ss_err code;
+	enum rpc_code done;
+
+	if (read_arguments(m, 0, &c.args, &c.count) != SS_OK)
+		return RPC_INTERNAL;
+	code = check_run(m, &c);
+	if (code == SS_OK)
+		code = run_request(m, &c);
+	if (code == SS_OK)
+		code = open_listed(m, argument(&c, "page"), &doc, &c.page);
+	if (code != SS_OK)
+		return code == SS_INTERNAL ? RPC_INTERNAL
+					   : mcp_refused(m, TEXT(""));
+	done = run_in_page(m, &c);
+	mcp_close(m, &doc);
+	return done;
+}
+
+enum rpc_code
+mcp_tools_call(struct mcp *m)
+{
+	const char *name = mcp_param(m, "name");
+	const struct rpc_value *arguments =
+		rpc_member(m->rpc.params, "arguments");
+	struct catalog *c = m->site->catalog;
+
+	if (name == NULL)
+		return RPC_BAD_PARAMS;
+	if (arguments != NULL && !rpc_is_object(arguments))
+		return mcp_refuse(
+			m, RPC_BAD_PARAMS, "\"arguments\" must be an object");
+	if (strcmp(name, MCP_RUN_TOOL) == 0) {
+		if (catalog_refresh(m->site, &c, &m->err) != SS_OK)
+			return RPC_INTERNAL;
+		if (mcp_is_generic(m, c))
+			return call_run_tool(m);
+	}
+	return call_named(m, name);
+}

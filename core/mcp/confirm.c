@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+#include "mcp/confirm.h"
+#include "page/ask.h"
+#include "wire/json.h"
+
+#define ANSWER "ok"
+
+/* A word that could be taken for several, or for a line of ours, in quotes. */
+static void
+show(struct buf *out, struct ss_text word)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "abcdefghijklmnopqrstuvwxyz"
+				    "0123456789_./:=@%+,-";
+	size_t n = 0;
+
+	while (n < word.len && word.data[n] != '\0' &&
+		strchr(plain, word.data[n]) != NULL)
+		n++;
+	if (n == word.len && n > 0)
+		buf_add(out, word.data, n);
+	else
+		json_string(out, word.data, word.len);
+}
+
+static void
+question(struct mcp *m, const struct ss_document *doc, const struct spec *spec,
+	const struct proto_request *q)
+{
+	struct buf text = BUF_INIT(4096);
+
+	if (spec->title != NULL)
+		buf_printf(&text, "%s\n", spec->title);
+	buf_text(&text, "Run this command?");
+	for (size_t i = 0; i < q->word_count; i++) {
+		buf_char(&text, i == 0 ? '\n' : ' ');
+		show(&text, q->words[i]);
+	}
+	for (size_t i = 0; i < q->env_count; i++) {
+		buf_printf(&text, "\n%s=", q->env[i].name);
+		show(&text, text_of(q->env[i].value));
+	}
+	if (q->has_stdin)
+		buf_printf(&text, "\nwith %zu bytes of standard input",
+			q->stdin_text.len);
+	buf_printf(&text, "\nin the directory of /%s", doc->path);
+	/* Never a question that shows only the beginning of the command. */
+	if (!buf_ok(&text)) {
+		buf_clear(&text);
+		text.full = false;
+		buf_printf(&text,
+			"Run a command of /%s that is too long to be shown?",
+			doc->path);
+	}
+	json_string(m->out, text.data, text.len);
+	buf_release(&text);
+}
+
+static void
+ask(struct mcp *m, struct mcp_round *round, const struct ss_document *doc,
+	const struct spec *spec, const struct proto_request *q)
+{
+	static const char *const required[] = { ANSWER };
+
+	mcp_question_begin(m, ASK_CONFIRM);
+	question(m, doc, spec, q);
+	mcp_question_form(m);
+	buf_text(m->out,
+		"\"" ANSWER "\":{\"type\":\"boolean\",\"title\":\"Run it\","
+		"\"default\":false}");
+	mcp_question_end(m, round, required, 1, true);
+}
+
+static enum mcp_answered
+cannot_ask(struct mcp *m)
+{
+	if (m->era == MCP_LEGACY) {
+		error_set(&m->err, SS_NOT_ALLOWED,
+			"the tool did not run: a person must agree to it, and "
+			"this client's version of the protocol cannot ask one "
+			"here");
+		error_hint(&m->err, "clients of " MCP_MODERN_VERSION " can");
+		return MCP_DECLINED;
+	}
+	buf_text(&m->error_data,
+		"{\"requiredCapabilities\":{\"elicitation\":{}}}");
+	mcp_refuse(m, RPC_NO_CAPABILITY,
+		"a person must agree to this tool, and the client did not say "
+		"that it can ask one");
+	return MCP_CANNOT_ASK;
+}
+
+enum mcp_answered
+mcp_confirm(struct mcp *m, struct mcp_round *round,
+	const struct ss_document *doc, const struct spec *spec,
+	const struct proto_request *request)
+{
+	const struct rpc_value *response = mcp_response(m, ASK_CONFIRM);
+
+	if (!mcp_can_ask(m))
+		return cannot_ask(m);
+	if (!round->confirming || response == NULL) {
+		ask(m, round, doc, spec, request);
+		return MCP_ASKED;
+	}
+	if (!mcp_is_accepted(response) ||
+		!rpc_is_true(
+			rpc_member(rpc_member(response, "content"), ANSWER))) {
+		error_set(&m->err, SS_NOT_ALLOWED,
+			"the tool did not run: the person did not agree");
+		return MCP_DECLINED;
+	}
+	if (mcp_round_spend(m, round))
+		return MCP_AGREED;
+	mcp_refuse(m, RPC_BAD_PARAMS,
+		"this agreement has had its run: call again without it");
+	return MCP_SPENT;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lists in pieces, and pages opened for what is told of them: the same for
+ * tools, resources, prompts and skills.
+ */
+#include "base/base64.h"
+#include "mcp/parts.h"
+#include "wire/path.h"
+
+/* The name that the client's cursor says to go on behind; NULL: no cursor. */
+static enum rpc_code
+read_cursor(struct mcp *m, struct mcp_list *l)
+{
+	const struct rpc_value *v = rpc_member(m->rpc.params, "cursor");
+	const char *text = rpc_text(v);
+	struct buf read = BUF_INIT(2 * PATH_BYTES_MAX);
+	size_t n = strlen(l->key);
+	bool good;
+
+	if (v == NULL)
+		return RPC_OK;
+	good = text != NULL && base64_read(&read, text, strlen(text)) &&
+		read.len > n + 1 && memcmp(read.data, l->key, n + 1) == 0;
+	if (good)
+		l->after = arena_copy(
+			&m->site->arena, read.data + n + 1, read.len - n - 1);
+	buf_release(&read);
+	if (!good)
+		return mcp_refuse(
+			m, RPC_BAD_PARAMS, "the cursor is none of this list");
+	if (l->after != NULL)
+		return RPC_OK;
+	error_memory(&m->err);
+	return RPC_INTERNAL;
+}
+
+enum rpc_code
+mcp_list_begin(struct mcp *m, struct mcp_list *l, const char *key, size_t room,
+	struct catalog **c)
+{
+	enum rpc_code code;
+
+	*l = (struct mcp_list){ .key = key, .room = room };
+	code = read_cursor(m, l);
+	if (code != RPC_OK)
+		return code;
+	if (catalog_refresh(m->site, c, &m->err) != SS_OK)
+		return RPC_INTERNAL;
+	l->started = l->after == NULL;
+	mcp_key(m, key);
+	buf_char(m->out, '[');
+	return RPC_OK;
+}
+
+bool
+mcp_list_takes(struct mcp_list *l, const char *name)
+{
+	if (!l->started) {
+		l->started = strcmp(name, l->after) == 0;
+		return false;
+	}
+	if (l->more || l->room == 0) {
+		l->more = true;
+		return false;
+	}
+	l->room--;
+	l->last = name;
+	return true;
+}
+
+enum rpc_code
+mcp_list_end(struct mcp *m, const struct mcp_list *l)
+{
+	struct buf plain = BUF_INIT(2 * PATH_BYTES_MAX);
+
+	buf_char(m->out, ']');
+	if (!l->started)
+		return mcp_refuse(m, RPC_BAD_PARAMS,
+			"the cursor names one of the %s that is gone", l->key);
+	if (l->more && l->last != NULL) {
+		/* The kind of list is bound in, with its NUL. */
+		buf_add(&plain, l->key, strlen(l->key) + 1);
+		buf_text(&plain, l->last);
+		mcp_key(m, "nextCursor");
+		mcp_base64(m, buf_view(&plain));
+	}
+	buf_release(&plain);
+	mcp_cacheable(m);
+	return RPC_OK;
+}
+
+void
+mcp_base64(struct mcp *m, struct ss_text bytes)
+{
+	buf_char(m->out, '"');
+	base64_write(m->out, bytes.data, bytes.len);
+	buf_char(m->out, '"');
+}
+
+/* ----------------------------------------------------------------- pages -- */
+
+enum ss_err
+mcp_open(struct mcp *m, const char *path, struct ss_document *doc,
+	struct page **page)
+{
+	const struct ss_resolver *resolver = &m->site->resolver;
+	enum ss_err code;
+
+	*doc = SS_INIT(ss_document);
+	doc->fd = doc->dir_fd = -1;
+	code = resolver->open(resolver->ctx, path, doc, &m->err);
+	if (code != SS_OK || page == NULL)
+		return code;
+	code = page_get(m->site, doc, page, &m->err);
+	if (code == SS_OK && (*page)->error.code != SS_OK) {
+		m->err = (*page)->error;
+		code = m->err.code;
+	}
+	if (code != SS_OK)
+		mcp_close(m, doc);
+	return code;
+}
+
+void
+mcp_close(struct mcp *m, struct ss_document *doc)
+{
+	m->site->resolver.close(m->site->resolver.ctx, doc);
+}

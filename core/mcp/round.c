@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+#include "mcp/round.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "base/base64.h"
+#include "wire/json.h"
+
+#define VALID_S 600     /* a person reads, thinks, clicks */
+#define ROTATION_S 3600 /* each key signs for so long */
+#define NUMBER_BYTES 12
+#define STATE_MAX ((size_t)1 << 20)
+
+/* ----------------------------------------------------------------- about -- */
+
+/* Who asks for what: the same in each round, or the state is refused. */
+static enum rpc_code
+describe(struct mcp *m, struct mcp_round *r, const char *path,
+	struct ss_text declared)
+{
+	const struct rpc_value *arguments =
+		rpc_member(m->rpc.params, "arguments");
+	struct buf text = BUF_INIT(STATE_MAX * 8);
+	struct ss_text parts[6];
+
+	if (arguments != NULL)
+		rpc_write(&text, arguments);
+	parts[0] = text_of(m->rpc.method);
+	parts[1] = text_of(rpc_text(rpc_member(m->rpc.params, "name")));
+	parts[2] = text_of(m->user);
+	parts[3] = text_of(path);
+	parts[4] = declared;
+	parts[5] = buf_view(&text);
+	digest_parts(parts, ARRAY_LEN(parts), r->about);
+	if (!buf_ok(&text))
+		error_memory(&m->err);
+	buf_release(&text);
+	return m->err.code == SS_OK ? RPC_OK : RPC_INTERNAL;
+}
+
+/* ------------------------------------------------------------- signature -- */
+
+/* The key of the hour in which a state that ends then was signed. */
+static void
+key_of(const struct ss_site *site, int64_t expires,
+	uint8_t key[static DIGEST_BYTES])
+{
+	char epoch[64];
+	int n = snprintf(epoch, sizeof(epoch), "mcp round %" PRId64,
+		(expires - VALID_S) / ROTATION_S);
+
+	digest_keyed(site->mcp_key, epoch, (size_t)n, key);
+}
+
+/* Of the state's text up to its last point, and what it is about. */
+static void
+sign(const struct mcp *m, const struct mcp_round *r, struct ss_text text,
+	uint8_t out[static DIGEST_BYTES])
+{
+	const struct ss_text parts[] = { text,
+		{ (const char *)r->about, DIGEST_BYTES } };
+	uint8_t key[DIGEST_BYTES], all[DIGEST_BYTES];
+
+	digest_parts(parts, ARRAY_LEN(parts), all);
+	key_of(m->site, r->expires, key);
+	digest_keyed(key, (const char *)all, DIGEST_BYTES, out);
+}
+
+/* ----------------------------------------------------------------- state -- */
+
+/*
+ * EXPIRES.KIND.NUMBER.ANSWERS.SIGNATURE: seconds, "a" or "c", a random number
+ * that makes each state another one, and names and values, each with a NUL
+ * behind it, in base64.
+ */
+static bool
+state(struct mcp *m, struct mcp_round *r, bool confirming, struct buf *out)
+{
+	struct buf answers = BUF_INIT(STATE_MAX);
+	uint8_t number[NUMBER_BYTES];
+	char hex[DIGEST_HEX + 1];
+
+	if (getrandom(number, sizeof(number), 0) != (ssize_t)sizeof(number))
+		return false;
+	for (size_t i = 0; i < r->answer_count; i++) {
+		buf_add(&answers, r->answers[i].name,
+			strlen(r->answers[i].name) + 1);
+		buf_add(&answers, r->answers[i].value,
+			strlen(r->answers[i].value) + 1);
+	}
+	r->expires = (int64_t)time(NULL) + VALID_S;
+	digest_hex(number, sizeof(number), hex);
+	buf_printf(out, "%" PRId64 ".%c.%s.", r->expires,
+		confirming ? 'c' : 'a', hex);
+	base64_write(out, answers.data, answers.len);
+	sign(m, r, buf_view(out), r->signature);
+	digest_hex(r->signature, DIGEST_BYTES, hex);
+	buf_printf(out, ".%s", hex);
+	buf_release(&answers);
+	return buf_ok(out) && !answers.full && !answers.failed;
+}
+
+/* The next field of a state, up to a point; its end is cut off *rest. */
+static struct ss_text
+field(struct ss_text *rest)
+{
+	const char *point = memchr(rest->data, '.', rest->len);
+	struct ss_text f = *rest;
+
+	if (point == NULL) {
+		*rest = TEXT("");
+		return f;
+	}
+	f.len = (size_t)(point - f.data);
+	rest->data += f.len + 1;
+	rest->len -= f.len + 1;
+	return f;
+}
+
+static bool
+read_answers(struct mcp *m, struct mcp_round *r, struct ss_text base64)
+{
+	struct buf plain = BUF_INIT(STATE_MAX);
+	const char *at = NULL, *end;
+	bool good = base64_read(&plain, base64.data, base64.len);
+
+	if (good)
+		at = arena_copy(&m->site->arena,
+			plain.data != NULL ? plain.data : "", plain.len);
+	end = at != NULL ? at + plain.len : NULL;
+	while (at != NULL && at < end && r->answer_count < r->answer_room) {
+		struct ss_pair *p = &r->answers[r->answer_count++];
+
+		p->name = at;
+		p->value = at + strlen(at) + 1;
+		at = p->value + strlen(p->value) + 1;
+	}
+	buf_release(&plain);
+	return at != NULL && at == end;
+}
+
+/* Signed by us, about this, not long ago?  In constant time. */
+static bool
+is_ours(struct mcp *m, struct mcp_round *r, const char *text)
+{
+	struct ss_text rest = text_of(text), answers, kind;
+	int64_t now = (int64_t)time(NULL);
+	char hex[DIGEST_HEX + 1];
+	struct ss_text given;
+
+	if (rest.len > STATE_MAX * 2 || text[0] < '1' || text[0] > '9')
+		return false;
+	r->expires = strtoll(field(&rest).data, NULL, 10);
+	if (r->expires < now || r->expires > now + VALID_S)
+		return false;
+	kind = field(&rest);
+	field(&rest);
+	answers = field(&rest);
+	given = rest;
+	if (given.len != DIGEST_HEX)
+		return false;
+	sign(m, r, (struct ss_text){ text, (size_t)(given.data - text) - 1 },
+		r->signature);
+	digest_hex(r->signature, DIGEST_BYTES, hex);
+	r->confirming = text_is(kind, "c");
+	return digest_equal((const uint8_t *)hex, (const uint8_t *)given.data,
+		       DIGEST_HEX) &&
+		read_answers(m, r, answers);
+}
+
+enum rpc_code
+mcp_round_begin(struct mcp *m, struct mcp_round *r, const char *path,
+	struct ss_text declared, size_t room)
+{
+	const struct rpc_value *given =
+		rpc_member(m->rpc.params, "requestState");
+	const struct rpc_value *responses =
+		rpc_member(m->rpc.params, "inputResponses");
+	enum rpc_code code;
+
+	*r = (struct mcp_round){ .answer_room = room };
+	if (m->era != MCP_MODERN)
+		return RPC_OK;
+	if (responses != NULL && !rpc_is_object(responses))
+		return mcp_refuse(m, RPC_BAD_PARAMS,
+			"\"inputResponses\" must be an object");
+	r->answers =
+		arena_array(&m->site->arena, room + 1, sizeof(*r->answers));
+	if (r->answers == NULL) {
+		error_memory(&m->err);
+		return RPC_INTERNAL;
+	}
+	code = describe(m, r, path, declared);
+	if (code != RPC_OK || given == NULL)
+		return code;
+	if (rpc_text(given) != NULL && is_ours(m, r, rpc_text(given)))
+		return RPC_OK;
+	return mcp_refuse(m, RPC_BAD_PARAMS,
+		"the requestState is not of this request, or too old");
+}
+
+void
+mcp_round_answer(struct mcp_round *r, const char *name, const char *value)
+{
+	if (r->answer_count < r->answer_room)
+		r->answers[r->answer_count++] =
+			(struct ss_pair){ .name = name, .value = value };
+}
+
+/* -------------------------------------------------------------- question -- */
+
+/* An empty object means forms, as it did when there were only forms. */
+bool
+mcp_can_ask(const struct mcp *m)
+{
+	const struct rpc_value *e = rpc_member(
+		rpc_member(m->meta, MCP_NAMESPACE "clientCapabilities"),
+		"elicitation");
+
+	return m->era == MCP_MODERN && rpc_is_object(e) &&
+		(rpc_first(e) == NULL || rpc_is_object(rpc_member(e, "form")));
+}
+
+const struct rpc_value *
+mcp_response(const struct mcp *m, const char *name)
+{
+	return rpc_member(rpc_member(m->rpc.params, "inputResponses"), name);
+}
+
+bool
+mcp_is_accepted(const struct rpc_value *response)
+{
+	const char *action = rpc_text(rpc_member(response, "action"));
+
+	return action != NULL && strcmp(action, "accept") == 0;
+}
+
+void
+mcp_question_begin(struct mcp *m, const char *name)
+{
+	m->result_type = "input_required";
+	mcp_key(m, "inputRequests");
+	buf_char(m->out, '{');
+	mcp_key(m, name);
+	buf_text(m->out,
+		"{\"method\":\"elicitation/create\",\"params\":{\"mode\":"
+		"\"form\",\"message\":");
+}
+
+void
+mcp_question_form(struct mcp *m)
+{
+	buf_text(m->out,
+		",\"requestedSchema\":{\"type\":\"object\",\"properties\":{");
+}
+
+void
+mcp_question_end(struct mcp *m, struct mcp_round *r,
+	const char *const *required, size_t count, bool confirming)
+{
+	struct buf text = BUF_INIT(STATE_MAX * 2);
+
+	buf_text(m->out, "},\"required\":[");
+	for (size_t i = 0; i < count; i++) {
+		mcp_comma(m);
+		mcp_string(m, required[i]);
+	}
+	buf_text(m->out, "]}}}}");
+	mcp_key(m, "requestState");
+	if (state(m, r, confirming, &text))
+		json_string(m->out, text.data, text.len);
+	else
+		m->out->failed = true;
+	buf_release(&text);
+}
+
+/* ----------------------------------------------------------------- spent -- */
+
+/*
+ * A table of signatures, each with the second until which it would be good: a
+ * number that is 0 or past is a free place.  Whoever forks shares it; a site
+ * that starts anew for each request, as under plain CGI, has an empty one.
+ */
+#define PLACES 8192 /* so many agreements in VALID_S */
+#define WINDOW 64
+
+struct mcp_spent {
+	_Atomic uint64_t places[PLACES];
+};
+
+struct mcp_spent *
+mcp_spent_open(void)
+{
+	void *map = mmap(NULL, sizeof(struct mcp_spent), PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return map != MAP_FAILED ? map : NULL;
+}
+
+void
+mcp_spent_close(struct mcp_spent *spent)
+{
+	if (spent != NULL)
+		munmap(spent, sizeof(*spent));
+}
+
+static _Atomic uint64_t *
+place(struct mcp_spent *s, const uint8_t *signature, size_t i)
+{
+	size_t first = ((size_t)signature[4] << 8 | signature[5]) % PLACES;
+
+	return &s->places[(first + i) % PLACES];
+}
+
+/* How often it stands there. */
+static unsigned
+count(struct mcp_spent *s, const struct mcp_round *r, uint64_t mark)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < WINDOW; i++)
+		n += atomic_load(place(s, r->signature, i)) == mark;
+	return n;
+}
+
+/*
+ * Put down first, then counted: of two that come at once and find different
+ * places, at least one sees the other, and that one does not run.
+ */
+bool
+mcp_round_spend(struct mcp *m, const struct mcp_round *r)
+{
+	struct mcp_spent *s = m->site->mcp_spent;
+	uint64_t now = (uint64_t)time(NULL), mark, old;
+
+	mark = (uint64_t)r->expires << 32 | (uint64_t)r->signature[0] << 24 |
+		(uint64_t)r->signature[1] << 16 |
+		(uint64_t)r->signature[2] << 8 | r->signature[3];
+	if (count(s, r, mark) > 0)
+		return false;
+	for (size_t i = 0; i < WINDOW; i++) {
+		_Atomic uint64_t *p = place(s, r->signature, i);
+
+		old = atomic_load(p);
+		if (old >> 32 < now &&
+			atomic_compare_exchange_strong(p, &old, mark))
+			return count(s, r, mark) == 1;
+	}
+	return false; /* full: better one question more */
+}

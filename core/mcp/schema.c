@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* What a tool takes and gives, as JSON Schema, and what it may do. */
+#include "mcp/parts.h"
+#include "page/env.h"
+#include "wire/ecma.h"
+#include "wire/json.h"
+
+/* A longer pattern is only described: clients compile it. */
+#define PATTERN_MAX 1000
+
+static void
+begin_property(struct mcp *m, const char *name, const char *type)
+{
+	mcp_key(m, name);
+	buf_text(m->out, "{\"type\":");
+	mcp_string(m, type);
+}
+
+static void
+describe_part(struct mcp *m, const struct part *p, bool checked)
+{
+	struct buf text = BUF_INIT(2000 + 2 * PATTERN_MAX);
+
+	if (p->description != NULL)
+		buf_text(&text, p->description);
+	if (p->kind == PART_REGEX && !checked)
+		buf_printf(&text, "%sMust match the regular expression %.*s",
+			text.len > 0 ? " " : "",
+			(int)utf8_cut(p->text.data, p->text.len, PATTERN_MAX),
+			p->text.data);
+	if (text.len > 0) {
+		mcp_key(m, "description");
+		json_string(m->out, text.data, text.len);
+	}
+	buf_release(&text);
+}
+
+static void
+placeholder(struct mcp *m, const struct part *p, const char *name)
+{
+	struct buf pattern = BUF_INIT(PATTERN_MAX);
+	bool checked = p->kind == PART_REGEX &&
+		ecma_write(&pattern, p->text.data, p->text.len);
+
+	begin_property(m, name, "string");
+	if (checked) {
+		mcp_key(m, "pattern");
+		json_string(m->out, pattern.data, pattern.len);
+	}
+	describe_part(m, p, checked);
+	buf_char(m->out, '}');
+	buf_release(&pattern);
+}
+
+/* Forms know no pattern, but lists to choose from. */
+void
+mcp_field(struct mcp *m, const struct part *p)
+{
+	struct buf words = BUF_INIT(PATTERN_MAX);
+	bool chosen = p->kind == PART_REGEX &&
+		ecma_choices(&words, p->text.data, p->text.len);
+
+	if (chosen) {
+		mcp_key(m, "enum");
+		buf_char(m->out, '[');
+		for (const char *at = words.data, *end = at + words.len;
+			at < end; at += strlen(at) + 1) {
+			mcp_comma(m);
+			mcp_string(m, at);
+		}
+		buf_char(m->out, ']');
+	}
+	describe_part(m, p, chosen);
+	buf_release(&words);
+}
+
+static bool
+is_servers(const struct config *c, const char *name)
+{
+	for (size_t i = 0; i < c->env_count; i++)
+		if (strcmp(c->env[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static bool
+has(const struct name_list *list, const char *name)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (strcmp(list->names[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* Of the page's names those that a request may set and the server has not. */
+static void
+environment(struct mcp *m, const struct page *page, const struct spec *spec)
+{
+	const struct name_list *all = &page->front.env;
+	size_t count = 0;
+
+	for (size_t i = 0; i < all->count; i++) {
+		const char *name = all->names[i];
+
+		if ((spec->env.set && !has(&spec->env, name)) ||
+			env_is_server_only(name) ||
+			is_servers(&m->site->config, name))
+			continue;
+		if (count++ == 0) {
+			begin_property(m, TOOLCALL_ENV, "object");
+			mcp_text(m, "description", "Environment variables");
+			mcp_key(m, "properties");
+			buf_char(m->out, '{');
+		}
+		begin_property(m, name, "string");
+		buf_char(m->out, '}');
+	}
+	if (count > 0)
+		buf_text(m->out, "},\"additionalProperties\":false}");
+}
+
+/* Clients of 2026-07-28 may leave out what a person can be asked for. */
+static bool
+is_asked(const struct mcp *m, const struct spec *spec, const char *name)
+{
+	for (size_t i = 0; m->era == MCP_MODERN && i < spec->ask_count; i++)
+		if (has(&spec->asks[i].arguments, name))
+			return true;
+	return false;
+}
+
+static void
+required(struct mcp *m, const struct spec *spec)
+{
+	char name[TOOLCALL_PROPERTY_MAX + 1];
+
+	mcp_key(m, "required");
+	buf_char(m->out, '[');
+	for (size_t i = 0; i < spec->part_count; i++)
+		if (toolcall_property(spec, i, name) &&
+			!is_asked(m, spec, name)) {
+			mcp_comma(m);
+			mcp_string(m, name);
+		}
+	buf_char(m->out, ']');
+}
+
+void
+mcp_input_schema(
+	struct mcp *m, const struct page *page, const struct spec *spec)
+{
+	char name[TOOLCALL_PROPERTY_MAX + 1];
+
+	mcp_key(m, "inputSchema");
+	buf_text(m->out, "{\"type\":\"object\",\"properties\":{");
+	for (size_t i = 0; i < spec->part_count; i++)
+		if (toolcall_property(spec, i, name))
+			placeholder(m, &spec->parts[i], name);
+	if (!spec->locked) {
+		begin_property(m, TOOLCALL_ARGS, "array");
+		mcp_text(
+			m, "description", "More words, put behind the command");
+		buf_printf(m->out,
+			",\"items\":{\"type\":\"string\"},\"maxItems\":%d}",
+			PROTO_WORDS_MAX - (int)spec->part_count);
+	}
+	environment(m, page, spec);
+	if (spec->takes_stdin) {
+		begin_property(m, TOOLCALL_STDIN, "string");
+		mcp_text(m, "description", "Standard input of the command");
+		buf_char(m->out, '}');
+	}
+	buf_char(m->out, '}');
+	required(m, spec);
+	buf_text(m->out, ",\"additionalProperties\":false}");
+}
+
+void
+mcp_output_schema(struct mcp *m)
+{
+	mcp_key(m, "outputSchema");
+	buf_text(m->out,
+		"{\"type\":\"object\",\"properties\":{"
+		"\"stdout\":{\"type\":\"string\"},"
+		"\"stderr\":{\"type\":\"string\"},"
+		"\"returncode\":{\"type\":\"integer\"}},"
+		"\"required\":[\"stdout\",\"stderr\",\"returncode\"]}");
+}
+
+static bool
+either(const struct name_list *tool, const struct name_list *page)
+{
+	return tool->set ? tool->count > 0 : page->count > 0;
+}
+
+/* As policy decides: what a tool does not say, its page says. */
+static void
+powers(const struct page *page, size_t index, bool *writes, bool *reaches)
+{
+	const struct wants *tool = &page->front.specs[index].wants;
+	const struct wants *all = &page->front.sandbox;
+	enum network_kind network =
+		tool->network != NETWORK_UNSET ? tool->network : all->network;
+
+	*writes = either(&tool->write, &all->write);
+	*reaches = network == NETWORK_ALL || network == NETWORK_LISTED ||
+		either(&tool->unix_sockets, &all->unix_sockets) ||
+		page->rights.tools[index].ask.http;
+}
+
+/*
+ * Not what the author promises but what the sandbox lets happen: a tool that
+ * cannot write and reach nothing is read-only whatever its program does.
+ * Without a sandbox nothing is promised.
+ */
+void
+mcp_annotations(struct mcp *m, const struct page *page, const struct spec *spec)
+{
+	bool walls = strcmp(m->site->config.sandbox.mode, "off") != 0;
+	bool writes, reaches;
+
+	powers(page, (size_t)(spec - page->front.specs), &writes, &reaches);
+	writes |= !walls;
+	reaches |= !walls;
+	mcp_key(m, "annotations");
+	buf_printf(m->out,
+		"{\"readOnlyHint\":%s,\"destructiveHint\":%s,"
+		"\"openWorldHint\":%s}",
+		!writes && !reaches ? "true" : "false",
+		writes || reaches ? "true" : "false",
+		reaches ? "true" : "false");
+}

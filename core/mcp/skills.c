@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Skills (SEP-2640): a directory with a SKILL.md whose frontmatter names it.
+ * A client gets the frontmatter, and each file with its size and digest, and
+ * reads the files it needs as skill://DIRECTORY/FILE, byte for byte.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/digest.h"
+#include "base/fdio.h"
+#include "mcp/parts.h"
+#include "site/listing.h"
+#include "wire/json.h"
+#include "wire/path.h"
+
+#define SKILLS_PER_ANSWER 20
+/* The extension's own limits for one skill. */
+#define FILES_MAX 512
+#define SKILL_BYTES_MAX ((size_t)16 << 20)
+#define FOLDERS_MAX 8 /* one in another */
+#define NODES_MAX 16
+
+/* ----------------------------------------------------------- frontmatter -- */
+
+static bool
+is_integer(const char *s)
+{
+	size_t n;
+
+	s += *s == '-';
+	n = strspn(s, "0123456789");
+	return n > 0 && n < 16 && s[n] == '\0' && (s[0] != '0' || n == 1);
+}
+
+/* YAML's scalars were kept as they are written: the plain ones have types. */
+static void
+scalar(struct mcp *m, const struct node *n)
+{
+	bool word = n->kind == NODE_BOOL || n->kind == NODE_INTEGER ||
+		(n->plain &&
+			(strcmp(n->text, "true") == 0 ||
+				strcmp(n->text, "false") == 0 ||
+				is_integer(n->text)));
+
+	if (n->kind == NODE_NULL)
+		buf_text(m->out, "null");
+	else if (word)
+		buf_text(m->out, n->text);
+	else
+		json_string(m->out, n->text, n->len);
+}
+
+/* Bounded, as the readers bound the depth of what they build. */
+static void
+write_node(struct mcp *m, const struct node *n, unsigned depth)
+{
+	bool map = n->kind == NODE_MAP;
+
+	if ((!map && n->kind != NODE_LIST) || depth == NODES_MAX) {
+		scalar(m, n);
+		return;
+	}
+	buf_char(m->out, map ? '{' : '[');
+	for (const struct node *i = n->first; i != NULL; i = i->next) {
+		mcp_comma(m);
+		if (map) {
+			json_string(m->out, i->key->text, i->key->len);
+			buf_char(m->out, ':');
+		}
+		write_node(m, i, depth + 1);
+	}
+	buf_char(m->out, map ? '}' : ']');
+}
+
+static bool
+write_frontmatter(struct mcp *m, const char *path)
+{
+	struct ss_document doc;
+	struct page *page;
+	bool there;
+
+	if (mcp_open(m, path, &doc, &page) != SS_OK)
+		return false;
+	there = page->front.root != NULL;
+	if (there) {
+		mcp_key(m, "frontmatter");
+		write_node(m, page->front.root, 0);
+	}
+	mcp_close(m, &doc);
+	return there;
+}
+
+/* ----------------------------------------------------------------- files -- */
+
+struct files {
+	struct mcp *m;
+	const char *paths[FILES_MAX];
+	size_t count;
+	bool over; /* more than a skill may have */
+};
+
+static int
+is_shown(const struct dirent *e)
+{
+	return e->d_name[0] != '.';
+}
+
+static void walk(struct files *f, const char *folder, unsigned depth);
+
+static void
+take_entry(struct files *f, int fd, const char *folder, const char *name,
+	unsigned depth)
+{
+	const char *path =
+		arena_printf(&f->m->site->arena, "%s/%s", folder, name);
+	struct stat st;
+
+	if (path == NULL || f->count == FILES_MAX) {
+		f->over = true;
+		return;
+	}
+	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return;
+	if (S_ISDIR(st.st_mode))
+		walk(f, path, depth + 1);
+	else if (S_ISREG(st.st_mode) && listing_has(f->m->site, path))
+		f->paths[f->count++] = path;
+}
+
+static void
+walk(struct files *f, const char *folder, unsigned depth)
+{
+	struct dirent **names = NULL;
+	int fd = -1, count;
+
+	if (depth == FOLDERS_MAX || f->over ||
+		root_open_at(&f->m->site->root, folder,
+			O_RDONLY | O_DIRECTORY | O_NOFOLLOW, &fd,
+			NULL) != SS_OK)
+		return;
+	count = scandirat(fd, ".", &names, is_shown, alphasort);
+	for (int i = 0; i < count; i++) {
+		take_entry(f, fd, folder, names[i]->d_name, depth);
+		free(names[i]);
+	}
+	free(names);
+	fd_close(&fd);
+}
+
+static void
+write_uri(struct mcp *m, const char *path)
+{
+	buf_text(m->out, "\"skill://");
+	mcp_uri_path_add(m, path);
+	buf_char(m->out, '"');
+}
+
+/* False: it cannot be read, or is too large. */
+static bool
+write_file(struct mcp *m, const char *path, size_t *left)
+{
+	struct buf bytes = BUF_INIT(*left);
+	uint8_t digest[DIGEST_BYTES];
+	char hex[DIGEST_HEX + 1];
+	int fd = -1;
+	bool read = root_open_at(&m->site->root, path, O_RDONLY | O_NOFOLLOW,
+			    &fd, NULL) == SS_OK &&
+		fd_read_all(fd, &bytes) == 0 && buf_ok(&bytes);
+
+	fd_close(&fd);
+	if (read) {
+		struct ss_text whole = buf_view(&bytes);
+
+		digest_of(whole.data, whole.len, digest);
+		digest_hex(digest, DIGEST_BYTES, hex);
+		mcp_comma(m);
+		buf_text(m->out, "{\"uri\":");
+		write_uri(m, path);
+		buf_printf(m->out, ",\"digest\":\"sha256:%s\",\"size\":%zu}",
+			hex, whole.len);
+		*left -= whole.len;
+	}
+	buf_release(&bytes);
+	return read;
+}
+
+/* ---------------------------------------------------------------- skills -- */
+
+/* One entry; what cannot be told whole is not told: false. */
+static bool
+write_skill(struct mcp *m, const struct catalog_page *p)
+{
+	size_t before = m->out->len, left = SKILL_BYTES_MAX;
+	size_t dir = path_dir_len(p->path);
+	struct files files = { .m = m };
+	const char *folder = arena_copy(&m->site->arena, p->path, dir);
+	bool whole = folder != NULL;
+
+	if (whole)
+		walk(&files, folder, 0);
+	mcp_comma(m);
+	buf_text(m->out, "{\"uri\":");
+	write_uri(m, p->path);
+	whole = whole && !files.over && write_frontmatter(m, p->path);
+	mcp_key(m, "resources");
+	buf_char(m->out, '[');
+	for (size_t i = 0; whole && i < files.count; i++)
+		whole = write_file(m, files.paths[i], &left);
+	buf_text(m->out, "]}");
+	if (!whole)
+		m->out->len = before;
+	return whole;
+}
+
+enum rpc_code
+mcp_skills_list(struct mcp *m)
+{
+	struct mcp_list l;
+	struct catalog *c;
+	enum rpc_code code =
+		mcp_list_begin(m, &l, "skills", SKILLS_PER_ANSWER, &c);
+
+	if (code != RPC_OK)
+		return code;
+	for (size_t i = 0; i < c->page_count; i++) {
+		const struct catalog_page *p = &c->pages[i];
+
+		if (p->is_skill && mcp_list_takes(&l, p->path))
+			write_skill(m, p);
+	}
+	error_clear(&m->err);
+	return mcp_list_end(m, &l);
+}
+
+static const char *
+skill_path(struct mcp *m, const char *uri)
+{
+	static const char scheme[] = "skill://";
+
+	return strncmp(uri, scheme, sizeof(scheme) - 1) == 0
+		? mcp_uri_decode(m, uri + sizeof(scheme) - 1)
+		: NULL;
+}
+
+enum rpc_code
+mcp_skills_get(struct mcp *m)
+{
+	const char *uri = mcp_param(m, "uri"), *path;
+	const struct catalog_page *p = NULL;
+	struct catalog *c;
+
+	if (uri == NULL)
+		return RPC_BAD_PARAMS;
+	if (catalog_refresh(m->site, &c, &m->err) != SS_OK)
+		return RPC_INTERNAL;
+	path = skill_path(m, uri);
+	if (path != NULL)
+		p = catalog_page_find(c, path);
+	mcp_key(m, "skill");
+	if (p == NULL || !p->is_skill || !write_skill(m, p))
+		return mcp_refuse(m, RPC_BAD_PARAMS, "there is no such skill");
+	mcp_cacheable(m);
+	return RPC_OK;
+}
+
+const char *
+mcp_skill_file(struct mcp *m, const char *uri)
+{
+	const char *path = skill_path(m, uri);
+	struct catalog *c;
+
+	if (path == NULL || catalog_refresh(m->site, &c, &m->err) != SS_OK)
+		return NULL;
+	for (size_t i = 0; i < c->page_count; i++) {
+		const char *manifest = c->pages[i].path;
+		size_t dir = path_dir_len(manifest);
+
+		if (c->pages[i].is_skill && strlen(path) > dir &&
+			path[dir] == '/' && strncmp(path, manifest, dir) == 0)
+			return path;
+	}
+	return NULL;
+}
+
+void
+mcp_skill_uri(struct mcp *m, const char *path)
+{
+	write_uri(m, path);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tools/list: pages' tools under their names, or, on a site with more of them
+ * than [mcp] max_tools, one tool `run` for all.
+ */
+#include "mcp/call.h"
+#include "wire/json.h"
+
+bool
+mcp_is_generic(const struct mcp *m, const struct catalog *c)
+{
+	return c->tool_count > m->site->config.mcp.max_tools;
+}
+
+static void
+describe(struct mcp *m, const struct catalog_page *listed,
+	const struct spec *spec)
+{
+	struct buf text = BUF_INIT(8192);
+	const char *words = spec->description != NULL ? spec->description
+						      : listed->description;
+
+	if (words[0] != '\0')
+		buf_printf(&text, "%s\n", words);
+	buf_text(&text, "Runs ");
+	spec_print(spec, &text);
+	buf_printf(&text, " in the directory of /%s", listed->path);
+	mcp_key(m, "description");
+	json_string(m->out, text.data != NULL ? text.data : "", text.len);
+	buf_release(&text);
+}
+
+static void
+write_tool(struct mcp *m, const struct catalog_page *listed,
+	const struct catalog_tool *tool, const struct page *page)
+{
+	const struct spec *spec = &page->front.specs[tool->index];
+
+	mcp_comma(m);
+	buf_char(m->out, '{');
+	mcp_text(m, "name", tool->name);
+	mcp_text(m, "title", spec->title != NULL ? spec->title : listed->title);
+	describe(m, listed, spec);
+	mcp_input_schema(m, page, spec);
+	if (mcp_output_type(spec).len == 0)
+		mcp_output_schema(m);
+	mcp_annotations(m, page, spec);
+	buf_char(m->out, '}');
+}
+
+static void
+write_run_tool(struct mcp *m)
+{
+	bool walls = strcmp(m->site->config.sandbox.mode, "off") != 0;
+
+	buf_text(m->out, "{\"name\":\"" MCP_RUN_TOOL "\"");
+	mcp_text(m, "title", "Run a command that a page allows");
+	mcp_text(m, "description",
+		"Each page of this site lists in its frontmatter, under "
+		"`tools:`, the commands that may be run in its directory: read "
+		"the page as a resource first. {} stands for any word, a regex "
+		"for a word that matches it.");
+	mcp_key(m, "inputSchema");
+	buf_text(m->out,
+		"{\"type\":\"object\",\"properties\":{"
+		"\"page\":{\"type\":\"string\",\"description\":\"The page's "
+		"path, as docs/a.md\"},"
+		"\"command\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}"
+		",\"minItems\":1,\"description\":\"The command, word by "
+		"word\"},"
+		"\"env\":{\"type\":\"object\",\"additionalProperties\":"
+		"{\"type\":\"string\"}},"
+		"\"stdin\":{\"type\":\"string\"}},"
+		"\"required\":[\"page\",\"command\"],"
+		"\"additionalProperties\":false}");
+	mcp_output_schema(m);
+	mcp_key(m, "annotations");
+	buf_printf(m->out,
+		"{\"readOnlyHint\":false,\"destructiveHint\":true,"
+		"\"openWorldHint\":%s}}",
+		walls && m->site->grant.network == NETWORK_OFF &&
+				!m->site->grant.http
+			? "false"
+			: "true");
+}
+
+/* Those of a page that come now; the page is opened for the first. */
+static void
+write_tools_of(
+	struct mcp *m, struct mcp_list *l, const struct catalog_page *listed)
+{
+	struct ss_document doc;
+	struct page *page = NULL;
+
+	for (size_t k = 0; k < listed->tool_count; k++) {
+		const struct catalog_tool *t = &listed->tools[k];
+
+		if (t->hidden || !mcp_list_takes(l, t->name))
+			continue;
+		if (page == NULL &&
+			mcp_open(m, listed->path, &doc, &page) != SS_OK)
+			return; /* it went away meanwhile */
+		if (t->index < page->front.spec_count)
+			write_tool(m, listed, t, page);
+	}
+	if (page != NULL)
+		mcp_close(m, &doc);
+}
+
+enum rpc_code
+mcp_tools_list(struct mcp *m)
+{
+	struct mcp_list l;
+	struct catalog *c;
+	enum rpc_code code = mcp_list_begin(m, &l, "tools", MCP_PAGE_SIZE, &c);
+
+	if (code != RPC_OK)
+		return code;
+	if (mcp_is_generic(m, c))
+		write_run_tool(m);
+	for (size_t i = 0; !mcp_is_generic(m, c) && i < c->page_count; i++)
+		write_tools_of(m, &l, &c->pages[i]);
+	error_clear(&m->err);
+	return mcp_list_end(m, &l);
+}

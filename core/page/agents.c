@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+#include "page/agents.h"
+
+#include "page/markdown.h"
+#include "wire/escape.h"
+#include "wire/json.h"
+
+#define TITLE_MAX 4096
+#define TEXT_MAX 16384 /* of a page, to find its heading */
+
+/* Author's text as one line. */
+static void
+add_line(struct buf *out, const char *text, size_t len)
+{
+	bool blank = false;
+
+	for (size_t i = 0; i < len; i++) {
+		if ((unsigned char)text[i] <= ' ' || text[i] == 0x7f) {
+			blank = true;
+			continue;
+		}
+		if (blank && i > 0)
+			buf_char(out, ' ');
+		blank = false;
+		buf_char(out, text[i]);
+	}
+}
+
+/* In backticks, more of them than stand in it. */
+static void
+add_code(struct buf *out, const char *text, size_t len)
+{
+	size_t longest = 0, run = 0;
+	bool pad;
+
+	for (size_t i = 0; i < len; i++) {
+		run = text[i] == '`' ? run + 1 : 0;
+		longest = run > longest ? run : longest;
+	}
+	pad = len > 0 && (text[0] == '`' || text[len - 1] == '`');
+	for (size_t i = 0; i <= longest; i++)
+		buf_char(out, '`');
+	buf_text(out, pad ? " " : "");
+	add_line(out, text, len);
+	buf_text(out, pad ? " " : "");
+	for (size_t i = 0; i <= longest; i++)
+		buf_char(out, '`');
+}
+
+/* Frontmatter's title, else the first heading, else the path; one line. */
+static void
+add_title(struct buf *out, const struct agents_page *page)
+{
+	struct buf heading = BUF_INIT(TEXT_MAX);
+	struct ss_text text = page->text;
+	const char *title = page->front->title;
+
+	if (text.len > TEXT_MAX)
+		text.len = TEXT_MAX;
+	if (title == NULL && text.len > 0 && markdown_heading(text, &heading))
+		title = buf_view(&heading).data;
+	if (title == NULL || title[0] == '\0')
+		title = page->path;
+	add_line(out, title, strnlen(title, TITLE_MAX));
+	out->failed |= heading.failed;
+	buf_release(&heading);
+}
+
+static void
+add_description(struct buf *out, const struct frontmatter *front)
+{
+	if (front->description == NULL)
+		return;
+	buf_text(out, ": ");
+	add_line(out, front->description, strlen(front->description));
+}
+
+/* --------------------------------------------------------------- AGENTS.md */
+
+static void
+add_template(struct buf *out, const struct spec *spec)
+{
+	buf_char(out, '[');
+	for (size_t i = 0; i < spec->part_count; i++) {
+		const struct part *p = &spec->parts[i];
+
+		buf_text(out, i > 0 ? ", " : "");
+		if (p->kind == PART_TEXT)
+			json_string(out, p->text.data, p->text.len);
+		else
+			buf_printf(out, "\"{%s}\"", p->name ? p->name : "");
+	}
+	buf_char(out, ']');
+}
+
+static void
+say_part(const struct part *p, struct buf *out)
+{
+	if (p->kind == PART_TEXT ||
+		(p->description == NULL && p->kind != PART_REGEX))
+		return;
+	buf_text(out, "  - ");
+	if (p->name != NULL)
+		buf_printf(out, "`{%s}`", p->name);
+	else
+		buf_text(out, "`{}`");
+	if (p->description != NULL) {
+		buf_text(out, ": ");
+		add_line(out, p->description, strlen(p->description));
+	}
+	if (p->kind == PART_REGEX) {
+		buf_text(out,
+			p->description != NULL ? "; matches " : ": matches ");
+		add_code(out, p->text.data, p->text.len);
+	}
+	buf_char(out, '\n');
+}
+
+static void
+say_tool(const struct frontmatter *front, const struct spec *spec,
+	struct buf *out)
+{
+	const struct name_list *env = spec->env.set ? &spec->env : &front->env;
+	struct buf line = BUF_INIT(out->max);
+
+	buf_text(out, "- ");
+	add_template(&line, spec);
+	add_code(out, buf_view(&line).data, line.len);
+	if (!spec->locked)
+		buf_text(out, ", more words may follow");
+	if (spec->takes_stdin)
+		buf_text(out, ", reads `stdin`");
+	for (size_t i = 0; i < env->count; i++)
+		buf_printf(out, "%s`%s`",
+			i > 0 ? ", " : ", `env`: ", env->names[i]);
+	if (spec->description != NULL) {
+		buf_text(out, ": ");
+		add_line(out, spec->description, strlen(spec->description));
+	}
+	buf_char(out, '\n');
+	for (size_t i = 0; i < spec->part_count; i++)
+		say_part(&spec->parts[i], out);
+	if (!buf_ok(&line))
+		out->failed = true;
+	buf_release(&line);
+}
+
+void
+agents_block(const struct agents_page *page, struct buf *out)
+{
+	const struct frontmatter *front = page->front;
+
+	buf_text(out, "\n### ");
+	add_title(out, page);
+	buf_text(out, "\n\n");
+	add_code(out, page->path, strlen(page->path));
+	add_description(out, front);
+	buf_char(out, '\n');
+	if (!page->grants || front->spec_count == 0)
+		return;
+	buf_char(out, '\n');
+	for (size_t i = 0; i < front->spec_count; i++)
+		say_tool(front, &front->specs[i], out);
+}
+
+/* ---------------------------------------------------------------- llms.txt */
+
+void
+agents_link(const struct agents_page *page, struct buf *out)
+{
+	struct buf title = BUF_INIT(2 * TEXT_MAX);
+
+	add_title(&title, page);
+	buf_text(out, "- [");
+	for (const char *p = buf_view(&title).data; *p != '\0'; p++) {
+		buf_text(out, *p == '[' || *p == ']' || *p == '\\' ? "\\" : "");
+		buf_char(out, *p);
+	}
+	out->failed |= title.failed;
+	buf_release(&title);
+	buf_text(out, "](");
+	escape_path(out, page->path, strlen(page->path));
+	buf_char(out, ')');
+	add_description(out, page->front);
+	buf_char(out, '\n');
+}

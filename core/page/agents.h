@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the lists that agents read say of one page: AGENTS.md its tools,
+ * llms.txt a link.  Author's words stay on their line.
+ */
+#ifndef SS_PAGE_AGENTS_H
+#define SS_PAGE_AGENTS_H
+
+#include "base/buf.h"
+#include "page/frontmatter.h"
+
+struct agents_page {
+	const char *path;
+	const struct frontmatter *front;
+	struct ss_text text; /* its beginning, for a page without title */
+	bool grants;         /* its tools can be run */
+};
+
+/* Both append; failures stick in out. */
+void agents_block(const struct agents_page *page, struct buf *out);
+void agents_link(const struct agents_page *page, struct buf *out);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * `ask:` of a tool or a prompt: forms that a person fills in when a call of
+ * MCP leaves the arguments out that they ask for.  Each is a mapping with
+ *
+ *	name		of the form, 1 to 64 of [A-Za-z0-9_-]
+ *	message		what the person reads
+ *	arguments	the names of the arguments that it asks for
+ */
+#ifndef SS_PAGE_ASK_H
+#define SS_PAGE_ASK_H
+
+#include "page/value.h"
+
+/* The question that `confirm: true` asks has this name. */
+#define ASK_CONFIRM "confirm"
+
+/*
+ * Reads the list; everything in *out lives in r's arena.
+ * Errors  SS_BAD_FRONTMATTER; an argument that two forms ask for, too.
+ */
+enum ss_err ask_parse(const struct reading *r, const struct node *list,
+	const struct ask **out, size_t *count);
+
+#endif

@@ -1,0 +1,669 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Variables and agent's words (PROTOCOL section 5).  Three tables meet here:
+ * what the operator sets (server), what the page lets through (page) and what
+ * the client sends (request).  A value of the server goes where the author
+ * wrote its name; a value of the request never becomes a part of a word.
+ */
+#include "page/env.h"
+
+#include "wire/path.h"
+#include "wire/proto.h"
+
+#include <fnmatch.h>
+
+/*
+ * Of the listed variables together.  With the largest command this stays under
+ * the 2 MiB that execve(2) grants by default, so that the client reads 413
+ * and not that the program failed to start.
+ */
+#define ENV_BYTES_MAX 262144
+
+/* ----------------------------------------------------------------- names -- */
+
+/* Ours, or read by the loader and the shells before any line of the author. */
+static const char *const reserved[] = { "PATH", "HOME", "TMPDIR", "IFS", "ENV",
+	"BASH_ENV", "LD_*", "DYLD_*", "GCONV_PATH", "STATESPACE_REQUEST_ID" };
+
+/*
+ * Each of these makes some program load a file, run a command or talk to
+ * another machine.  Compared without case: http_proxy is HTTP_PROXY.
+ */
+static const char *const server_only[] = {
+	/* interpreters and runtimes */
+	"PYTHON*", "PERL5*", "PERLLIB", "PERL_*", "NODE_OPTIONS", "NODE_PATH",
+	"NODE_*CERT*", "NODE_TLS*", "NPM_CONFIG_*", "DENO_*", "BUN_*",
+	"RUBYOPT", "RUBYLIB", "RUBYPATH", "GEM_HOME", "GEM_PATH", "BUNDLE_*",
+	"LUA_*", "PHPRC", "PHP_INI_*", "R_PROFILE*", "R_ENVIRON*", "R_HOME",
+	"R_LIBS*", "JULIA_*", "JAVA_*", "_JAVA_*", "JDK_*", "CLASSPATH",
+	"DOTNET_*", "CORECLR_*", "COMPLUS_*", "ERL_*", "ELIXIR_ERL_*",
+	"TCLLIBPATH", "TCL_LIBRARY", "GUILE_*", "GOFLAGS", "GOPATH", "GOROOT",
+	"GOENV", "GOTOOLCHAIN", "CARGO_*", "RUSTC*", "RUSTFLAGS", "RUSTUP_*",
+	"PIP_*", "AWKPATH", "AWKLIBPATH",
+	/* shells */
+	"SHELL", "SHELLOPTS", "BASHOPTS", "BASH_*", "PS[0-9]", "PROMPT_COMMAND",
+	"ZDOTDIR", "FPATH", "CDPATH", "INPUTRC", "HISTFILE",
+	/* pagers, editors, helpers that are commands */
+	"PAGER", "MANPAGER", "*_PAGER", "LESS", "LESSOPEN", "LESSCLOSE",
+	"LESSKEY*", "MANOPT", "EDITOR", "*_EDITOR", "VISUAL", "BROWSER",
+	"EXINIT", "VIM", "VIMINIT", "VIMRUNTIME", "EMACSLOADPATH", "*_ASKPASS",
+	"GIT_*", "SSH_*", "*_RSH", "MAKEFLAGS", "MAKEFILES", "GNUMAKEFLAGS",
+	"TAR_OPTIONS", "XDG_*",
+	/* libraries */
+	"MALLOC_*", "GLIBC_TUNABLES", "LOCPATH", "NLSPATH", "LANG", "LANGUAGE",
+	"LC_*", "TERMINFO*", "TERMCAP", "HOSTALIASES", "RES_OPTIONS",
+	"LOCALDOMAIN", "OPENSSL_*", "SSL_CERT_*", "SSLKEYLOGFILE", "CURL_*",
+	"REQUESTS_CA_BUNDLE", "NETRC", "KRB5*", "FONTCONFIG_*", "MAGICK_*",
+	"GST_PLUGIN*",
+	/* clients' own configuration, which can name commands and hosts */
+	"*_PROXY", "*_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE",
+	"AWS_ENDPOINT_*", "KUBECONFIG", "DOCKER_*", "PSQLRC", "PSQL_*",
+	"PGSERVICE*", "PGSYSCONFDIR", "PGPASSFILE", "MYSQL_HOME"
+};
+
+static bool
+is_in(const char *name, const char *const *patterns, size_t count, int flags)
+{
+	for (size_t i = 0; i < count; i++)
+		if (fnmatch(patterns[i], name, flags) == 0)
+			return true;
+	return false;
+}
+
+static bool
+is_letter(char c)
+{
+	char lower = (char)(c | 0x20);
+
+	return (lower >= 'a' && lower <= 'z') || c == '_';
+}
+
+static bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* How many bytes at the start of text are a name. */
+static size_t
+name_len(const char *text, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && (is_letter(text[n]) || (n > 0 && is_digit(text[n]))))
+		n++;
+	return n;
+}
+
+bool
+env_is_name(const char *name, size_t len)
+{
+	return len > 0 && name_len(name, len) == len;
+}
+
+bool
+env_is_reserved(const char *name)
+{
+	return is_in(name, reserved, ARRAY_LEN(reserved), 0);
+}
+
+bool
+env_is_server_only(const char *name)
+{
+	return is_in(name, server_only, ARRAY_LEN(server_only), FNM_CASEFOLD);
+}
+
+static const char *
+find_value(const struct ss_pair *table, size_t count, struct ss_text name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (text_is(name, table[i].name))
+			return table[i].value;
+	return NULL;
+}
+
+static bool
+is_listed(const struct name_list *list, struct ss_text name)
+{
+	for (size_t i = 0; list != NULL && i < list->count; i++)
+		if (text_is(name, list->names[i]))
+			return true;
+	return false;
+}
+
+/*
+ * The variable that text names at its start, "$NAME" or "${NAME}".  Returns
+ * how long that is, 0 when it is none.
+ */
+static size_t
+variable_at(const char *text, size_t len, struct ss_text *name)
+{
+	size_t brace = len > 1 && text[1] == '{', end;
+
+	if (len < 2 || text[0] != '$')
+		return 0;
+	name->data = text + 1 + brace;
+	name->len = name_len(name->data, len - 1 - brace);
+	end = 1 + brace + name->len;
+	if (name->len == 0)
+		return 0;
+	if (brace == 0)
+		return end;
+	return end < len && text[end] == '}' ? end + 1 : 0;
+}
+
+/* ------------------------------------------------------------- page load -- */
+
+enum ss_err
+env_check_list(const struct name_list *list, struct node_place *place,
+	struct ss_error *err)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		const char *name = list->names[i];
+		size_t len = strlen(name);
+		bool named = env_is_name(name, len);
+
+		if (named && !env_is_reserved(name))
+			continue;
+		error_set(err, SS_BAD_FRONTMATTER,
+			"line %u, column %u: found \"%.*s\" in env, expected "
+			"%s",
+			list->line, list->column, (int)utf8_cut(name, len, 64),
+			name,
+			named ? "a variable that a page may pass on"
+			      : "the name of a variable");
+		error_hint(err, "%s",
+			named ? "this name belongs to the server or to the "
+				"system's loader; use one of your own"
+			      : "names are made of A-Z, a-z, 0-9 and _, and "
+				"do not begin with a digit; no $");
+		*place = (struct node_place){ list->line, list->column };
+		return SS_BAD_FRONTMATTER;
+	}
+	return SS_OK;
+}
+
+/* "python3.12" is python: digits, dots and dashes at the end do not count. */
+static bool
+is_interpreter(struct ss_text word)
+{
+	static const char *const names[] = { "sh", "dash", "bash", "rbash",
+		"ash", "ksh", "mksh", "zsh", "fish", "busybox", "python",
+		"pypy", "perl", "ruby", "node", "nodejs", "deno", "bun", "lua",
+		"luajit", "php", "tclsh", "expect", "Rscript", "R", "julia",
+		"raku", "groovy", "scala", "elixir", "erl", "guile", "racket",
+		"ghc", "osascript", "pwsh", "gawk" };
+	const char *slash = memrchr(word.data, '/', word.len);
+
+	if (slash != NULL) {
+		word.len -= (size_t)(slash + 1 - word.data);
+		word.data = slash + 1;
+	}
+	while (word.len > 0 &&
+		memchr("0123456789.-", word.data[word.len - 1], 12) != NULL)
+		word.len--;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (text_is(word, names[i]))
+			return true;
+	return false;
+}
+
+/* -c, -e, a cluster with one of them ("-ec", "-lane", "-E"), --eval. */
+static bool
+takes_script(struct ss_text word)
+{
+	if (word.len < 2 || word.data[0] != '-')
+		return false;
+	if (word.data[1] == '-')
+		return text_starts(word, "--eval") ||
+			text_starts(word, "--command");
+	for (size_t i = 1; i < word.len; i++)
+		if (memchr("ceECr", word.data[i], 5) != NULL)
+			return true;
+	return false;
+}
+
+/* A name in word that rule 2 would fill in; false when there is none. */
+static bool
+finds_filled(struct ss_text word, const struct env_scope *scope,
+	struct ss_text *name)
+{
+	for (size_t i = 0, n; i<word.len; i += n> 0 ? n : 1) {
+		n = variable_at(word.data + i, word.len - i, name);
+		if (n > 0 && !is_listed(scope->page, *name) &&
+			find_value(scope->server, scope->server_count, *name) !=
+				NULL)
+			return true;
+	}
+	return false;
+}
+
+static enum ss_err
+refuse_filled(
+	const struct part *part, struct ss_text name, struct ss_error *err)
+{
+	int len = (int)(name.len < 64 ? name.len : 64);
+
+	error_set(err, SS_BAD_FRONTMATTER,
+		"line %u, column %u: found $%.*s inside a script, expected a "
+		"name that env: lists",
+		part->line, part->column, len, name.data);
+	error_hint(err,
+		"add %.*s to env:, so that the script reads it from its "
+		"environment instead of holding its value",
+		len, name.data);
+	return SS_BAD_FRONTMATTER;
+}
+
+/*
+ * Behind an interpreter every word that is an option taking a script, and the
+ * word after it, must not be filled.  An interpreter behind a wrapper (env,
+ * timeout) and one that the agent names count too.  A script's own "-e" is
+ * caught as well: listing the name gives the same word.
+ */
+enum ss_err
+env_check_spec(const struct spec *spec, const struct ss_pair *server,
+	size_t server_count, const struct name_list *page,
+	struct node_place *place, struct ss_error *err)
+{
+	struct env_scope scope = {
+		.server = server, .server_count = server_count, .page = page
+	};
+	bool interpreter = false, script = false;
+	struct ss_text name;
+
+	for (size_t i = 0; i < spec->part_count; i++) {
+		const struct part *part = &spec->parts[i];
+		bool option = false;
+
+		if (part->kind != PART_TEXT) {
+			interpreter = interpreter || i == 0;
+			script = false;
+			continue;
+		}
+		option = interpreter && takes_script(part->text);
+		if ((script || option) &&
+			finds_filled(part->text, &scope, &name)) {
+			*place =
+				(struct node_place){ part->line, part->column };
+			return refuse_filled(part, name, err);
+		}
+		script = option;
+		interpreter = interpreter || is_interpreter(part->text);
+	}
+	return SS_OK;
+}
+
+/* ----------------------------------------------------------------- words -- */
+
+/*
+ * "/x", also as the value of an option or an operand: "--file=/x", "if=/x".
+ * Not in "https://host/?q=/x" or in a script, which are no paths.
+ */
+static bool
+is_absolute(struct ss_text word)
+{
+	size_t i = 0;
+
+	while (i < word.len &&
+		(is_letter(word.data[i]) || is_digit(word.data[i]) ||
+			word.data[i] == '-' || word.data[i] == '.'))
+		i++;
+	i = i < word.len && word.data[i] == '=' ? i + 1 : 0;
+	return i < word.len && word.data[i] == '/';
+}
+
+static enum ss_err
+check_word(struct ss_text word, enum word_origin origin, struct ss_error *err)
+{
+	const char *wrong = NULL;
+
+	if (path_word_climbs(word))
+		wrong = "holds \"..\" as a part of a path";
+	else if (origin != WORD_REGEX && is_absolute(word))
+		wrong = "is an absolute path";
+	if (wrong == NULL)
+		return SS_OK;
+	error_set(err, SS_PATH_REFUSED, "the word \"%.*s\" %s",
+		(int)utf8_cut(word.data, word.len, 64), word.data, wrong);
+	error_hint(err,
+		"paths that you choose begin in the page's directory and stay "
+		"below it");
+	return SS_PATH_REFUSED;
+}
+
+enum ss_err
+env_check_words(const struct spec *spec, const struct ss_text *words,
+	size_t count, struct ss_error *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		enum word_origin origin = spec_origin(spec, i);
+		enum ss_err code;
+
+		if (origin == WORD_AUTHOR)
+			continue;
+		code = check_word(words[i], origin, err);
+		if (code != SS_OK)
+			return code;
+	}
+	return SS_OK;
+}
+
+/* --------------------------------------------------------------- request -- */
+
+/* The first name that a request may set; NULL when there is none. */
+static const char *
+settable(const struct name_list *page)
+{
+	for (size_t i = 0; page != NULL && i < page->count; i++)
+		if (!env_is_server_only(page->names[i]))
+			return page->names[i];
+	return NULL;
+}
+
+static enum ss_err
+refuse_name(const struct env_scope *scope, const char *name, const char *why,
+	struct ss_error *err)
+{
+	const char *other = settable(scope->page);
+
+	error_set(err, SS_BAD_ENV, "\"env\" may not set \"%.*s\": %s",
+		(int)utf8_cut(name, strlen(name), 64), name, why);
+	if (other == NULL)
+		error_hint(err,
+			"this tool takes no variables: leave \"env\" "
+			"out");
+	else
+		error_hint(err,
+			"the variables that the page lists can be set, "
+			"such as \"%.64s\"",
+			other);
+	return SS_BAD_ENV;
+}
+
+enum ss_err
+env_check_request(const struct env_scope *scope, struct ss_error *err)
+{
+	for (size_t i = 0; i < scope->request_count; i++) {
+		const char *name = scope->request[i].name;
+		const char *why = NULL;
+
+		if (!env_is_name(name, strlen(name)))
+			why = "it is not the name of a variable";
+		else if (env_is_reserved(name) || env_is_server_only(name))
+			why = "only the server may";
+		else if (!is_listed(scope->page, text_of(name)))
+			why = "the page does not list it";
+		if (why != NULL)
+			return refuse_name(scope, name, why, err);
+	}
+	return SS_OK;
+}
+
+/* ------------------------------------------------------------------ fill -- */
+
+struct fill {
+	struct arena *arena;
+	const struct env_scope *scope;
+	size_t total; /* bytes of argv so far */
+	struct ss_error *err;
+};
+
+static const char *
+server_value(const struct env_scope *scope, struct ss_text name)
+{
+	return find_value(scope->server, scope->server_count, name);
+}
+
+static const char *
+request_value(const struct env_scope *scope, struct ss_text name)
+{
+	return find_value(scope->request, scope->request_count, name);
+}
+
+/* A word that is a listed $NAME and nothing else (rule 1). */
+static enum ss_err
+fill_listed(struct fill *f, struct ss_text name, struct ss_text *word,
+	struct ss_text *shown)
+{
+	const char *value = server_value(f->scope, name);
+	int len = (int)(name.len < 64 ? name.len : 64);
+
+	if (value != NULL) {
+		*word = text_of(value);
+		return SS_OK;
+	}
+	value = request_value(f->scope, name);
+	if (value == NULL) {
+		error_set(f->err, SS_BAD_ENV, "the variable %.*s is not set",
+			len, name.data);
+		error_hint(f->err, "send \"env\": {\"%.*s\": \"...\"}", len,
+			name.data);
+		return SS_BAD_ENV;
+	}
+	*word = *shown = text_of(value);
+	return check_word(*word, WORD_FREE, f->err);
+}
+
+/* What stands at text: a variable's value (rule 2), or itself (rule 3). */
+static struct ss_text
+piece_at(const struct env_scope *scope, struct ss_text text, size_t *used)
+{
+	struct ss_text name;
+	const char *value = NULL, *next;
+
+	*used = variable_at(text.data, text.len, &name);
+	if (*used > 0 && !is_listed(scope->page, name))
+		value = server_value(scope, name);
+	if (value != NULL)
+		return text_of(value);
+	next = memchr(text.data + 1, '$', text.len - 1);
+	*used = next != NULL ? (size_t)(next - text.data) : text.len;
+	return (struct ss_text){ text.data, *used };
+}
+
+/* The filled length, the bytes to out unless it is NULL. */
+static size_t
+fill_pieces(const struct env_scope *scope, struct ss_text word, char *out)
+{
+	size_t len = 0, used;
+
+	for (size_t i = 0; i < word.len && len <= PROTO_WORD_MAX; i += used) {
+		struct ss_text rest = { word.data + i, word.len - i };
+		struct ss_text piece = piece_at(scope, rest, &used);
+
+		if (out != NULL)
+			memcpy(out + len, piece.data, piece.len);
+		len += piece.len;
+	}
+	return len;
+}
+
+static enum ss_err
+check_size(struct fill *f, size_t len)
+{
+	f->total += len + 1;
+	if (len <= PROTO_WORD_MAX && f->total <= PROTO_COMMAND_MAX)
+		return SS_OK;
+	return error_set(f->err, SS_COMMAND_TOO_LARGE,
+		"the command is too large once its variables are filled in");
+}
+
+/* One word of the author; shown keeps the server's values as $NAME. */
+static enum ss_err
+fill_word(struct fill *f, struct ss_text *word, struct ss_text *shown)
+{
+	struct ss_text name;
+	char *filled;
+	size_t len;
+
+	if (memchr(word->data, '$', word->len) == NULL)
+		return SS_OK;
+	if (variable_at(word->data, word->len, &name) == word->len &&
+		is_listed(f->scope->page, name))
+		return fill_listed(f, name, word, shown);
+	len = fill_pieces(f->scope, *word, NULL);
+	/* Both passes stop at the limit; a word that was cut is refused. */
+	filled = arena_alloc(f->arena, len + 1);
+	if (filled == NULL)
+		return error_memory(f->err);
+	fill_pieces(f->scope, *word, filled);
+	*word = (struct ss_text){ filled, len };
+	return SS_OK;
+}
+
+enum ss_err
+env_program(struct arena *arena, struct ss_text word,
+	const struct env_scope *scope, const char **out, struct ss_error *err)
+{
+	struct fill f = { .arena = arena, .scope = scope, .err = err };
+	struct ss_text name = { "", 0 }, shown = word;
+	enum ss_err code;
+
+	*out = NULL;
+	if (variable_at(word.data, word.len, &name) == word.len &&
+		is_listed(scope->page, name) &&
+		server_value(scope, name) == NULL)
+		return SS_OK;
+	code = fill_word(&f, &word, &shown);
+	if (code == SS_OK)
+		code = check_size(&f, word.len);
+	if (code == SS_OK)
+		*out = word.data;
+	return code;
+}
+
+/* execve(2) takes char *; nothing writes through it. */
+static char *
+unconst(const char *text)
+{
+	union {
+		const char *from;
+		char *to;
+	} u = { text };
+
+	return u.to;
+}
+
+enum ss_err
+env_fill(struct arena *arena, const struct spec *spec,
+	const struct ss_text *words, size_t count,
+	const struct env_scope *scope, char ***argv, const char ***shown,
+	struct ss_error *err)
+{
+	struct fill f = { .arena = arena, .scope = scope, .err = err };
+	char **filled = arena_array(arena, count + 1, sizeof(*filled));
+	const char **told = arena_array(arena, count + 1, sizeof(*told));
+	enum ss_err code = SS_OK;
+
+	if (filled == NULL || told == NULL)
+		return error_memory(err);
+	for (size_t i = 0; i < count && code == SS_OK; i++) {
+		struct ss_text word = words[i], tell = words[i];
+
+		if (spec_origin(spec, i) == WORD_AUTHOR)
+			code = fill_word(&f, &word, &tell);
+		if (code == SS_OK)
+			code = check_size(&f, word.len);
+		filled[i] = unconst(word.data);
+		told[i] = tell.data;
+	}
+	if (code != SS_OK)
+		return code;
+	*argv = filled;
+	if (shown != NULL)
+		*shown = told;
+	return SS_OK;
+}
+
+/* ----------------------------------------------------------- environment -- */
+
+struct block {
+	struct arena *arena;
+	char **vars;
+	size_t count;
+	size_t fixed;
+	size_t bytes; /* of the listed ones */
+};
+
+static bool
+put(struct block *b, size_t at, const char *name, const char *value)
+{
+	b->vars[at] = arena_join(b->arena, name, "=", value);
+	if (at == b->count)
+		b->count++;
+	return b->vars[at] != NULL;
+}
+
+static bool
+put_fixed(struct block *b, const struct env_scope *scope, const char *tmpdir)
+{
+	bool fine = put(b, b->count, "PATH", "/usr/local/bin:/usr/bin:/bin") &&
+		put(b, b->count, "HOME", "/tmp") &&
+		put(b, b->count, "LANG", "C.UTF-8") &&
+		put(b, b->count, "LC_ALL", "C.UTF-8");
+
+	if (fine && tmpdir != NULL)
+		fine = put(b, b->count, "TMPDIR", tmpdir);
+	if (fine && scope->request_id != NULL)
+		fine = put(b, b->count, "STATESPACE_REQUEST_ID",
+			scope->request_id);
+	b->fixed = b->count;
+	return fine;
+}
+
+/* Where a listed name goes: LANG and LC_ALL have their place already. */
+static size_t
+place_of(const struct block *b, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < b->fixed; i++)
+		if (strncmp(b->vars[i], name, len) == 0 &&
+			b->vars[i][len] == '=')
+			return i;
+	return b->count;
+}
+
+static enum ss_err
+put_listed(struct block *b, const struct env_scope *scope, const char *name,
+	struct ss_error *err)
+{
+	const char *value = server_value(scope, text_of(name));
+	size_t size;
+
+	if (value == NULL)
+		value = request_value(scope, text_of(name));
+	if (value == NULL || env_is_reserved(name))
+		return SS_OK;
+	size = strlen(name) + 1 + strlen(value);
+	b->bytes += size + 1;
+	if (size > PROTO_WORD_MAX || b->bytes > ENV_BYTES_MAX)
+		return error_set(err, SS_COMMAND_TOO_LARGE,
+			"the values of the listed variables are too large");
+	if (!put(b, place_of(b, name), name, value))
+		return error_memory(err);
+	return SS_OK;
+}
+
+enum ss_err
+env_build(struct arena *arena, const struct env_scope *scope,
+	const char *tmpdir, char ***envp, struct ss_error *err)
+{
+	size_t listed = scope->page != NULL ? scope->page->count : 0;
+	struct block b = { .arena = arena };
+
+	/* Six fixed names at most, and the NULL. */
+	b.vars = arena_array(arena, listed + 7, sizeof(*b.vars));
+	if (b.vars == NULL || !put_fixed(&b, scope, tmpdir))
+		return error_memory(err);
+	for (size_t i = 0; i < listed; i++) {
+		enum ss_err code =
+			put_listed(&b, scope, scope->page->names[i], err);
+
+		if (code != SS_OK)
+			return code;
+	}
+	*envp = b.vars;
+	return SS_OK;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Variables and agent's words (PROTOCOL section 5): which names may be
+ * listed and who may set them, what $NAME in a word becomes, and the
+ * environment that the process starts with.  Pure.
+ */
+#ifndef SS_PAGE_ENV_H
+#define SS_PAGE_ENV_H
+
+#include "page/spec.h"
+
+/* A name the shell would take: [A-Za-z_][A-Za-z0-9_]*. */
+bool env_is_name(const char *name, size_t len);
+/* PATH, HOME, LD_*, ...: may not be listed by a page at all. */
+bool env_is_reserved(const char *name);
+/* PYTHON*, GIT_*, *_PROXY, ...: only the server may set them. */
+bool env_is_server_only(const char *name);
+
+/* Everything that decides about one command's variables. */
+struct env_scope {
+	const struct ss_pair *server; /* the operator's table */
+	size_t server_count;
+	const struct name_list *page; /* the page's env:, already narrowed */
+	const struct ss_pair *request;
+	size_t request_count;
+	const char *request_id;
+};
+
+/*
+ * The program that the author's first word names, filled from the server's
+ * table alone; *out is NULL when only a request says which.  SS_INTERNAL,
+ * SS_COMMAND_TOO_LARGE.
+ */
+enum ss_err env_program(struct arena *arena, struct ss_text word,
+	const struct env_scope *scope, const char **out, struct ss_error *err);
+
+/* Names of `env:` at page load: SS_BAD_FRONTMATTER names the wrong one. */
+enum ss_err env_check_list(const struct name_list *list,
+	struct node_place *place, struct ss_error *err);
+/*
+ * At page load: the word after an interpreter's -c or -e must not hold $NAME
+ * of the server's table that the page does not list (rule 2).
+ */
+enum ss_err
+env_check_spec(const struct spec *spec, const struct ss_pair *server,
+	size_t server_count, const struct name_list *page,
+	struct node_place *place, struct ss_error *err);
+
+/* SS_PATH_REFUSED when an agent's word is absolute or climbs. */
+enum ss_err env_check_words(const struct spec *spec,
+	const struct ss_text *words, size_t count, struct ss_error *err);
+/* SS_BAD_ENV: a name that is not listed, reserved, server-only or not a name. */
+enum ss_err
+env_check_request(const struct env_scope *scope, struct ss_error *err);
+/*
+ * Fills $NAME in the author's words.  *argv is NULL-terminated, in arena.
+ * shown, when not NULL, gets the same command with secrets as $NAME.
+ * Errors  SS_BAD_ENV (a listed name as a word that nobody set),
+ *         SS_PATH_REFUSED (a request's value as a word), SS_COMMAND_TOO_LARGE.
+ */
+enum ss_err env_fill(struct arena *arena, const struct spec *spec,
+	const struct ss_text *words, size_t count,
+	const struct env_scope *scope, char ***argv, const char ***shown,
+	struct ss_error *err);
+/*
+ * The complete environment, NULL-terminated, in arena: the fixed names and
+ * the listed ones.  tmpdir is the tool's private directory.
+ */
+enum ss_err env_build(struct arena *arena, const struct env_scope *scope,
+	const char *tmpdir, char ***envp, struct ss_error *err);
+
+#endif

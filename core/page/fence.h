@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Finds the component blocks of a page (PROTOCOL section 8): fences as
+ * CommonMark 0.31 section 4.5 has them, so that an example that shows a
+ * component inside a longer fence, or one that is commented out, stays text.
+ */
+#ifndef SS_PAGE_FENCE_H
+#define SS_PAGE_FENCE_H
+
+#include "base/base.h"
+
+struct fence_block {
+	size_t start, end; /* the block, without the last line's break */
+	size_t script, script_len; /* between the fences, CR LF as it is */
+};
+
+/* Where the search goes on; begin with the offset of the first byte. */
+struct fence_scan {
+	const char *text;
+	size_t len, at;
+};
+
+/* The next component; false: no more. */
+bool fence_next(struct fence_scan *scan, struct fence_block *out);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is legal in a page and yet looks like a mistake: the warnings of
+ * `statespace check` (PROTOCOL sections 4, 5 and 10), and what is wrong with
+ * prompts.  Advice, never a
+ * boundary: a page without warnings is not thereby safe.  Whether a program
+ * is installed is the caller's to ask.
+ */
+#ifndef SS_PAGE_LINT_H
+#define SS_PAGE_LINT_H
+
+#include "page/frontmatter.h"
+
+/* message and hint live for the call; hint may be NULL. */
+typedef void (*lint_fn)(void *ctx, unsigned line, unsigned column,
+	enum ss_level level, const char *message, const char *hint);
+
+/*
+ * Calls fn for each finding, in the order of the page's tools and prompts.
+ *
+ * server   the operator's table of variables, for secrets.
+ * Pure     no I/O.
+ */
+void lint_frontmatter(const struct frontmatter *f, const struct ss_pair *server,
+	size_t server_count, lint_fn fn, void *ctx);
+
+#endif

@@ -1,0 +1,595 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The library ends the process when memory runs out, so it is given memory of
+ * our own, which jumps out instead: everything that it took is in one arena,
+ * and the text is shown as it is.
+ */
+#include "page/markdown.h"
+
+#include <cmark-gfm-core-extensions.h>
+#include <cmark-gfm-extension_api.h>
+#include <cmark-gfm.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <strings.h>
+
+#include "base/arena.h"
+#include "wire/escape.h"
+
+#define MAILS_MAX 256
+#define COLUMNS_MAX 64
+#define IDS_MAX 500
+#define ID_BYTES_MAX 64
+#define BLOCK_MAX 65536 /* more than the arena takes for a small piece */
+#define OPTIONS (CMARK_OPT_DEFAULT | CMARK_OPT_VALIDATE_UTF8)
+
+/* ----------------------------------------------------------------- memory -- */
+
+/* The library hands no context to its allocator; one text at a time. */
+static struct arena *memory;
+static jmp_buf out_of_memory;
+/* It ended before the text had used up what it may: not the text's fault. */
+static bool starved;
+
+struct header {
+	size_t size;
+	size_t unused; /* keeps what follows aligned */
+};
+
+static void *
+take(size_t count, size_t size)
+{
+	struct header *h = NULL;
+	size_t need = MARKDOWN_MEMORY_MAX;
+
+	if (size == 0 || count < (need - sizeof(*h)) / size) {
+		need = sizeof(*h) + count * size;
+		h = arena_alloc(memory, need);
+	}
+	if (h == NULL) {
+		starved = need + BLOCK_MAX < memory->limit - memory->total;
+		longjmp(out_of_memory, 1);
+	}
+	h->size = count * size;
+	return h + 1;
+}
+
+static void *
+retake(void *old, size_t size)
+{
+	void *new = take(1, size);
+	size_t kept = old != NULL ? ((struct header *)old - 1)->size : 0;
+
+	if (old != NULL)
+		memcpy(new, old, kept < size ? kept : size);
+	return new;
+}
+
+static void
+leave(void *old)
+{
+	(void)old;
+}
+
+static cmark_mem allocator = { take, retake, leave };
+
+/* ---------------------------------------------------------------- parsing -- */
+
+struct work {
+	const char *base;
+	struct buf scratch; /* for one node's HTML */
+	struct ss_text ids[IDS_MAX];
+	size_t id_count;
+	bool in_link;
+};
+
+/*
+ * The library looks through the rest of the text for every '@' again, and
+ * fills every row of a table up to its last column.
+ */
+static bool
+has_many_mails(struct ss_text text)
+{
+	const char *p = text.data, *end = p + text.len;
+	size_t count = 0;
+
+	while (p < end && (p = memchr(p, '@', (size_t)(end - p))) != NULL) {
+		count++;
+		p++;
+	}
+	return count > MAILS_MAX;
+}
+
+/* A line of nothing but "|---" makes a table as wide as it is. */
+static bool
+has_wide_table(struct ss_text text)
+{
+	size_t columns = 0;
+	bool divides = true;
+
+	for (size_t i = 0; i < text.len; i++) {
+		char c = text.data[i];
+
+		if (c == '\n' || c == '\r') {
+			columns = 0;
+			divides = true;
+		} else if (c == '\0' || strchr("|:-+*> \t\v\f", c) == NULL) {
+			divides = false;
+		} else if (c == '|' && ++columns > COLUMNS_MAX && divides) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void
+attach(cmark_parser *parser, const char *name)
+{
+	cmark_syntax_extension *e = cmark_find_syntax_extension(name);
+
+	if (e != NULL)
+		cmark_parser_attach_syntax_extension(parser, e);
+}
+
+static cmark_node *
+parse(struct ss_text text, cmark_parser **parser)
+{
+	cmark_gfm_core_extensions_ensure_registered();
+	*parser = cmark_parser_new_with_mem(OPTIONS, &allocator);
+	if (!has_wide_table(text))
+		attach(*parser, "table");
+	attach(*parser, "strikethrough");
+	if (!has_many_mails(text))
+		attach(*parser, "autolink");
+	attach(*parser, "tasklist");
+	attach(*parser, "tagfilter");
+	cmark_parser_feed(*parser, text.data, text.len);
+	return cmark_parser_finish(*parser);
+}
+
+/* ------------------------------------------------------------- our own HTML */
+
+static const char *
+literal_of(cmark_node *node)
+{
+	const char *text = cmark_node_get_literal(node);
+
+	return text != NULL ? text : "";
+}
+
+/* What the scratch buffer holds; its failure is one of memory. */
+static const char *
+written(struct work *w)
+{
+	if (!buf_ok(&w->scratch))
+		longjmp(out_of_memory, 1);
+	return buf_view(&w->scratch).data;
+}
+
+static cmark_node *
+new_node(cmark_node_type type)
+{
+	return cmark_node_new_with_mem(type, &allocator);
+}
+
+static void
+move_children(cmark_node *from, cmark_node *to)
+{
+	cmark_node *child;
+
+	while ((child = cmark_node_first_child(from)) != NULL)
+		cmark_node_append_child(to, child);
+}
+
+/* Puts HTML of ours around the children of a node, in place of its own. */
+static void
+replace(cmark_node *node, const char *enter, const char *leaves)
+{
+	cmark_node *custom = new_node(CMARK_NODE_CUSTOM_BLOCK);
+
+	cmark_node_set_on_enter(custom, enter);
+	cmark_node_set_on_exit(custom, leaves);
+	move_children(node, custom);
+	cmark_node_replace(node, custom);
+}
+
+/*
+ * Leaves only what is below a node.  Not by a node of ours: a table's cell
+ * takes none.
+ */
+static void
+lift(cmark_node *node)
+{
+	cmark_node *child;
+
+	while ((child = cmark_node_first_child(node)) != NULL)
+		if (!cmark_node_insert_before(node, child))
+			cmark_node_unlink(child);
+	cmark_node_unlink(node);
+}
+
+static void
+replace_by_text(cmark_node *node, const char *text)
+{
+	cmark_node *new = new_node(CMARK_NODE_TEXT);
+
+	cmark_node_set_literal(new, text);
+	cmark_node_replace(node, new);
+}
+
+/* A block that a keyboard can scroll. */
+static void
+show_code(struct work *w, cmark_node *node, const char *info, const char *text)
+{
+	size_t lang = strcspn(info, " \t");
+
+	buf_clear(&w->scratch);
+	buf_text(&w->scratch, "<pre tabindex=\"0\"><code");
+	if (lang > 0) {
+		buf_text(&w->scratch, " class=\"language-");
+		escape_html(&w->scratch, info, lang);
+		buf_char(&w->scratch, '"');
+	}
+	buf_char(&w->scratch, '>');
+	escape_html(&w->scratch, text, strlen(text));
+	buf_text(&w->scratch, "</code></pre>\n");
+	replace(node, written(w), "");
+}
+
+/* Is this HTML one comment and nothing else? */
+static bool
+is_comment(const char *html)
+{
+	const char *end;
+
+	html += strspn(html, " \t\r\n");
+	if (strncmp(html, "<!--", 4) != 0)
+		return false;
+	end = strstr(html + 4, "-->");
+	return end != NULL && end[3 + strspn(end + 3, " \t\r\n")] == '\0';
+}
+
+static void
+show_html_block(struct work *w, cmark_node *node)
+{
+	const char *html = literal_of(node);
+
+	if (is_comment(html))
+		replace(node, "", "");
+	else
+		show_code(w, node, "", html);
+}
+
+/* ---------------------------------------------------------------- headings */
+
+static void
+add_slug(struct buf *out, const char *text)
+{
+	for (; *text != '\0' && out->len < ID_BYTES_MAX; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (c >= 'A' && c <= 'Z')
+			buf_char(out, (char)(c | 0x20));
+		else if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+			c >= 0x80 || c == '-' || (c == '_' && out->len > 0))
+			buf_char(out, *text);
+		else if (c == ' ' && out->len > 0)
+			buf_char(out, '-');
+	}
+}
+
+/* The text below a node, without its markup. */
+static void
+add_text(struct buf *out, cmark_node *node,
+	void (*add)(struct buf *out, const char *text))
+{
+	cmark_iter *iter = cmark_iter_new(node);
+	cmark_event_type event;
+
+	while ((event = cmark_iter_next(iter)) != CMARK_EVENT_DONE) {
+		cmark_node *n = cmark_iter_get_node(iter);
+		cmark_node_type type = cmark_node_get_type(n);
+
+		if (event != CMARK_EVENT_ENTER)
+			continue;
+		if (type == CMARK_NODE_TEXT || type == CMARK_NODE_CODE)
+			add(out, literal_of(n));
+		else if (type == CMARK_NODE_SOFTBREAK ||
+			type == CMARK_NODE_LINEBREAK)
+			add(out, " ");
+	}
+	cmark_iter_free(iter);
+}
+
+static bool
+is_taken(const struct work *w, struct ss_text id)
+{
+	for (size_t i = 0; i < w->id_count; i++)
+		if (text_equal(w->ids[i], id))
+			return true;
+	return false;
+}
+
+/*
+ * A name that a link can lead to, the first time that a heading has it.  Ours
+ * in the page begin with '_', which none of these do.
+ */
+static void
+show_heading(struct work *w, cmark_node *node)
+{
+	int level = cmark_node_get_heading_level(node);
+	struct ss_text id;
+	char leaves[16];
+	char *kept;
+
+	buf_clear(&w->scratch);
+	add_text(&w->scratch, node, add_slug);
+	id.data = written(w);
+	id.len = utf8_cut(id.data, w->scratch.len, ID_BYTES_MAX);
+	if (id.len == 0 || w->id_count == IDS_MAX || is_taken(w, id))
+		return;
+	kept = take(1, id.len);
+	memcpy(kept, id.data, id.len);
+	w->ids[w->id_count++] = (struct ss_text){ kept, id.len };
+	buf_clear(&w->scratch);
+	buf_printf(&w->scratch, "<h%d id=\"", level);
+	escape_html(&w->scratch, kept, id.len);
+	buf_text(&w->scratch, "\">");
+	snprintf(leaves, sizeof(leaves), "</h%d>\n", level);
+	replace(node, written(w), leaves);
+}
+
+/* ------------------------------------------------------------------- links */
+
+enum link_kind { LINK_INSIDE, LINK_OUTSIDE, LINK_NOWHERE };
+
+/*
+ * A browser drops blanks and control characters before and within a scheme,
+ * so whatever holds one before its first ':' leads nowhere.
+ */
+static enum link_kind
+kind_of(const char *url)
+{
+	static const char *const schemes[] = { "http:", "https:", "mailto:" };
+	size_t n = strcspn(url, ":/?#");
+
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)url[i] <= ' ' || url[i] == 0x7f)
+			return LINK_NOWHERE;
+	if (url[n] != ':')
+		return strspn(url, "/\\") >= 2 ? LINK_OUTSIDE : LINK_INSIDE;
+	for (size_t i = 0; i < ARRAY_LEN(schemes); i++)
+		if (strncasecmp(url, schemes[i], strlen(schemes[i])) == 0)
+			return LINK_OUTSIDE;
+	return LINK_NOWHERE;
+}
+
+/* What is relative to the page becomes relative to the address asked for. */
+static void
+rebase(struct work *w, cmark_node *node, const char *url)
+{
+	if (w->base[0] == '\0' || strchr("/\\#?", url[0]) != NULL)
+		return;
+	buf_clear(&w->scratch);
+	buf_printf(&w->scratch, "%s%s", w->base, url);
+	cmark_node_set_url(node, written(w));
+}
+
+static void
+show_link(struct work *w, cmark_node *node)
+{
+	const char *url = cmark_node_get_url(node);
+
+	if (url == NULL)
+		url = "";
+	if (kind_of(url) == LINK_NOWHERE)
+		lift(node);
+	else if (kind_of(url) == LINK_INSIDE)
+		rebase(w, node, url);
+}
+
+/* The page shows no image of another site, which would learn of its readers. */
+static void
+show_image(struct work *w, cmark_node *node)
+{
+	const char *url = cmark_node_get_url(node);
+	cmark_node *link;
+
+	if (url == NULL)
+		url = "";
+	if (kind_of(url) == LINK_INSIDE) {
+		rebase(w, node, url);
+		return;
+	}
+	if (kind_of(url) == LINK_NOWHERE || w->in_link) {
+		lift(node);
+		return;
+	}
+	link = new_node(CMARK_NODE_LINK);
+	cmark_node_set_url(link, url);
+	if (cmark_node_first_child(node) == NULL) {
+		cmark_node *text = new_node(CMARK_NODE_TEXT);
+
+		cmark_node_set_literal(text, url);
+		cmark_node_append_child(link, text);
+	}
+	move_children(node, link);
+	cmark_node_replace(node, link);
+}
+
+/* -------------------------------------------------------------- the rest -- */
+
+/* A list's box would be a form's field without a name. */
+static void
+show_task(cmark_node *node)
+{
+	bool done = cmark_gfm_extensions_get_tasklist_item_checked(node);
+	cmark_node *box = new_node(CMARK_NODE_CUSTOM_INLINE);
+	cmark_node *text = cmark_node_first_child(node);
+
+	cmark_node_set_syntax_extension(node, NULL);
+	cmark_node_set_on_enter(box,
+		done ? "<span class=\"task\" role=\"img\" aria-label=\"done\">"
+		       "&#x2611;</span> "
+		     : "<span class=\"task\" role=\"img\" "
+		       "aria-label=\"not done\">&#x2610;</span> ");
+	if (text == NULL || !cmark_node_prepend_child(text, box))
+		cmark_node_free(box);
+}
+
+static void
+show_table(cmark_node *node)
+{
+	cmark_node *box = new_node(CMARK_NODE_CUSTOM_BLOCK);
+
+	cmark_node_set_on_enter(box, "<div class=\"scroll\" tabindex=\"0\">\n");
+	cmark_node_set_on_exit(box, "</div>\n");
+	cmark_node_replace(node, box);
+	cmark_node_append_child(box, node);
+}
+
+/* Node types of extensions are numbers that are known only when running. */
+static bool
+is_kind(cmark_node *node, const char *kind)
+{
+	return strcmp(cmark_node_get_type_string(node), kind) == 0;
+}
+
+static void
+show(struct work *w, cmark_node *node)
+{
+	switch (cmark_node_get_type(node)) {
+	case CMARK_NODE_HTML_BLOCK: show_html_block(w, node); return;
+	case CMARK_NODE_HTML_INLINE:
+		replace_by_text(node,
+			is_comment(literal_of(node)) ? "" : literal_of(node));
+		return;
+	case CMARK_NODE_CODE_BLOCK:
+		show_code(w, node,
+			cmark_node_get_fence_info(node)
+				? cmark_node_get_fence_info(node)
+				: "",
+			literal_of(node));
+		return;
+	case CMARK_NODE_HEADING: show_heading(w, node); return;
+	case CMARK_NODE_LINK: show_link(w, node); return;
+	case CMARK_NODE_IMAGE: show_image(w, node); return;
+	default: break;
+	}
+	if (is_kind(node, "tasklist"))
+		show_task(node);
+	else if (is_kind(node, "table"))
+		show_table(node);
+}
+
+/*
+ * Nodes are replaced on the way out of them, when the iterator has no more to
+ * do with what is below; leaves have no way out.
+ */
+static void
+show_all(struct work *w, cmark_node *document)
+{
+	cmark_iter *iter = cmark_iter_new(document);
+	cmark_event_type event;
+
+	while ((event = cmark_iter_next(iter)) != CMARK_EVENT_DONE) {
+		cmark_node *node = cmark_iter_get_node(iter);
+
+		if (cmark_node_get_type(node) == CMARK_NODE_LINK)
+			w->in_link = event == CMARK_EVENT_ENTER;
+		switch (cmark_node_get_type(node)) {
+		case CMARK_NODE_HTML_BLOCK:
+		case CMARK_NODE_HTML_INLINE:
+		case CMARK_NODE_CODE_BLOCK: show(w, node); break;
+		default:
+			if (event == CMARK_EVENT_EXIT)
+				show(w, node);
+		}
+	}
+	cmark_iter_free(iter);
+}
+
+static void
+show_plain(struct ss_text text, struct buf *out)
+{
+	buf_text(out, "<pre class=\"plain\" tabindex=\"0\">");
+	escape_html(out, text.data, text.len);
+	buf_text(out, "</pre>\n");
+}
+
+/* In a function of its own: setjmp leaves no variable of it changed. */
+static bool
+render(struct ss_text text, struct work *w, struct buf *out)
+{
+	cmark_parser *parser;
+	cmark_node *document;
+
+	if (setjmp(out_of_memory) != 0)
+		return false;
+	document = parse(text, &parser);
+	show_all(w, document);
+	buf_text(out,
+		cmark_render_html_with_mem(document, OPTIONS,
+			cmark_parser_get_syntax_extensions(parser),
+			&allocator));
+	return true;
+}
+
+void
+markdown_html(struct ss_text text, const char *base, struct buf *out)
+{
+	struct work w = { .base = base,
+		.scratch = BUF_INIT(8 * MARKDOWN_BYTES_MAX) };
+	struct arena arena;
+
+	arena_init(&arena, MARKDOWN_MEMORY_MAX);
+	memory = &arena;
+	starved = false;
+	if (text.len > MARKDOWN_BYTES_MAX || !render(text, &w, out))
+		show_plain(text, out);
+	out->failed |= starved || w.scratch.failed;
+	buf_release(&w.scratch);
+	arena_release(&arena);
+	memory = NULL;
+}
+
+static void
+add_plain(struct buf *out, const char *text)
+{
+	buf_text(out, text);
+}
+
+static bool
+find_heading(struct ss_text text, struct buf *out)
+{
+	cmark_parser *parser;
+	cmark_node *node;
+
+	if (setjmp(out_of_memory) != 0)
+		return false;
+	node = cmark_node_first_child(parse(text, &parser));
+	while (node != NULL && cmark_node_get_type(node) != CMARK_NODE_HEADING)
+		node = cmark_node_next(node);
+	if (node == NULL)
+		return false;
+	add_text(out, node, add_plain);
+	return true;
+}
+
+bool
+markdown_heading(struct ss_text text, struct buf *out)
+{
+	struct arena arena;
+	bool found;
+
+	if (text.len > MARKDOWN_BYTES_MAX)
+		return false;
+	arena_init(&arena, MARKDOWN_MEMORY_MAX);
+	memory = &arena;
+	starved = false;
+	found = find_heading(text, out);
+	out->failed |= starved;
+	arena_release(&arena);
+	memory = NULL;
+	return found;
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+#include "page/value.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A text in a message is shown up to here. */
+#define SHOWN_BYTES 40
+
+static bool
+is_scalar(const struct node *n)
+{
+	return n->kind != NODE_LIST && n->kind != NODE_MAP;
+}
+
+/* What stands there, in the author's words: "a list", or the text quoted. */
+static void
+describe(const struct node *n, char *out, size_t cap)
+{
+	char shown[SHOWN_BYTES + 1];
+	size_t len = utf8_cut(n->text, n->len, SHOWN_BYTES);
+
+	if (!is_scalar(n) || n->kind == NODE_NULL) {
+		snprintf(out, cap, "%s", node_kind_name(n));
+		return;
+	}
+	memcpy(shown, n->text, len);
+	shown[len] = '\0';
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)shown[i] < ' ' || shown[i] == 0x7f)
+			shown[i] = '?';
+	snprintf(out, cap, "\"%s%s\"", shown, len < n->len ? "…" : "");
+}
+
+static void
+fill_refusal(const struct reading *r, const struct node *n, const char *found,
+	const char *expected)
+{
+	error_set(r->err, SS_BAD_FRONTMATTER,
+		"line %u, column %u: found %s, expected %s", n->line, n->column,
+		found, expected);
+	if (r->place != NULL)
+		*r->place = (struct node_place){ n->line, n->column };
+}
+
+static void
+fill_hint(const struct reading *r, const char *hint, va_list args)
+{
+	char text[512];
+
+	if (hint == NULL)
+		return;
+	vsnprintf(text, sizeof(text), hint, args);
+	error_hint(r->err, "%s", text);
+}
+
+enum ss_err
+value_refuse(const struct reading *r, const struct node *n,
+	const char *expected, const char *hint, ...)
+{
+	char found[SHOWN_BYTES + 16];
+	va_list args;
+
+	describe(n, found, sizeof(found));
+	fill_refusal(r, n, found, expected);
+	va_start(args, hint);
+	fill_hint(r, hint, args);
+	va_end(args);
+	return SS_BAD_FRONTMATTER;
+}
+
+enum ss_err
+value_refuse_found(const struct reading *r, const struct node *n,
+	const char *found, const char *expected, const char *hint, ...)
+{
+	va_list args;
+
+	fill_refusal(r, n, found, expected);
+	va_start(args, hint);
+	fill_hint(r, hint, args);
+	va_end(args);
+	return SS_BAD_FRONTMATTER;
+}
+
+enum ss_err
+value_untagged(const struct reading *r, const struct node *n)
+{
+	if (!n->tagged)
+		return SS_OK;
+	return value_refuse_found(r, n, "a tag that is not known",
+		"a value without it",
+		"a ! at the start of a word is a YAML tag: quote the word if "
+		"it is text");
+}
+
+static enum ss_err
+refuse_unknown_key(
+	const struct reading *r, const struct node *member, const char *what)
+{
+	const struct node *key = member->key;
+
+	/* { regex: a,b }: the comma ended the text. */
+	if (member->kind == NODE_NULL && member->len == 0)
+		return value_refuse(r, key, what,
+			"a comma or a brace ends unquoted text here: put the "
+			"text in single quotes");
+	return value_refuse(
+		r, key, what, "remove the key, or correct its spelling");
+}
+
+enum ss_err
+value_refuse_twice(const struct reading *r, const struct node *key)
+{
+	char found[SHOWN_BYTES + 32] = "the second ";
+	size_t len = strlen(found);
+
+	describe(key, found + len, sizeof(found) - len);
+	return value_refuse_found(r, key, found, "each key once",
+		"the key stands twice in this mapping: make one of the two");
+}
+
+enum ss_err
+value_keys(const struct reading *r, const struct node *map,
+	const char *const *names, size_t count, const char *what)
+{
+	uint64_t seen = 0;
+
+	for (const struct node *n = map->first; n != NULL; n = n->next) {
+		struct ss_text key = { n->key->text, n->key->len };
+		size_t i = 0;
+
+		while (i < count && !text_is(key, names[i]))
+			i++;
+		if (i == count || n->key->kind != NODE_STRING)
+			return refuse_unknown_key(r, n, what);
+		if (n->key->tagged)
+			return value_untagged(r, n->key);
+		if (seen & (uint64_t)1 << i)
+			return value_refuse(r, n->key, "every key at most once",
+				"the key stands twice in this mapping: remove "
+				"one");
+		seen |= (uint64_t)1 << i;
+	}
+	return SS_OK;
+}
+
+enum ss_err
+value_word(const struct reading *r, const struct node *n, const char *expected,
+	struct ss_text *out)
+{
+	char *copy;
+
+	if (value_untagged(r, n) != SS_OK)
+		return SS_BAD_FRONTMATTER;
+	if (n->kind == NODE_NULL)
+		return value_refuse_found(r, n,
+			n->len > 0 ? "an unquoted null" : "an empty value",
+			expected, "quote it if the text is meant: '%s'",
+			n->text);
+	if (n->kind != NODE_STRING && n->kind != NODE_INTEGER &&
+		n->kind != NODE_BOOL)
+		return value_refuse_found(r, n, node_kind_name(n), expected,
+			is_scalar(n) ? "quote it to make it text"
+				     : "quote text that begins with [ or {");
+	if (memchr(n->text, '\0', n->len) != NULL)
+		return value_refuse_found(r, n, "a NUL byte", expected,
+			"no program can be given a NUL");
+	copy = arena_copy(r->arena, n->text, n->len);
+	if (copy == NULL)
+		return error_memory(r->err);
+	*out = (struct ss_text){ copy, n->len };
+	return SS_OK;
+}
+
+enum ss_err
+value_text(const struct reading *r, const struct node *n, const char **out)
+{
+	struct ss_text text = { NULL, 0 };
+	char expected[96];
+	enum ss_err e;
+
+	snprintf(expected, sizeof(expected), "text for %.40s",
+		n->key != NULL ? n->key->text : "this item");
+	e = value_word(r, n, expected, &text);
+	if (e != SS_OK)
+		return e;
+	if (text.len == 0)
+		return value_refuse_found(r, n, "an empty text", expected,
+			"remove the key, or give it a text");
+	*out = text.data;
+	return SS_OK;
+}
+
+/* YAML 1.2's spellings; a quoted word is text. */
+bool
+value_is_bool(const struct node *n, bool *out)
+{
+	static const char *const words[] = { "false", "False", "FALSE", "true",
+		"True", "TRUE" };
+
+	if (n->kind == NODE_BOOL) {
+		*out = n->value.truth;
+		return true;
+	}
+	if (n->kind != NODE_STRING || !n->plain)
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (text_is((struct ss_text){ n->text, n->len }, words[i])) {
+			*out = i >= 3;
+			return true;
+		}
+	return false;
+}
+
+enum ss_err
+value_bool(const struct reading *r, const struct node *n, bool *out)
+{
+	if (value_untagged(r, n) != SS_OK)
+		return SS_BAD_FRONTMATTER;
+	if (!value_is_bool(n, out))
+		return value_refuse(r, n, "true or false",
+			"write %s: true or %s: false, without quotes",
+			n->key->text, n->key->text);
+	return SS_OK;
+}
+
+/* Decimal digits, at most one point within; no sign, no exponent. */
+static bool
+is_decimal(const struct node *n, bool fraction)
+{
+	size_t points = 0;
+
+	if (n->kind != NODE_STRING || !n->plain || n->len == 0 || n->len > 40)
+		return false;
+	for (size_t i = 0; i < n->len; i++) {
+		if (isdigit((unsigned char)n->text[i]))
+			continue;
+		if (n->text[i] != '.' || !fraction || ++points > 1 || i == 0 ||
+			i + 1 == n->len)
+			return false;
+	}
+	return true;
+}
+
+/* Not strtod, which reads the point as the host's locale writes it. */
+static double
+decimal(const char *text)
+{
+	double value = 0, unit = 1;
+
+	for (; isdigit((unsigned char)*text); text++)
+		value = value * 10 + (*text - '0');
+	if (*text == '.')
+		for (text++; isdigit((unsigned char)*text); text++)
+			value += (*text - '0') * (unit /= 10);
+	return value;
+}
+
+enum ss_err
+value_seconds(const struct reading *r, const struct node *n, double *out)
+{
+	double value = -1;
+
+	if (value_untagged(r, n) != SS_OK)
+		return SS_BAD_FRONTMATTER;
+	if (n->kind == NODE_INTEGER)
+		value = (double)n->value.integer;
+	else if (n->kind == NODE_FLOAT)
+		value = n->value.number;
+	else if (is_decimal(n, true))
+		value = decimal(n->text);
+	/* Also refuses a NaN, which compares with nothing. */
+	if (!(value >= 0.001 && value <= VALUE_SECONDS_MAX))
+		return value_refuse(r, n, "seconds, from 0.001 to 4000000",
+			"write a number such as %s: 2.5", n->key->text);
+	*out = value;
+	return SS_OK;
+}
+
+enum ss_err
+value_count(const struct reading *r, const struct node *n, uint64_t *out)
+{
+	unsigned long long value = 0;
+
+	if (value_untagged(r, n) != SS_OK)
+		return SS_BAD_FRONTMATTER;
+	if (n->kind == NODE_INTEGER && n->value.integer > 0)
+		value = (unsigned long long)n->value.integer;
+	else if (is_decimal(n, false)) {
+		errno = 0;
+		value = strtoull(n->text, NULL, 10);
+		if (errno != 0)
+			value = 0;
+	}
+	if (value == 0 || value > INT64_MAX)
+		return value_refuse(r, n, "a whole number from 1 on",
+			"write the number in digits, without a unit");
+	*out = value;
+	return SS_OK;
+}
+
+enum ss_err
+value_names(
+	const struct reading *r, const struct node *n, struct name_list *out)
+{
+	const struct node *item;
+	size_t i = 0;
+	enum ss_err e;
+
+	if (value_untagged(r, n) != SS_OK)
+		return SS_BAD_FRONTMATTER;
+	if (n->kind != NODE_LIST)
+		return value_refuse(r, n, "a list of texts",
+			n->kind == NODE_STRING
+				? "put brackets around it: %s: [%.100s]"
+				: "write %s: [one, two], or [] for none",
+			n->key->text, n->text);
+	out->names = arena_array(r->arena, n->count + 1, sizeof(*out->names));
+	if (out->names == NULL)
+		return error_memory(r->err);
+	for (item = n->first; item != NULL; item = item->next)
+		if ((e = value_text(r, item, &out->names[i++])) != SS_OK)
+			return e;
+	out->set = true;
+	out->count = n->count;
+	out->line = n->key->line;
+	out->column = n->key->column;
+	return SS_OK;
+}

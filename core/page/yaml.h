@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads one YAML document into nodes through libyaml's events; yaml.c is the
+ * only file that knows libyaml, whose own header has the name yaml.h.
+ * Scalars keep their source text; anchors and aliases work within bounds;
+ * merge keys are not applied; duplicate keys and unknown tags are kept, the
+ * reader of a key decides (PROTOCOL section 3).
+ */
+#ifndef SS_PAGE_YAML_H
+#define SS_PAGE_YAML_H
+
+#include "page/node.h"
+
+/* As toml_parse; *out is NULL for an empty document. */
+enum ss_err yaml_parse(struct arena *arena, const char *text, size_t len,
+	unsigned line, enum ss_err code, struct node **out,
+	struct node_place *place, struct ss_error *err);
+
+#endif

@@ -1,0 +1,805 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A batch from top to bottom: what every batch shares, what goes in and out
+ * of a child, the wait, the end of a child, the end of all.
+ *
+ * The child is made with CLONE_VM | CLONE_VFORK on a stack of its own: no page
+ * is copied however large we are, we stand still until it has become the
+ * program, and what failed is read from our own memory afterwards.
+ */
+#include "run/spawn_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fdio.h"
+
+#define STACK_BYTES (256 * 1024)
+/* A killed process that is not dead by then hangs in the kernel. */
+#define DEATH_MS 5000
+/* How often to look where the kernel gives no pidfd. */
+#define TICK_US 2000
+
+static struct {
+	pid_t pid; /* who prepared: a fork is no subreaper */
+	char *stack;
+	int null;
+} shared = { .null = -1 };
+
+/* ---------------------------------------------------- what runs share */
+
+/* The lowest page stays closed: a stack that grows too far faults there. */
+static int
+stack_map(void)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	void *m;
+
+	if (shared.stack != NULL)
+		return 0;
+	m = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	if (m == MAP_FAILED)
+		return errno;
+	if (mprotect(m, (size_t)page, PROT_NONE) != 0) {
+		int e = errno;
+
+		munmap(m, STACK_BYTES);
+		return e;
+	}
+	shared.stack = m;
+	return 0;
+}
+
+/*
+ * Moves *fd above 2, where the child's dup2 would land.  On failure it stays
+ * what it was, for its owner to close.  0 or errno.
+ */
+static int
+keep_clear(int *fd)
+{
+	int high = fd_raise(*fd, 3);
+
+	if (high < 0)
+		return errno;
+	*fd = high;
+	return 0;
+}
+
+/*
+ * /dev/null is kept open, since a confined worker may not have it.  The
+ * number is looked at again each time: a host that closes what it does not
+ * know must not hand a stranger's descriptor to a tool.
+ */
+static int
+null_open(void)
+{
+	struct stat st;
+
+	if (shared.null >= 0 && fstat(shared.null, &st) == 0 &&
+		S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3))
+		return 0;
+	shared.null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (shared.null < 0)
+		return errno;
+	return keep_clear(&shared.null);
+}
+
+int
+spawn_prepare(void)
+{
+	int e = stack_map();
+
+	if (e == 0)
+		e = null_open();
+	if (e != 0 || shared.pid == getpid())
+		return e;
+	e = reap_prepare();
+	if (e == 0)
+		shared.pid = getpid();
+	return e;
+}
+
+/* ----------------------------------------------------------- descriptors */
+
+/* Remembers which step of ours failed; returns number. */
+static int
+fault(struct batch *b, const char *step, int number)
+{
+	if (number != 0 && b->step == NULL) {
+		b->step = step;
+		b->number = number;
+	}
+	return number;
+}
+
+/* A pipe whose end of ours does not block.  0 or errno. */
+static int
+pipe_open(int *ours, int *childs, bool we_read)
+{
+	int ends[2], e = fd_pipe(ends);
+
+	if (e != 0)
+		return e;
+	*ours = ends[we_read ? 0 : 1];
+	*childs = ends[we_read ? 1 : 0];
+	e = keep_clear(ours);
+	if (e == 0)
+		e = keep_clear(childs);
+	if (e == 0 && fcntl(*ours, F_SETFL, O_NONBLOCK) < 0)
+		e = errno;
+	return e;
+}
+
+/*
+ * A terminal or pipe is opened anew, so that it can be non-blocking for us
+ * without becoming so for everybody who shares it.
+ */
+static int
+relay_open(struct run *run)
+{
+	int fd = run->s->stdin_fd;
+	char path[32];
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return errno;
+	run->relay_is_socket = S_ISSOCK(st.st_mode);
+	if (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		run->relay = open(
+			path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	}
+	if (run->relay < 0)
+		run->relay = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	return run->relay < 0 ? errno : 0;
+}
+
+static int
+stdin_open(struct run *run)
+{
+	const struct spawn *s = run->s;
+	int e;
+
+	if (s->stdin_len == 0 && s->stdin_fd < 0) {
+		run->child[0] = shared.null;
+		return 0;
+	}
+	run->pending = s->stdin_data;
+	run->pending_len = s->stdin_len;
+	e = pipe_open(&run->feed, &run->child[0], false);
+	return e != 0 || s->stdin_fd < 0 ? e : relay_open(run);
+}
+
+static int
+run_open(struct run *run)
+{
+	int e = stdin_open(run);
+
+	if (e == 0)
+		e = pipe_open(&run->from[0], &run->child[1], true);
+	if (e == 0)
+		e = pipe_open(&run->from[1], &run->child[2], true);
+	if (e == 0 && run->s->reports)
+		e = pipe_open(&run->report[0], &run->report[1], true);
+	return fault(run->batch, "descriptors", e);
+}
+
+static void
+child_ends_close(struct run *run)
+{
+	if (run->child[0] == shared.null)
+		run->child[0] = -1;
+	for (int i = 0; i < 3; i++)
+		fd_close(&run->child[i]);
+	fd_close(&run->report[1]);
+}
+
+static void
+feed_close(struct run *run)
+{
+	fd_close(&run->feed);
+	fd_close(&run->relay);
+	run->pending_len = 0;
+}
+
+static void
+run_close(struct run *run)
+{
+	child_ends_close(run);
+	feed_close(run);
+	fd_close(&run->from[0]);
+	fd_close(&run->from[1]);
+	fd_close(&run->report[0]);
+	fd_close(&run->pidfd);
+}
+
+/* ------------------------------------------------------------ in and out */
+
+/* The first reason stays. */
+static void
+stop(struct run *run, enum spawn_end end)
+{
+	if (!run->over)
+		run->r->end = end;
+	run->over = true;
+}
+
+/* Nothing more is started, and what runs ends now. */
+static void
+batch_close(struct batch *b, enum spawn_end end)
+{
+	for (size_t i = 0; i < b->live_count; i++)
+		stop(&b->live[i], end);
+	for (; b->next < b->asked->count; b->next++)
+		b->asked->results[b->next].end = end;
+}
+
+/* Something of ours failed in the middle: nobody can go on honestly. */
+static void
+fail(struct run *run, const char *step, int number)
+{
+	fault(run->batch, step, number);
+	stop(run, SPAWN_FAILED);
+	batch_close(run->batch, SPAWN_FAILED);
+}
+
+/* A callback may block; it does so with the host's signals open. */
+static bool
+deliver(struct run *run, int stream, const char *data, size_t len)
+{
+	const struct spawn *s = run->s;
+	sigset_t held;
+
+	if (s->output == NULL)
+		return buf_add(
+			stream == 1 ? &run->r->out : &run->r->err, data, len);
+	sigprocmask(SIG_SETMASK, &run->batch->wait_mask, &held);
+	s->output(s->output_ctx, stream, data, len);
+	sigprocmask(SIG_SETMASK, &held, NULL);
+	run->batch->piped = true;
+	return true;
+}
+
+/*
+ * Reads at most max bytes once.  One byte over the ceiling is asked for, to
+ * know; it is not kept.
+ */
+static size_t
+take(struct run *run, int stream, size_t max)
+{
+	static char chunk[65536];
+	int *fd = &run->from[stream - 1];
+	size_t keep;
+	ssize_t n;
+
+	if (max > sizeof(chunk))
+		max = sizeof(chunk);
+	if (max > run->left && run->left < sizeof(chunk))
+		max = (size_t)run->left + 1;
+	n = read(*fd, chunk, max);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (n < 0)
+		fail(run, "read", errno);
+	if (n <= 0) {
+		fd_close(fd);
+		return 0;
+	}
+	keep = (size_t)n > run->left ? (size_t)run->left : (size_t)n;
+	if (keep > 0 && !deliver(run, stream, chunk, keep)) {
+		fail(run, "output", ENOMEM);
+		return 0;
+	}
+	run->left -= keep;
+	if ((size_t)n > keep)
+		stop(run, SPAWN_OUTPUT);
+	return keep;
+}
+
+static void
+feed(struct run *run)
+{
+	ssize_t n = write(run->feed, run->pending, run->pending_len);
+
+	if (n < 0) {
+		if (errno == EAGAIN || errno == EINTR)
+			return;
+		if (errno != EPIPE)
+			fail(run, "write", errno);
+		run->batch->piped = true;
+		feed_close(run);
+		return;
+	}
+	run->pending += n;
+	run->pending_len -= (size_t)n;
+	if (run->pending_len == 0 && run->relay < 0)
+		feed_close(run);
+}
+
+static void
+relay(struct run *run)
+{
+	static char chunk[16384];
+	ssize_t n = run->relay_is_socket
+		? recv(run->relay, chunk, sizeof(chunk), MSG_DONTWAIT)
+		: read(run->relay, chunk, sizeof(chunk));
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n < 0 && errno != EIO) /* a terminal that hung up, or not ours */
+		fail(run, "stdin", errno);
+	if (n <= 0) {
+		feed_close(run);
+		return;
+	}
+	run->pending = chunk;
+	run->pending_len = (size_t)n;
+	feed(run);
+}
+
+/* -------------------------------------------------------------- the wait */
+
+enum { OUT, ERR, CHILD, FEED, RELAY, CLIENT, SLOTS };
+
+static void
+wait_for(const struct run *run, struct pollfd p[static SLOTS])
+{
+	bool idle = run->pending_len == 0;
+
+	p[OUT] = (struct pollfd){ run->from[0], POLLIN, 0 };
+	p[ERR] = (struct pollfd){ run->from[1], POLLIN, 0 };
+	p[CHILD] = (struct pollfd){ run->pidfd, POLLIN, 0 };
+	p[FEED] = (struct pollfd){ run->feed, idle ? 0 : POLLOUT, 0 };
+	p[RELAY] = (struct pollfd){ idle ? run->relay : -1, POLLIN, 0 };
+	p[CLIENT] = (struct pollfd){ run->s->client_fd, POLLRDHUP, 0 };
+}
+
+/* How long ppoll may sleep; NULL: as long as nothing happens. */
+static const struct timespec *
+wait_time(const struct batch *b, struct timespec *t)
+{
+	uint64_t now = clock_us(), until = b->deadline_us, us;
+	bool tick = false;
+
+	for (size_t i = 0; i < b->live_count; i++) {
+		uint64_t own = b->live[i].deadline_us;
+
+		if (own != 0 && (until == 0 || own < until))
+			until = own;
+		own = b->live[i].tick_us;
+		if (own != 0 && (until == 0 || own < until))
+			until = own;
+		tick |= b->live[i].pidfd < 0;
+	}
+	us = until == 0 ? UINT64_MAX : until > now ? until - now : 0;
+	if (tick && us > TICK_US)
+		us = TICK_US;
+	if (us == UINT64_MAX)
+		return NULL;
+	t->tv_sec = (time_t)(us / 1000000);
+	t->tv_nsec = (long)(us % 1000000) * 1000;
+	return t;
+}
+
+static bool
+child_is_dead(const struct run *run)
+{
+	siginfo_t info = { 0 };
+
+	return waitid(P_PID, (id_t)run->pid, &info,
+		       WEXITED | WNOHANG | WNOWAIT) == 0 &&
+		info.si_pid == run->pid;
+}
+
+static void
+run_turn(struct run *run, const struct pollfd p[static SLOTS])
+{
+	for (int stream = 1; stream <= 2; stream++)
+		if (p[stream - 1].revents != 0 && !run->over)
+			take(run, stream, SIZE_MAX);
+	if (p[FEED].revents & POLLOUT)
+		feed(run);
+	else if (p[FEED].revents != 0)
+		feed_close(run);
+	else if (p[RELAY].revents != 0)
+		relay(run);
+	if (p[CHILD].revents != 0 || (run->pidfd < 0 && child_is_dead(run)))
+		stop(run, SPAWN_EXITED);
+	if (p[CLIENT].revents & (POLLRDHUP | POLLHUP | POLLERR)) {
+		stop(run, SPAWN_GONE);
+		batch_close(run->batch, SPAWN_GONE);
+	}
+	if (run->deadline_us != 0 && clock_us() >= run->deadline_us)
+		stop(run, SPAWN_TIMEOUT);
+	if (run->tick_us != 0 && clock_us() >= run->tick_us && !run->over) {
+		deliver(run, 0, "", 0);
+		run->tick_us = clock_us() + (uint64_t)run->s->tick_ms * 1000;
+	}
+}
+
+static void
+batch_wait(struct batch *b)
+{
+	struct pollfd p[SPAWN_PARALLEL_MAX][SLOTS];
+	nfds_t count = (nfds_t)b->live_count * SLOTS;
+	struct timespec t;
+
+	for (size_t i = 0; i < b->live_count; i++)
+		wait_for(&b->live[i], p[i]);
+	if (ppoll(p[0], count, wait_time(b, &t), &b->wait_mask) < 0) {
+		if (errno != EINTR)
+			fail(&b->live[0], "ppoll", errno);
+		memset(p, 0, count * sizeof(p[0][0]));
+	}
+	for (size_t i = 0; i < b->live_count; i++)
+		run_turn(&b->live[i], p[i]);
+	if (b->deadline_us != 0 && clock_us() >= b->deadline_us)
+		batch_close(b, SPAWN_TIMEOUT);
+}
+
+/* -------------------------------------------------------- one child ends */
+
+/*
+ * Reaps the child itself.  Its group is killed first: as long as it is not
+ * reaped the number is its own.  0 or errno.
+ */
+static int
+bury(struct run *run)
+{
+	struct pollfd p = { .fd = run->pidfd, .events = POLLIN };
+	uint64_t deadline = clock_ms() + DEATH_MS;
+	pid_t n;
+
+	kill(-run->pid, SIGKILL);
+	for (;;) {
+		n = wait4(run->pid, &run->status, WNOHANG, &run->usage);
+		if (n == run->pid)
+			return 0;
+		if (n < 0 && errno != EINTR)
+			return errno;
+		if (clock_left_ms(deadline) == 0)
+			return ETIME;
+		poll(&p, 1, run->pidfd < 0 ? 1 : 10);
+	}
+}
+
+/*
+ * The child is dead: what is in the pipes now is all that counts, whoever of
+ * its own may still hold them.  The ceiling holds for a run that ended well.
+ */
+static void
+drain(struct run *run)
+{
+	size_t n;
+	int there;
+
+	run->over = run->r->end != SPAWN_EXITED;
+	for (int stream = 1; stream <= 2; stream++) {
+		if (run->from[stream - 1] < 0)
+			continue;
+		if (ioctl(run->from[stream - 1], FIONREAD, &there) != 0) {
+			fail(run, "drain", errno);
+			return;
+		}
+		while (there > 0 && (n = take(run, stream, (size_t)there)) > 0)
+			there -= (int)n;
+	}
+}
+
+/* A report fits into a pipe: it is there, whole, or there is none. */
+static void
+take_report(struct run *run)
+{
+	struct buf *report = &run->r->report;
+	char *room;
+	ssize_t n;
+
+	if (run->report[0] < 0)
+		return;
+	room = buf_reserve(report, SPAWN_REPORT_BYTES);
+	if (room == NULL) {
+		fail(run, "report", ENOMEM);
+		return;
+	}
+	n = read(run->report[0], room, SPAWN_REPORT_BYTES);
+	if (n < 0 && errno != EAGAIN)
+		fail(run, "report", errno);
+	report->len = n > 0 ? (size_t)n : 0;
+	room[report->len] = '\0';
+}
+
+/* SIGKILL comes from RLIMIT_CPU when the time it grants was used. */
+static const char *
+limit_of_signal(const struct run *run, int number)
+{
+	const struct timeval *u = &run->usage.ru_utime;
+	const struct timeval *k = &run->usage.ru_stime;
+	uint32_t cpu_s = run->s->limits.cpu_s;
+
+	if (number == SIGXCPU)
+		return "cpu";
+	if (number == SIGXFSZ)
+		return "file";
+	if (number == SIGKILL && cpu_s > 0 && u->tv_sec + k->tv_sec >= cpu_s)
+		return "cpu";
+	return NULL;
+}
+
+static void
+classify(struct run *run)
+{
+	struct spawn_result *r = run->r;
+
+	switch (r->end) {
+	case SPAWN_EXITED:
+		if (WIFEXITED(run->status)) {
+			r->status = WEXITSTATUS(run->status);
+			break;
+		}
+		r->end = SPAWN_SIGNALLED;
+		r->status = WTERMSIG(run->status);
+		r->limit = limit_of_signal(run, r->status);
+		break;
+	case SPAWN_TIMEOUT: r->limit = "wall"; break;
+	case SPAWN_OUTPUT: r->limit = "output"; break;
+	case SPAWN_SIGNALLED:
+	case SPAWN_GONE:
+	case SPAWN_FAILED: break;
+	}
+}
+
+/* What fled its group is left for the end of the batch. */
+static void
+run_end(struct run *run)
+{
+	struct batch *b = run->batch;
+
+	run->r->run_us = clock_us() - run->start_us;
+	if (fault(b, "kill", bury(run)) != 0) {
+		b->stuck = true;
+		batch_close(b, SPAWN_FAILED);
+	}
+	if (run->r->failed_step != NULL) {
+		run->r->end = SPAWN_FAILED;
+		run->r->run_us = 0;
+	} else {
+		drain(run);
+		take_report(run);
+		classify(run);
+	}
+	run_close(run);
+}
+
+/*
+ * Returns when the child has become the program, or could not.  CLONE_PIDFD
+ * is refused by some sandboxed kernels.
+ */
+static int
+run_start(struct run *run)
+{
+	int flags = CLONE_VM | CLONE_VFORK | SIGCHLD;
+	char *top = shared.stack + STACK_BYTES;
+	uint32_t ms = run->s->limits.timeout_ms;
+
+	run->start_us = clock_us();
+	if (ms > 0)
+		run->deadline_us = run->start_us + (uint64_t)ms * 1000;
+	if (run->s->tick_ms != 0 && run->s->output != NULL)
+		run->tick_us = run->start_us + (uint64_t)run->s->tick_ms * 1000;
+	run->pid = clone(
+		spawn_child_main, top, flags | CLONE_PIDFD, run, &run->pidfd);
+	if (run->pid < 0 && errno == EINVAL)
+		run->pid = clone(spawn_child_main, top, flags, run);
+	if (run->pid < 0)
+		return fault(run->batch, "clone", errno);
+	child_ends_close(run);
+	return 0;
+}
+
+/* ---------------------------------------------------------- the batch */
+
+static size_t
+ceiling(const struct spawn_limits *l)
+{
+	return l->output_bytes == 0 || l->output_bytes > SIZE_MAX / 2
+		? SIZE_MAX / 2
+		: (size_t)l->output_bytes;
+}
+
+static void
+run_init(struct run *run, struct batch *b, size_t i)
+{
+	*run = (struct run){
+		.batch = b,
+		.s = &b->asked->commands[i],
+		.r = &b->asked->results[i],
+		.pidfd = -1,
+		.child = { -1, -1, -1 },
+		.from = { -1, -1 },
+		.report = { -1, -1 },
+		.feed = -1,
+		.relay = -1,
+		.left = ceiling(&b->asked->commands[i].limits),
+	};
+}
+
+/* As many as may run; one that could not become its program is over. */
+static void
+batch_start(struct batch *b)
+{
+	const struct spawn_batch *asked = b->asked;
+
+	while (b->next < asked->count && b->live_count < asked->parallel) {
+		struct run *run = &b->live[b->live_count];
+
+		run_init(run, b, b->next++);
+		if (run_open(run) != 0 || run_start(run) != 0) {
+			run_close(run);
+			batch_close(b, SPAWN_FAILED);
+		} else if (run->r->failed_step != NULL) {
+			run_end(run);
+		} else {
+			b->live_count++;
+		}
+	}
+}
+
+static void
+batch_sweep(struct batch *b)
+{
+	for (size_t i = b->live_count; i-- > 0;)
+		if (b->live[i].over) {
+			run_end(&b->live[i]);
+			b->live[i] = b->live[--b->live_count];
+		}
+}
+
+/* However they ended, nothing of them stays. */
+static void
+batch_through(struct batch *b)
+{
+	b->reset = spawn_signals_to_reset(shared.pid);
+	spawn_signals_hold(b);
+	batch_start(b);
+	spawn_alarm_arm(b);
+	while (b->live_count > 0) {
+		batch_wait(b);
+		batch_sweep(b);
+		batch_start(b);
+	}
+	spawn_alarm_disarm(b);
+	if (!b->stuck)
+		fault(b, "reap", reap_all(&b->reap, DEATH_MS));
+	spawn_signals_release(b);
+}
+
+static void
+results_init(const struct spawn_batch *asked)
+{
+	for (size_t i = 0; i < asked->count; i++) {
+		size_t most = ceiling(&asked->commands[i].limits);
+
+		asked->results[i] = (struct spawn_result){
+			.end = SPAWN_FAILED,
+			.out = BUF_INIT(most),
+			.err = BUF_INIT(most),
+			.report = BUF_INIT(SPAWN_REPORT_BYTES),
+		};
+	}
+}
+
+/* Nothing else that we call blocks, and ppoll has a clock of its own. */
+static bool
+has_callback(const struct spawn_batch *asked)
+{
+	for (size_t i = 0; i < asked->count; i++)
+		if (asked->commands[i].output != NULL)
+			return true;
+	return false;
+}
+
+/* live: room for as many as run at a time. */
+static enum ss_err
+batch_run(const struct spawn_batch *asked, struct run *live, uint32_t alarm_ms,
+	struct ss_error *err)
+{
+	struct batch b = {
+		.asked = asked,
+		.live = live,
+		.start_us = clock_us(),
+		.alarm_ms = has_callback(asked) ? alarm_ms : 0,
+		.reap = { .own_namespace =
+				  asked->commands[0].own_pid_namespace },
+	};
+
+	if (asked->total_ms > 0)
+		b.deadline_us = b.start_us + (uint64_t)asked->total_ms * 1000;
+	results_init(asked);
+	if (fault(&b, "prepare", spawn_prepare()) == 0 &&
+		fault(&b, "children", reap_note(&b.reap)) == 0)
+		batch_through(&b);
+	reap_release(&b.reap);
+	if (b.step == NULL)
+		return SS_OK;
+	return error_internal(err, b.number, "spawn: %s", b.step);
+}
+
+enum ss_err
+spawn_run(const struct spawn *s, struct spawn_result *r, struct ss_error *err)
+{
+	struct spawn_batch one = {
+		.commands = s, .results = r, .count = 1, .parallel = 1
+	};
+	struct run live;
+
+	return batch_run(&one, &live, s->limits.timeout_ms, err);
+}
+
+enum ss_err
+spawn_run_many(const struct spawn_batch *asked, struct ss_error *err)
+{
+	struct run live[SPAWN_PARALLEL_MAX];
+	struct spawn_batch b = *asked;
+
+	if (b.count == 0)
+		return SS_OK;
+	if (b.parallel > SPAWN_PARALLEL_MAX)
+		b.parallel = SPAWN_PARALLEL_MAX;
+	if (b.parallel == 0)
+		b.parallel = 1;
+	return batch_run(&b, live, b.total_ms, err);
+}
+
+void
+spawn_result_release(struct spawn_result *r)
+{
+	buf_release(&r->out);
+	buf_release(&r->err);
+	buf_release(&r->report);
+}
+
+/* --------------------------------------------------------------- finding */
+
+static bool
+is_program(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+		faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0;
+}
+
+bool
+spawn_find(const char *name, char *path, size_t cap)
+{
+	static const char *const folders[] = { "/usr/local/bin", "/usr/bin",
+		"/bin" };
+	int n;
+
+	if (name[0] == '\0')
+		return false;
+	if (strchr(name, '/') != NULL) {
+		n = snprintf(path, cap, "%s", name);
+		return n >= 0 && (size_t)n < cap &&
+			(name[0] != '/' || is_program(path));
+	}
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
+		n = snprintf(path, cap, "%s/%s", folders[i], name);
+		if (n >= 0 && (size_t)n < cap && is_program(path))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The one door through which a child process starts.  Starts it without fork,
+ * feeds and drains it, waits for the child and not for its pipes, ends it at
+ * its limits, and leaves nothing of it behind.  What the child may touch is
+ * sandbox's; this room knows descriptors, signals, limits, time.
+ */
+#ifndef SS_RUN_SPAWN_H
+#define SS_RUN_SPAWN_H
+
+#include "base/base.h"
+#include "base/buf.h"
+#include "base/error.h"
+
+struct spawn_limits {
+	uint32_t timeout_ms;   /* wall clock; 0: none */
+	uint64_t output_bytes; /* both streams together; 0: none */
+	uint32_t cpu_s;        /* RLIMIT_CPU; 0: none, as below */
+	uint64_t memory_bytes; /* RLIMIT_DATA */
+	uint64_t processes;    /* RLIMIT_NPROC */
+	uint64_t open_files;   /* RLIMIT_NOFILE */
+	uint64_t file_bytes;   /* RLIMIT_FSIZE */
+};
+
+/*
+ * Work to do in the child, after descriptors and limits and right before
+ * exec: only calls that signal-safety(7) lists.  0, or errno: then nothing
+ * is executed.
+ */
+struct spawn_enter {
+	int (*child_enter)(void *ctx);
+	void *ctx;
+};
+
+struct spawn {
+	const char *program; /* absolute, or relative to dir_fd */
+	char *const *argv;
+	char *const *envp;
+	int dir_fd; /* -1: stays where the worker is */
+	const char *stdin_data;
+	size_t stdin_len;
+	int stdin_fd;  /* relayed when not -1 */
+	int client_fd; /* a hang-up ends the run; -1.  Any pipe will do */
+	struct spawn_limits limits;
+	struct spawn_enter enter; /* may be empty */
+	bool own_pid_namespace;   /* we put ourselves there: kill(-1) */
+	bool reports; /* the child may write to descriptor 3: for helpers */
+	ss_output_fn output; /* NULL: collect in out and err */
+	uint32_t tick_ms;    /* output is called so often, with stream 0 */
+	void *output_ctx;
+};
+
+enum spawn_end {
+	SPAWN_EXITED,    /* status is its exit code */
+	SPAWN_SIGNALLED, /* status is the signal */
+	SPAWN_TIMEOUT,   /* killed: wall clock */
+	SPAWN_OUTPUT,    /* killed: output ceiling */
+	SPAWN_GONE,      /* killed: the client left */
+	SPAWN_FAILED     /* never ran: failed_step, failed_errno */
+};
+
+struct spawn_result {
+	enum spawn_end end;
+	int status;
+	const char *failed_step; /* "exec" "chdir" "limits" "sandbox" ... */
+	int failed_errno;
+	struct buf out, err; /* released by spawn_result_release */
+	struct buf report;   /* the same: the first bytes of descriptor 3 */
+	uint64_t run_us;
+	const char *limit; /* "wall", "output", "cpu", "file", NULL */
+};
+
+#define SPAWN_REPORT_FD 3
+#define SPAWN_REPORT_BYTES 2048
+
+/* At most so many children of a batch at a time. */
+#define SPAWN_PARALLEL_MAX 64
+
+/*
+ * Several children as one run: each has its own session, limits and result,
+ * and its group is killed at its own end; what fled that, and the rest of the
+ * leaving-nothing-behind, comes once, after the last.
+ */
+struct spawn_batch {
+	const struct spawn *commands; /* count of them; of many, none relays */
+	struct spawn_result *results; /* as many, in the same order */
+	size_t count;
+	size_t parallel;   /* at a time: 1 to SPAWN_PARALLEL_MAX */
+	uint32_t total_ms; /* of all together; 0: none */
+};
+
+/*
+ * Once per process that will spawn, before it gives up /proc and /dev/null:
+ * becomes the subreaper, learns what the kernel has.  spawn_run does it where
+ * it was forgotten, and again after a fork.  0 or errno.
+ */
+int spawn_prepare(void);
+/*
+ * The dispositions of this process are its own affair and stay, from its first
+ * run on, as they are: children reset the few that differ from the default
+ * instead of all 64.  Not for a host's process; a fork is not settled.
+ */
+void spawn_settle(void);
+/*
+ * Runs one child to its end; when it returns no descendant is left.  Children
+ * that we had before are spared (reap.h), signals and timer are given back as
+ * they were; while it waits, handlers run and the run goes on.
+ *
+ * SS_OK         however the child ended, SPAWN_FAILED too.
+ * SS_INTERNAL   something of ours failed (no descriptors, no memory), or a
+ *               process of the tool would not die: this worker should leave.
+ *
+ * r is filled in any case and released with spawn_result_release.
+ */
+enum ss_err
+spawn_run(const struct spawn *s, struct spawn_result *r, struct ss_error *err);
+/*
+ * The same for a batch.  When the total is over, or the client of one of them
+ * left, those that run are ended and the rest is never started: SPAWN_TIMEOUT
+ * or SPAWN_GONE, with run_us 0.  On an error every result is filled too.
+ */
+enum ss_err
+spawn_run_many(const struct spawn_batch *batch, struct ss_error *err);
+void spawn_result_release(struct spawn_result *r);
+
+/*
+ * The file that `name` runs: looked up in the PATH that tools get (PROTOCOL
+ * section 5) when it has no slash.  Fills path (cap bytes); a relative name
+ * with a slash is left to spawn.dir_fd.  False: no such program.
+ */
+bool spawn_find(const char *name, char *path, size_t cap);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+#include "sandbox/filter.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "filters.h"
+
+_Static_assert(ARRAY_LEN(whole) == FILTER_WHOLE, "one a combination");
+_Static_assert(ARRAY_LEN(narrow) == FILTER_NARROW, "one a combination");
+
+const struct filter *
+filter_whole(unsigned keeps, bool alone)
+{
+	return &whole[(keeps & (FILTER_NETWORK | FILTER_UNIX)) |
+		(alone ? FILTER_ALONE : 0)];
+}
+
+const struct filter *
+filter_narrow(unsigned keeps)
+{
+	return &narrow[keeps & (FILTER_NETWORK | FILTER_UNIX)];
+}
+
+static int
+install(unsigned short count, const struct sock_filter *code)
+{
+	/* The kernel only reads it. */
+	struct sock_fprog program = { count,
+		(struct sock_filter *)(uintptr_t)code };
+
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
+		return errno;
+	return 0;
+}
+
+int
+filter_child_enter(const struct filter *f)
+{
+	return install(f->count, f->code);
+}
+
+#define LOAD(field)                                                            \
+	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define LOAD_ARG0                                                              \
+	BPF_STMT(BPF_LD | BPF_W | BPF_ABS,                                     \
+		offsetof(struct seccomp_data, args[0]) +                       \
+			(__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0))
+#define EQUAL(value, yes, no)                                                  \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, yes, no)
+#define ANSWER(value) BPF_STMT(BPF_RET | BPF_K, value)
+
+/*
+ * Written out, because its own process id is only known here, in a child that
+ * may not allocate.  kill and tgkill have the process in the same argument.
+ */
+int
+filter_child_signals(void)
+{
+	struct sock_filter code[] = {
+		LOAD(nr),
+		EQUAL(SYS_kill, 6, 0),
+		EQUAL(SYS_tgkill, 5, 0),
+		EQUAL(SYS_tkill, 8, 0),
+		EQUAL(SYS_rt_sigqueueinfo, 7, 0),
+		EQUAL(SYS_rt_tgsigqueueinfo, 6, 0),
+		EQUAL(424 /* pidfd_send_signal */, 5, 0),
+		ANSWER(SECCOMP_RET_ALLOW),
+		LOAD_ARG0,
+		EQUAL(0, 1, 0), /* its own group: a session of its own */
+		EQUAL((uint32_t)getpid(), 0, 1),
+		ANSWER(SECCOMP_RET_ALLOW),
+		ANSWER(SECCOMP_RET_ERRNO | EPERM),
+	};
+
+	return install((unsigned short)ARRAY_LEN(code), code);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The system call filters, seccomp(2): plain BPF that core/filters/make.c
+ * wrote when the library was built.
+ */
+#ifndef SS_SANDBOX_FILTER_H
+#define SS_SANDBOX_FILTER_H
+
+#include <linux/filter.h>
+#include <stdbool.h>
+
+struct filter {
+	unsigned short count;
+	const struct sock_filter *code;
+};
+
+/* What a filter lets through; the first two are KEEP_... of policy.h. */
+enum {
+	FILTER_NETWORK = 1 << 0,
+	FILTER_UNIX = 1 << 1,
+	/*
+	 * Pid 1 of its own namespace: it needs no pidfd to signal and gives
+	 * its tools none.
+	 */
+	FILTER_ALONE = 1 << 2,
+
+	FILTER_NARROW = 1 << 2, /* how many of each kind */
+	FILTER_WHOLE = 1 << 3
+};
+
+/* Of a process that keeps this (KEEP_...). */
+const struct filter *filter_whole(unsigned keeps, bool alone);
+/*
+ * For one command of a launcher, on top of the launcher's own: the socket
+ * families that this policy does not keep.
+ */
+const struct filter *filter_narrow(unsigned keeps);
+
+/* Needs no_new_privs.  0 or errno.  Async-signal-safe. */
+int filter_child_enter(const struct filter *f);
+/*
+ * Refuses signals to other processes than this one, for Landlock before
+ * ABI 6.  0 or errno.  Async-signal-safe.
+ */
+int filter_child_signals(void);
+
+#endif

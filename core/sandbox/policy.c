@@ -1,0 +1,682 @@
+/* SPDX-License-Identifier: MIT */
+#include "sandbox/policy.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "sandbox/program.h"
+#include "sandbox/sandbox.h"
+#include "sandbox/view.h"
+
+static const struct wants nothing;
+
+/* The tool's key where it has one, else the page's. */
+struct wishes {
+	const struct name_list *read, *write, *exec, *unix_sockets;
+	bool exec_any;
+	enum network_kind network;
+	const struct name_list *targets;
+	bool proc;
+	double timeout;
+	uint64_t memory_bytes, processes;
+	struct node_place exec_at, network_at, proc_at, timeout_at, memory_at,
+		processes_at;
+};
+
+static const struct name_list *
+either(const struct name_list *tool, const struct name_list *page)
+{
+	return tool->set ? tool : page;
+}
+
+static struct wishes
+wishes_of(const struct policy_ask *ask)
+{
+	const struct wants *page = ask->page != NULL ? ask->page : &nothing;
+	const struct wants *tool = ask->tool != NULL ? ask->tool : &nothing;
+	bool own_exec = tool->exec.set || tool->exec_any;
+	bool own_network = tool->network != NETWORK_UNSET;
+	const struct wants *timed = tool->timeout > 0 ? tool : page;
+	const struct wants *sized = tool->memory_bytes > 0 ? tool : page;
+	const struct wants *counted = tool->processes > 0 ? tool : page;
+	const struct wants *proc = tool->proc_set ? tool : page;
+
+	return (struct wishes){
+		.read = either(&tool->read, &page->read),
+		.write = either(&tool->write, &page->write),
+		.exec = own_exec ? &tool->exec : &page->exec,
+		.exec_any = own_exec ? tool->exec_any : page->exec_any,
+		.exec_at = own_exec ? tool->exec_at : page->exec_at,
+		.unix_sockets =
+			either(&tool->unix_sockets, &page->unix_sockets),
+		.network = own_network ? tool->network : page->network,
+		.targets = own_network ? &tool->network_targets
+				       : &page->network_targets,
+		.network_at = own_network ? tool->network_at : page->network_at,
+		.proc = proc->proc,
+		.proc_at = proc->proc_at,
+		.timeout = timed->timeout,
+		.timeout_at = timed->timeout_at,
+		.memory_bytes = sized->memory_bytes,
+		.memory_at = sized->memory_at,
+		.processes = counted->processes,
+		.processes_at = counted->processes_at,
+	};
+}
+
+/* ----------------------------------------------------- the ceiling */
+
+/* Where a refusal goes. */
+struct verdict {
+	struct node_place *place; /* NULL: not wanted */
+	struct ss_error *err;
+};
+
+static struct node_place
+list_place(const struct name_list *list)
+{
+	return (struct node_place){ list->line, list->column };
+}
+
+static enum ss_err
+refuse(const struct verdict *v, struct node_place at, const char *key,
+	const char *what)
+{
+	error_set(v->err, SS_CAPABILITY_REFUSED,
+		"line %u, column %u: %s: %s is more than this server grants",
+		at.line, at.column, key, what);
+	error_hint(v->err,
+		"ask for less, or have the operator add it to [grant] "
+		"%s",
+		key);
+	if (v->place != NULL)
+		*v->place = at;
+	return SS_CAPABILITY_REFUSED;
+}
+
+/* Is an outside path one of these, or (unless exact) below one? */
+static bool
+list_covers(const struct path_list *list, const char *root, const char *path,
+	bool exact)
+{
+	char granted[PATH_MAX];
+	bool optional;
+
+	for (size_t i = 0; i < list->count; i++)
+		if (view_outside(list->items[i], root, granted, sizeof(granted),
+			    &optional) &&
+			(exact ? strcmp(path, granted) == 0
+			       : view_is_below(path, granted)))
+			return true;
+	return false;
+}
+
+/* Reading the site is everybody's. */
+static enum ss_err
+check_paths(const struct name_list *asked, const struct path_list *ceiling,
+	const char *root, const char *key, const struct verdict *v)
+{
+	bool sockets = strcmp(key, "unix") == 0;
+	bool reading = strcmp(key, "read") == 0;
+	char path[PATH_MAX];
+	bool optional;
+
+	for (size_t i = 0; i < asked->count; i++) {
+		if (!view_outside(asked->names[i], root, path, sizeof(path),
+			    &optional))
+			return refuse(
+				v, list_place(asked), key, asked->names[i]);
+		if (reading && view_is_below(path, root))
+			continue;
+		if (!list_covers(ceiling, root, path, sockets))
+			return refuse(
+				v, list_place(asked), key, asked->names[i]);
+	}
+	return SS_OK;
+}
+
+static const char *
+base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+/* "jq" is allowed by "jq" and by "/opt/bin/jq"; a path only by itself. */
+static bool
+program_granted(const struct grant *ceiling, const char *name)
+{
+	size_t len = strlen(name);
+	const char *item;
+
+	len -= len > 1 && name[len - 1] == '?';
+	for (size_t i = 0; i < ceiling->exec.count; i++) {
+		item = ceiling->exec.items[i];
+		if (memchr(name, '/', len) == NULL)
+			item = base_name(item);
+		if (strncmp(item, name, len) == 0 && item[len] == '\0')
+			return true;
+	}
+	return ceiling->exec_any;
+}
+
+static enum ss_err
+check_exec(const struct policy_ask *ask, const struct wishes *w,
+	const struct grant *ceiling, const struct verdict *v)
+{
+	if (ceiling->exec_any)
+		return SS_OK;
+	if (w->exec_any)
+		return refuse(v, w->exec_at, "exec", "any");
+	for (size_t i = 0; i < w->exec->count; i++)
+		if (!program_granted(ceiling, w->exec->names[i]))
+			return refuse(v, list_place(w->exec), "exec",
+				w->exec->names[i]);
+	if (ask->helper == NULL && ask->program != NULL &&
+		!program_granted(ceiling, ask->program))
+		return refuse(v, ask->program_at, "exec", ask->word);
+	return SS_OK;
+}
+
+static enum ss_err
+check_network(const struct policy_ask *ask, const struct wishes *w,
+	const struct grant *ceiling, const struct verdict *v)
+{
+	size_t k;
+
+	if (ask->http && !ceiling->http)
+		return refuse(v, ask->program_at, "http", "the HTTP tool");
+	if (ceiling->network == NETWORK_ALL)
+		return SS_OK;
+	if (w->network == NETWORK_ALL)
+		return refuse(v, w->network_at, "network", "true");
+	if (w->network != NETWORK_LISTED)
+		return SS_OK;
+	for (size_t i = 0; i < w->targets->count; i++) {
+		for (k = 0; k < ceiling->network_targets.count; k++)
+			if (strcmp(w->targets->names[i],
+				    ceiling->network_targets.items[k]) == 0)
+				break;
+		if (k == ceiling->network_targets.count)
+			return refuse(v, list_place(w->targets), "network",
+				w->targets->names[i]);
+	}
+	return SS_OK;
+}
+
+static uint64_t
+limit_or(uint64_t own, uint64_t general)
+{
+	return own != 0 ? own : general;
+}
+
+/* A ceiling of 0 is none. */
+static enum ss_err
+check_limit(const struct verdict *v, struct node_place at, const char *key,
+	double asked, double ceiling)
+{
+	if (ceiling == 0 || asked <= ceiling)
+		return SS_OK;
+	error_set(v->err, SS_CAPABILITY_REFUSED,
+		"line %u, column %u: %s is more than this server grants",
+		at.line, at.column, key);
+	error_hint(v->err, "the most is %.16g", ceiling);
+	if (v->place != NULL)
+		*v->place = at;
+	return SS_CAPABILITY_REFUSED;
+}
+
+static enum ss_err
+check_limits(
+	const struct wishes *w, const struct grant *g, const struct verdict *v)
+{
+	enum ss_err code = check_limit(v, w->timeout_at, "timeout", w->timeout,
+		(double)limit_or(g->timeout_ms, g->limits.timeout_ms) / 1000);
+
+	if (code == SS_OK)
+		code = check_limit(v, w->memory_at, "memory_bytes",
+			(double)w->memory_bytes,
+			(double)limit_or(
+				g->memory_bytes, g->limits.memory_bytes));
+	if (code == SS_OK)
+		code = check_limit(v, w->processes_at, "processes",
+			(double)w->processes,
+			(double)limit_or(g->processes, g->limits.processes));
+	return code;
+}
+
+enum ss_err
+policy_check(const struct policy_ask *ask, const struct grant *g,
+	struct node_place *place, struct ss_error *err)
+{
+	const struct verdict v = { place, err };
+	struct wishes w = wishes_of(ask);
+	enum ss_err code = check_paths(w.read, &g->read, g->root, "read", &v);
+
+	if (code == SS_OK)
+		code = check_paths(w.write, &g->write, g->root, "write", &v);
+	if (code == SS_OK)
+		code = check_paths(
+			w.unix_sockets, &g->unix_sockets, g->root, "unix", &v);
+	if (code == SS_OK)
+		code = check_exec(ask, &w, g, &v);
+	if (code == SS_OK)
+		code = check_network(ask, &w, g, &v);
+	if (code == SS_OK && w.proc && !g->proc)
+		code = refuse(&v, w.proc_at, "proc", "true");
+	return code == SS_OK ? check_limits(&w, g, &v) : code;
+}
+
+bool
+policy_is_writable(const struct grant *ceiling, const char *path)
+{
+	char whole[PATH_MAX];
+	bool optional;
+
+	return ceiling->write.count > 0 &&
+		view_outside(
+			path, ceiling->root, whole, sizeof(whole), &optional) &&
+		list_covers(&ceiling->write, ceiling->root, whole, false);
+}
+
+static bool
+is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Is it the root, the path beneath it, or a directory on the way there? */
+static bool
+is_on_the_way(int root, const char *path, const struct stat *what)
+{
+	char part[PATH_MAX] = ".";
+	struct stat st;
+	size_t len = 0;
+
+	for (;;) {
+		if (fstatat(root, part, &st, 0) != 0 || is_same_file(&st, what))
+			return true;
+		if (path[len] == '\0')
+			return false;
+		len += path[len] == '/';
+		len += strcspn(path + len, "/");
+		if (len >= sizeof(part))
+			return true;
+		memcpy(part, path, len);
+		part[len] = '\0';
+	}
+}
+
+bool
+policy_leads_to(const struct grant *ceiling, int root, const char *path)
+{
+	const struct path_list *write = &ceiling->write;
+	const char *site = sandbox_self()->site;
+	char granted[PATH_MAX];
+	struct stat st;
+	bool optional;
+
+	if (site[0] == '\0')
+		site = ceiling->root;
+	for (size_t i = 0; i < write->count; i++) {
+		const char *name = granted;
+		int at;
+
+		if (!view_inside(write->items[i], ceiling->root, site, granted,
+			    sizeof(granted), &optional))
+			continue;
+		at = sandbox_at(&name);
+		/* What is not there leads nowhere. */
+		if (fstatat(at, name, &st, 0) == 0 &&
+			is_on_the_way(root, path, &st))
+			return true;
+	}
+	return false;
+}
+
+const char *
+policy_alias(const struct grant *ceiling)
+{
+	char granted[PATH_MAX], *real;
+	bool optional, is_alias;
+
+	for (size_t i = 0; i < ceiling->write.count; i++) {
+		if (!view_outside(ceiling->write.items[i], ceiling->root,
+			    granted, sizeof(granted), &optional))
+			continue;
+		real = realpath(granted, NULL);
+		is_alias = real != NULL && strcmp(real, granted) != 0 &&
+			view_is_below(ceiling->root, real);
+		free(real);
+		if (is_alias)
+			return ceiling->write.items[i];
+	}
+	return NULL;
+}
+
+/* ------------------------------------------------------- resolving */
+
+struct resolving {
+	struct arena *arena;
+	const struct policy_ask *ask;
+	const struct grant *ceiling;
+	struct wishes wishes;
+	struct policy *out;
+	struct ss_error *err;
+};
+
+/* The widest grant to write that an outside path is within; NULL: none. */
+static const char *
+widest(const struct path_list *list, const char *root, const char *path,
+	char granted[static PATH_MAX])
+{
+	char one[PATH_MAX];
+	const char *found = NULL;
+	bool optional;
+
+	for (size_t i = 0; i < list->count; i++)
+		if (view_outside(list->items[i], root, one, sizeof(one),
+			    &optional) &&
+			view_is_below(path, one) &&
+			(found == NULL || strlen(one) < strlen(granted)))
+			found = memcpy(granted, one, strlen(one) + 1);
+	return found;
+}
+
+/*
+ * What a path is looked up beneath.  The operator's own word is trusted, but
+ * not a place in what some tool may write.
+ */
+static const char *
+under(const struct resolving *r, const char *path,
+	char granted[static PATH_MAX])
+{
+	const char *root = r->ceiling->root;
+
+	if (widest(&r->ceiling->write, root, path, granted) != NULL)
+		return granted;
+	return widest(&r->ceiling->read, root, path, granted);
+}
+
+/* A name as this process sees it, in *out.  NULL: no memory, or no path. */
+static const char *
+inside(const struct resolving *r, const char *name, bool *optional)
+{
+	char path[PATH_MAX];
+
+	if (!view_inside(name, r->ceiling->root, sandbox_self()->site, path,
+		    sizeof(path), optional))
+		return NULL;
+	return arena_copy(r->arena, path, strlen(path));
+}
+
+static enum ss_err
+refuse_absent(const struct resolving *r, const struct name_list *asked,
+	const char *name)
+{
+	error_set(r->err, SS_CAPABILITY_REFUSED,
+		"line %u, column %u: %s is granted and not there", asked->line,
+		asked->column, name);
+	error_hint(r->err, "end it with ? when it may be absent");
+	return SS_CAPABILITY_REFUSED;
+}
+
+/*
+ * Names as this process sees them; an absent optional one is left out, and so
+ * is a part of the site that nobody granted: it can be read like all the rest,
+ * and no better.
+ */
+static enum ss_err
+resolve_paths(struct resolving *r, const struct name_list *asked,
+	struct path_list *out, struct path_list *out_under)
+{
+	const char **items =
+		arena_array(r->arena, asked->count + 1, sizeof(*items));
+	const struct verdict v = { NULL, r->err };
+	const char **unders =
+		arena_array(r->arena, asked->count + 1, sizeof(*unders));
+	char path[PATH_MAX], granted[PATH_MAX];
+	bool optional;
+
+	if (items == NULL || unders == NULL)
+		return error_memory(r->err);
+	out->items = items;
+	out_under->items = unders;
+	for (size_t i = 0; i < asked->count; i++) {
+		const char *name = asked->names[i];
+		const char *seen = inside(r, name, &optional);
+
+		if (seen == NULL ||
+			!view_outside(name, r->ceiling->root, path,
+				sizeof(path), &optional))
+			return refuse(&v, list_place(asked), "path", name);
+		if (!program_exists(seen)) {
+			if (optional)
+				continue;
+			return refuse_absent(r, asked, name);
+		}
+		if (under(r, path, granted) == NULL)
+			continue;
+		items[out->count++] = seen;
+		unders[out_under->count] = inside(r, granted, &optional);
+		if (unders[out_under->count++] == NULL)
+			return error_memory(r->err);
+	}
+	return SS_OK;
+}
+
+/* Only a launcher's view has them. */
+static enum ss_err
+resolve_sockets(struct resolving *r)
+{
+	const struct name_list *asked = r->wishes.unix_sockets;
+	const struct verdict v = { NULL, r->err };
+	struct path_list *out = &r->out->unix_sockets;
+	const char **items =
+		arena_array(r->arena, asked->count + 1, sizeof(*items));
+	bool optional;
+
+	if (items == NULL)
+		return error_memory(r->err);
+	out->items = items;
+	for (size_t i = 0; i < asked->count; i++) {
+		items[out->count] = inside(r, asked->names[i], &optional);
+		if (items[out->count++] == NULL)
+			return refuse(
+				&v, list_place(asked), "path", asked->names[i]);
+	}
+	return SS_OK;
+}
+
+/*
+ * Every program of the view, by the author's word: a shell, a component, a
+ * placeholder instead of a name, or `exec: any`.
+ */
+static bool
+wants_all_programs(const struct resolving *r)
+{
+	static const char *const shells[] = { "sh", "dash", "bash", "ash",
+		"ksh", "zsh", "busybox" };
+	const struct policy_ask *ask = r->ask;
+
+	if (ask->component || r->wishes.exec_any)
+		return true;
+	if (ask->helper != NULL)
+		return false;
+	if (ask->program == NULL)
+		return true;
+	for (size_t i = 0; i < ARRAY_LEN(shells); i++)
+		if (strcmp(base_name(ask->program), shells[i]) == 0)
+			return true;
+	return false;
+}
+
+/* No program is no error here: the caller knows the tool's name. */
+static enum ss_err
+resolve_program(struct resolving *r)
+{
+	const struct policy_ask *ask = r->ask;
+	const char *libexec = sandbox_self()->libexec;
+	char path[PATH_MAX];
+
+	if (ask->helper != NULL && libexec[0] == '\0')
+		return SS_OK;
+	if (ask->helper != NULL)
+		r->out->program =
+			arena_printf(r->arena, "%s/%s", libexec, ask->helper);
+	else if (program_find(ask->component ? "sh" : ask->program,
+			 ask->page_dir, path, sizeof(path)))
+		r->out->program = arena_copy(r->arena, path, strlen(path));
+	else
+		return SS_OK;
+	return r->out->program != NULL ? SS_OK : error_memory(r->err);
+}
+
+static enum ss_err
+add_named(struct resolving *r, struct program_set *set, const char *name,
+	struct node_place at)
+{
+	size_t len = strlen(name);
+	bool optional = len > 1 && name[len - 1] == '?';
+	char bare[PATH_MAX], path[PATH_MAX];
+
+	snprintf(bare, sizeof(bare), "%.*s", (int)(len - optional), name);
+	if (program_find(bare, r->ask->page_dir, path, sizeof(path)))
+		return program_add(r->arena, set, path) ? SS_OK
+							: error_memory(r->err);
+	if (optional)
+		return SS_OK;
+	return error_set(r->err, SS_CAPABILITY_REFUSED,
+		"line %u, column %u: exec: there is no program %s", at.line,
+		at.column, name);
+}
+
+static enum ss_err
+resolve_exec(struct resolving *r)
+{
+	bool all = wants_all_programs(r);
+	const struct name_list *asked = r->wishes.exec;
+	const struct path_list *granted = &r->ceiling->exec;
+	struct program_set set = { 0 };
+	char path[PATH_MAX];
+	enum ss_err code = SS_OK;
+
+	r->out->exec_any = all && r->ceiling->exec_any;
+	if (r->out->program != NULL &&
+		!program_add(r->arena, &set, r->out->program))
+		return error_memory(r->err);
+	for (size_t i = 0; i < asked->count && code == SS_OK; i++)
+		code = add_named(r, &set, asked->names[i], list_place(asked));
+	/* The ceiling lists programs: then "all" is that list. */
+	for (size_t i = 0; all && !r->ceiling->exec_any && i < granted->count;
+		i++)
+		if (program_find(granted->items[i], "", path, sizeof(path)) &&
+			!program_add(r->arena, &set, path))
+			return error_memory(r->err);
+	r->out->exec = (struct path_list){ set.items, set.count };
+	return code;
+}
+
+/*
+ * A tool that may make such a socket reaches all that its view has, and a view
+ * has what the operator grants: before Landlock 9 (RESOLVE_UNIX) nothing tells
+ * them apart, so that asking for some of them would be given more.
+ */
+static enum ss_err
+check_sockets(const struct resolving *r)
+{
+	const struct name_list *asked = r->wishes.unix_sockets;
+	const struct path_list *granted = &r->ceiling->unix_sockets;
+	const struct path_list own = { asked->names, asked->count };
+	const char *root = r->ceiling->root;
+	char path[PATH_MAX];
+	bool optional;
+
+	if (asked->count == 0 || sandbox_self()->level != SANDBOX_STRICT ||
+		sandbox_self()->landlock_abi >= 9)
+		return SS_OK;
+	for (size_t i = 0; i < granted->count; i++)
+		if (view_outside(granted->items[i], root, path, sizeof(path),
+			    &optional) &&
+			!list_covers(&own, root, path, true)) {
+			error_set(r->err, SS_SANDBOX_UNAVAILABLE,
+				"line %u, column %u: unix: this kernel cannot "
+				"keep %s from a tool that may use another one",
+				asked->line, asked->column, granted->items[i]);
+			error_hint(r->err,
+				"ask for all that [grant] unix has, or use a "
+				"kernel with Landlock 9");
+			return SS_SANDBOX_UNAVAILABLE;
+		}
+	return SS_OK;
+}
+
+static void
+resolve_limits(struct resolving *r)
+{
+	const struct wishes *w = &r->wishes;
+	struct spawn_limits *l = &r->out->limits;
+
+	*l = r->ceiling->limits;
+	if (w->timeout > 0)
+		l->timeout_ms = (uint32_t)(w->timeout * 1000 + 0.5);
+	if (w->memory_bytes > 0)
+		l->memory_bytes = w->memory_bytes;
+	if (w->processes > 0)
+		l->processes = w->processes;
+#ifdef __SANITIZE_ADDRESS__
+	/* Our own helpers carry terabytes of shadow memory then. */
+	if (r->ask->helper != NULL)
+		l->memory_bytes = 0;
+#endif
+}
+
+static enum ss_err
+resolve_network(struct resolving *r)
+{
+	const struct name_list *targets = r->wishes.targets;
+	struct policy *p = r->out;
+
+	p->network = r->wishes.network;
+	p->network_targets =
+		(struct path_list){ targets->names, targets->count };
+	p->http = r->ask->http;
+	if (p->network == NETWORK_ALL || p->http)
+		p->keeps |= KEEP_NETWORK;
+	if (p->unix_sockets.count > 0)
+		p->keeps |= KEEP_UNIX;
+	if (r->wishes.proc)
+		p->keeps |= KEEP_PROC;
+	return SS_OK;
+}
+
+enum ss_err
+policy_resolve(struct arena *arena, const struct policy_ask *ask,
+	const struct grant *ceiling, struct policy *out, struct ss_error *err)
+{
+	struct resolving r = { arena, ask, ceiling, wishes_of(ask), out, err };
+	enum ss_err code = policy_check(ask, ceiling, NULL, err);
+
+	*out = (struct policy){ .page_dir = ask->page_dir };
+	if (code != SS_OK)
+		return code;
+	resolve_limits(&r);
+	code = resolve_program(&r);
+	if (code == SS_OK)
+		code = resolve_exec(&r);
+	if (code == SS_OK)
+		code = resolve_paths(
+			&r, r.wishes.read, &out->read, &out->read_under);
+	if (code == SS_OK)
+		code = resolve_paths(
+			&r, r.wishes.write, &out->write, &out->write_under);
+	if (code == SS_OK)
+		code = resolve_sockets(&r);
+	if (code == SS_OK)
+		code = check_sockets(&r);
+	return code == SS_OK ? resolve_network(&r) : code;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+#include "sandbox/program.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/fdio.h"
+#include "run/spawn.h"
+#include "sandbox/sandbox.h"
+
+#define DEPTH 4     /* scripts whose interpreters are scripts; execve: 5 */
+#define HEAD 257    /* of a script's first line the kernel reads 256 bytes */
+#define PHDR_MAX 64 /* real programs have about a dozen */
+
+bool
+program_exists(const char *path)
+{
+	int at = sandbox_at(&path);
+
+	return faccessat(at, path, F_OK, 0) == 0;
+}
+
+bool
+program_find(const char *name, const char *page_dir, char *path, size_t cap)
+{
+	int n;
+
+	if (name == NULL || name[0] == '\0')
+		return false;
+	if (strchr(name, '/') == NULL)
+		return spawn_find(name, path, cap);
+	n = name[0] == '/'
+		? snprintf(path, cap, "%s", name)
+		: snprintf(path, cap, "%s/%s%s%s", sandbox_self()->site,
+			  page_dir, page_dir[0] != '\0' ? "/" : "", name);
+	return n > 0 && (size_t)n < cap && program_exists(path);
+}
+
+static bool
+set_has(const struct program_set *set, const char *path)
+{
+	for (size_t i = 0; i < set->count; i++)
+		if (strcmp(set->items[i], path) == 0)
+			return true;
+	return false;
+}
+
+/* Adds it unless it is there, or "". */
+static bool
+set_put(struct arena *arena, struct program_set *set, const char *path)
+{
+	const char **more;
+
+	if (path[0] == '\0' || set_has(set, path))
+		return true;
+	if (set->count == set->cap) {
+		more = arena_array(arena, set->cap + 8, sizeof(*more));
+		if (more == NULL)
+			return false;
+		if (set->count > 0)
+			memcpy(more, set->items, set->count * sizeof(*more));
+		set->items = more;
+		set->cap += 8;
+	}
+	set->items[set->count] = arena_copy(arena, path, strlen(path));
+	return set->items[set->count++] != NULL;
+}
+
+/* The loader of a dynamically linked program; "" for any other. */
+#define ELF_LOADER(bits)                                                       \
+	static void loader_##bits(                                             \
+		int fd, const char *head, char *out, size_t cap)               \
+	{                                                                      \
+		Elf##bits##_Ehdr file;                                         \
+		Elf##bits##_Phdr part;                                         \
+		size_t n = 0;                                                  \
+                                                                               \
+		memcpy(&file, head, sizeof(file));                             \
+		for (unsigned i = 0; i < file.e_phnum && i < PHDR_MAX; i++) {  \
+			if (pread(fd, &part, sizeof(part),                     \
+				    (off_t)(file.e_phoff +                     \
+					    i * sizeof(part))) !=              \
+				(ssize_t)sizeof(part))                         \
+				return;                                        \
+			if (part.p_type != PT_INTERP || part.p_filesz >= cap)  \
+				continue;                                      \
+			n = (size_t)part.p_filesz;                             \
+			if (pread(fd, out, n, (off_t)part.p_offset) !=         \
+				(ssize_t)n)                                    \
+				n = 0;                                         \
+			out[n] = '\0';                                         \
+			return;                                                \
+		}                                                              \
+	}
+ELF_LOADER(32)
+ELF_LOADER(64)
+
+/* "#!/usr/bin/env -S VAR=1 python3 -u": env runs the first plain word. */
+static void
+named_for_env(char *args, char *out, size_t cap)
+{
+	char *save, *word = strtok_r(args, " \t", &save);
+
+	while (word != NULL && (word[0] == '-' || strchr(word, '=') != NULL))
+		word = strtok_r(NULL, " \t", &save);
+	if (word == NULL || !program_find(word, "", out, cap))
+		out[0] = '\0';
+}
+
+/*
+ * A script's interpreter, and, when that is env, the program that env runs.
+ */
+static void
+interpreters(char *head, char *first, char *second, size_t cap)
+{
+	char *line = head + 2, *args, *base;
+
+	line[strcspn(line, "\n")] = '\0';
+	line += strspn(line, " \t");
+	args = line + strcspn(line, " \t");
+	if (*args != '\0')
+		*args++ = '\0';
+	if (line[0] != '/')
+		return;
+	snprintf(first, cap, "%s", line);
+	base = strrchr(line, '/');
+	if (strcmp(base, "/env") == 0)
+		named_for_env(args, second, cap);
+}
+
+/* What executing this file reads besides; two paths at most, "" for none. */
+static void
+needs_of(const char *path, char *first, char *second, size_t cap)
+{
+	char head[HEAD];
+	int at = sandbox_at(&path);
+	int fd = openat(at, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return;
+	n = read(fd, head, sizeof(head) - 1);
+	head[n > 0 ? n : 0] = '\0';
+	if (n > (ssize_t)sizeof(Elf64_Ehdr) &&
+		memcmp(head, ELFMAG, SELFMAG) == 0) {
+		if (head[EI_CLASS] == ELFCLASS32)
+			loader_32(fd, head, first, cap);
+		else
+			loader_64(fd, head, first, cap);
+	} else if (n > 2 && head[0] == '#' && head[1] == '!') {
+		interpreters(head, first, second, cap);
+	}
+	fd_close(&fd);
+}
+
+/* Those it adds are looked at in their turn, all of one depth together. */
+bool
+program_add(struct arena *arena, struct program_set *set, const char *path)
+{
+	char first[PATH_MAX], second[PATH_MAX];
+	size_t at = set->count, end;
+
+	if (!set_put(arena, set, path))
+		return false;
+	for (unsigned depth = 0; depth < DEPTH; depth++)
+		for (end = set->count; at < end; at++) {
+			first[0] = second[0] = '\0';
+			needs_of(set->items[at], first, second, sizeof(first));
+			if (!set_put(arena, set, first) ||
+				!set_put(arena, set, second))
+				return false;
+		}
+	return true;
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One command of a confined process: does this process hold up the walls that
+ * the policy needs, and what does the child do right before exec.
+ */
+#include "sandbox/sandbox_parts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+#include "base/clock.h"
+#include "run/tasks.h"
+#include "sandbox/filter.h"
+#include "sandbox/landlock.h"
+
+struct entry {
+	enum sandbox_level level;
+	int ruleset;
+	bool only_own_signals; /* Landlock cannot stop the others */
+	const struct filter *narrow;
+};
+
+/* Between vfork and exec. */
+static int
+child_enter(void *ctx)
+{
+	const struct entry *e = ctx;
+	int error;
+
+	if (e->level == SANDBOX_OFF)
+		return 0;
+	if (e->ruleset >= 0 && (error = landlock_child_enter(e->ruleset)) != 0)
+		return error;
+	if (e->only_own_signals && (error = filter_child_signals()) != 0)
+		return error;
+	return e->narrow != NULL ? filter_child_enter(e->narrow) : 0;
+}
+
+static enum ss_err
+unavailable(struct ss_error *err, const char *what)
+{
+	const struct sandbox *self = sandbox_self();
+
+	error_set(err, SS_SANDBOX_UNAVAILABLE,
+		"this server cannot confine tools: %s", what);
+	error_detail(err, "level %s; %s", sandbox_level_name(self->level),
+		self->why[0] != '\0' ? self->why : "no more is known");
+	return SS_SANDBOX_UNAVAILABLE;
+}
+
+/* Strict without Landlock: the view holds, but nothing tells tools apart. */
+static bool
+needs_ruleset(const struct policy *p)
+{
+	return !p->exec_any || p->read.count > 0 || p->write.count > 0 ||
+		p->keeps != sandbox_self()->keeps;
+}
+
+/*
+ * Once AF_UNIX is allowed, every socket that is visible can be reached: only
+ * the view, or Landlock 9, says which; abstract ones belong to the network
+ * namespace, or to Landlock 6.
+ */
+static bool
+sockets_are_bounded(const struct policy *p)
+{
+	const struct sandbox *self = sandbox_self();
+
+	if (!(p->keeps & KEEP_UNIX))
+		return true;
+	if (self->level == SANDBOX_LANDLOCK)
+		return self->landlock_abi >= 9;
+	return !(self->keeps & KEEP_NETWORK) || self->landlock_abi >= 6;
+}
+
+/* What this process gave away comes back only in the launcher. */
+static enum ss_err
+check_layers(
+	const struct policy *p, const struct ruleset *r, struct ss_error *err)
+{
+	const struct sandbox *self = sandbox_self();
+
+	if (self->level >= SANDBOX_LANDLOCK && (p->keeps & ~self->keeps))
+		return unavailable(err,
+			"network, granted sockets or /proc "
+			"cannot be had here");
+	switch (self->level) {
+	case SANDBOX_OFF: return SS_OK;
+	case SANDBOX_NONE:
+		unavailable(err, "the sandbox could not be built");
+		error_hint(err, "`statespace doctor` says what is missing");
+		return SS_SANDBOX_UNAVAILABLE;
+	case SANDBOX_LANDLOCK:
+		if (r->fd < 0)
+			return unavailable(err, "a ruleset is missing");
+		break;
+	case SANDBOX_STRICT:
+		if (r->fd < 0 && needs_ruleset(p))
+			return unavailable(err,
+				"grants and a closed exec set need Landlock");
+		break;
+	}
+	if (!sockets_are_bounded(p))
+		return unavailable(
+			err, "granted sockets need a newer Landlock");
+	return SS_OK;
+}
+
+static bool
+runs_away(const struct policy *p)
+{
+	const struct sandbox *self = sandbox_self();
+
+	return self->level >= SANDBOX_LANDLOCK &&
+		(p->keeps & ~self->keeps) != 0 && launcher_is_attached();
+}
+
+/* Fills *entry, which must outlive the run. */
+static enum ss_err
+prepare_entry(const struct policy *p, const struct ruleset *r,
+	struct entry *entry, struct ss_error *err)
+{
+	const struct sandbox *self = sandbox_self();
+	enum ss_err code = check_layers(p, r, err);
+
+	*entry = (struct entry){ .level = self->level,
+		.ruleset = r->fd,
+		.only_own_signals = self->level == SANDBOX_LANDLOCK &&
+			self->landlock_abi < 6 };
+	if (self->level >= SANDBOX_LANDLOCK && p->keeps != self->keeps)
+		entry->narrow = filter_narrow(p->keeps);
+	return code;
+}
+
+/* What lies below the page's directory is executed from there. */
+static const char *
+from_page_dir(const struct policy *p, const char *program)
+{
+	size_t n = strlen(p->page_dir);
+	const char *rest = program;
+
+	if (sandbox_at(&rest) == AT_FDCWD)
+		return program;
+	if (n == 0)
+		return rest;
+	return strncmp(rest, p->page_dir, n) == 0 && rest[n] == '/'
+		? rest + n + 1
+		: program;
+}
+
+static void
+through(const struct policy *p, struct spawn *s, struct entry *entry)
+{
+	if (s->dir_fd >= 0)
+		s->program = from_page_dir(p, s->program);
+	s->enter = (struct spawn_enter){ child_enter, entry };
+	s->own_pid_namespace = sandbox_self()->own_pid_namespace;
+	if (!s->own_pid_namespace && s->limits.processes > 0)
+		s->limits.processes += tasks_count();
+}
+
+/* The processes of count runs together, where this process has a group. */
+static enum ss_err
+bound_memory(const struct spawn *s, size_t count, struct ss_error *err)
+{
+	uint64_t each = s->limits.memory_bytes;
+	int e = cgroup_limit(
+		sandbox_memory(), each < UINT64_MAX / count ? each * count : 0);
+
+	return e == 0 ? SS_OK : error_internal(err, e, "limit the memory");
+}
+
+/* A run that went well lost nobody. */
+static void
+note_kills(struct spawn_result *results, size_t count)
+{
+	bool asked = false, killed = false;
+
+	for (size_t i = 0; i < count; i++) {
+		struct spawn_result *r = &results[i];
+
+		if (r->end == SPAWN_FAILED ||
+			(r->end == SPAWN_EXITED && r->status == 0))
+			continue;
+		if (!asked)
+			killed = cgroup_has_killed(sandbox_memory());
+		asked = true;
+		if (killed && r->limit == NULL)
+			r->limit = "memory";
+	}
+}
+
+static enum ss_err
+run_one(const struct policy *p, const struct ruleset *r, struct spawn *s,
+	struct spawn_result *result, struct ss_error *err)
+{
+	struct entry entry;
+	enum ss_err code;
+
+	if (runs_away(p))
+		return launcher_run(p, s, result, err);
+	code = prepare_entry(p, r, &entry, err);
+	if (code != SS_OK)
+		return code;
+	through(p, s, &entry);
+	return spawn_run(s, result, err);
+}
+
+enum ss_err
+sandbox_run(const struct policy *p, const struct ruleset *r, struct spawn *s,
+	struct spawn_result *result, struct ss_error *err)
+{
+	enum ss_err code = bound_memory(s, 1, err);
+
+	if (code == SS_OK)
+		code = run_one(p, r, s, result, err);
+	if (code == SS_OK)
+		note_kills(result, 1);
+	return code;
+}
+
+/* A launcher runs one at a time; what does not fit the total never starts. */
+static enum ss_err
+many_away(const struct policy *p, struct spawn *runs,
+	const struct spawn_batch *batch, struct ss_error *err)
+{
+	uint64_t end_ms = clock_ms() + batch->total_ms;
+	enum ss_err code = SS_OK;
+	uint32_t left;
+
+	for (size_t i = 0; i < batch->count; i++)
+		batch->results[i] =
+			(struct spawn_result){ .end = SPAWN_TIMEOUT };
+	for (size_t i = 0; i < batch->count && code == SS_OK; i++) {
+		left = (uint32_t)clock_left_ms(end_ms);
+		if (batch->total_ms > 0 && left == 0)
+			break;
+		if (batch->total_ms > 0 &&
+			(runs[i].limits.timeout_ms == 0 ||
+				runs[i].limits.timeout_ms > left))
+			runs[i].limits.timeout_ms = left;
+		code = launcher_run(p, &runs[i], &batch->results[i], err);
+	}
+	return code;
+}
+
+static enum ss_err
+run_many(const struct policy *p, const struct ruleset *r, struct spawn *runs,
+	const struct spawn_batch *batch, struct ss_error *err)
+{
+	struct entry entry;
+	enum ss_err code;
+
+	if (runs_away(p))
+		return many_away(p, runs, batch, err);
+	code = prepare_entry(p, r, &entry, err);
+	if (code != SS_OK)
+		return code;
+	for (size_t i = 0; i < batch->count; i++)
+		through(p, &runs[i], &entry);
+	return spawn_run_many(batch, err);
+}
+
+enum ss_err
+sandbox_run_many(const struct policy *p, const struct ruleset *r,
+	struct spawn *runs, const struct spawn_batch *batch,
+	struct ss_error *err)
+{
+	size_t at_once =
+		batch->parallel < batch->count ? batch->parallel : batch->count;
+	enum ss_err code =
+		at_once > 0 ? bound_memory(runs, at_once, err) : SS_OK;
+
+	if (code == SS_OK)
+		code = run_many(p, r, runs, batch, err);
+	if (code == SS_OK)
+		note_kills(batch->results, batch->count);
+	return code;
+}

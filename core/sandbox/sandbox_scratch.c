@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The worker's own scratch.  A worker runs one tool at a time, so what happens
+ * on the usual path is one look that finds it empty and as it was (mode,
+ * owner, times, attributes: each could carry a message from one request to the
+ * next).  What resists cleaning costs the worker its life.
+ */
+#include "sandbox/sandbox_parts.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fdio.h"
+#include "files/scratch.h"
+
+#define CLEAN_MS 500 /* a new worker costs about 2 */
+#define STALE "statespace-scratch."
+#define NEWBORN_S 10 /* its owner may not have locked it yet */
+
+/* A change within one tick of the kernel's clock may leave the times alone. */
+#define TICK_NS 20000000
+
+static struct scratch scratch = SCRATCH_INIT;
+static struct stat as_new;
+static ssize_t attributes; /* bytes of their names when it was new */
+static int flags;          /* chattr(1) */
+/*
+ * The directory's time of change when it was last looked at, empty and as new,
+ * long after: everything that could be done to it since would have moved it,
+ * and no call sets it.
+ */
+static struct timespec quiet;
+
+/* Where a filesystem has none, none can be set. */
+static int
+flags_now(void)
+{
+	int now = 0;
+
+	return ioctl(scratch.fd, FS_IOC_GETFLAGS, &now) == 0 ? now : 0;
+}
+
+static bool
+is_as_new(void)
+{
+	struct stat st;
+
+	return fstat(scratch.fd, &st) == 0 && st.st_mode == as_new.st_mode &&
+		st.st_uid == as_new.st_uid && st.st_gid == as_new.st_gid &&
+		flistxattr(scratch.fd, NULL, 0) == attributes &&
+		flags_now() == flags &&
+		st.st_mtim.tv_sec == as_new.st_mtim.tv_sec &&
+		st.st_mtim.tv_nsec == as_new.st_mtim.tv_nsec;
+}
+
+static bool
+is_quiet(const struct stat *now)
+{
+	return quiet.tv_sec != 0 && now->st_ctim.tv_sec == quiet.tv_sec &&
+		now->st_ctim.tv_nsec == quiet.tv_nsec;
+}
+
+/* Only what was already still before the look counts. */
+static void
+note_quiet(const struct stat *before)
+{
+	struct timespec now;
+	int64_t age;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	age = (int64_t)(now.tv_sec - before->st_ctim.tv_sec) * 1000000000 +
+		now.tv_nsec - before->st_ctim.tv_nsec;
+	quiet = age > TICK_NS ? before->st_ctim : (struct timespec){ 0 };
+}
+
+/* Mode and times are put back; the rest cannot have been changed in peace. */
+static bool
+make_as_new(void)
+{
+	const struct timespec times[2] = { as_new.st_atim, as_new.st_mtim };
+
+	return fchmod(scratch.fd, as_new.st_mode & 07777) == 0 &&
+		futimens(scratch.fd, times) == 0 && is_as_new();
+}
+
+static bool
+take(struct step *s)
+{
+	if (fstat(scratch.fd, &as_new) < 0)
+		return step_fail(s, "look at the scratch");
+	attributes = flistxattr(scratch.fd, NULL, 0);
+	flags = flags_now();
+	if (sandbox_clean())
+		return true;
+	errno = ENOTEMPTY;
+	return step_fail(s, "find the scratch empty");
+}
+
+bool
+sandbox_scratch_take(const char *path, struct step *s)
+{
+	struct ss_error err = { .code = SS_OK };
+
+	if (scratch_take(&scratch, path, &err) == SS_OK)
+		return take(s);
+	errno = err.sys_errno;
+	return step_fail(s, "open the scratch");
+}
+
+bool
+sandbox_clean(void)
+{
+	struct stat before;
+
+	if (launcher_is_broken() || ruleset_view_is_spent())
+		return false;
+	if (scratch.fd < 0)
+		return sandbox_self()->level == SANDBOX_NONE;
+	if (fstat(scratch.fd, &before) < 0)
+		return false;
+	if (is_quiet(&before))
+		return true;
+	if (!scratch_empty(&scratch, CLEAN_MS) ||
+		(!is_as_new() && !make_as_new()))
+		return false;
+	note_quiet(&before);
+	return true;
+}
+
+/* --------------------------------------------- without a private mount */
+
+/* The owner holds a lock for as long as it lives; whose is free is dead. */
+static void
+remove_stale(int tmp, const char *name, uint32_t budget_ms)
+{
+	struct scratch old = SCRATCH_INIT;
+	struct stat st;
+
+	old.fd = openat(
+		tmp, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (old.fd < 0)
+		return;
+	if (fstat(old.fd, &st) == 0 && st.st_uid == geteuid() &&
+		time(NULL) - st.st_ctime > NEWBORN_S &&
+		flock(old.fd, LOCK_EX | LOCK_NB) == 0 &&
+		scratch_empty(&old, budget_ms))
+		unlinkat(tmp, name, AT_REMOVEDIR);
+	scratch_close(&old);
+}
+
+/* A birth waits for it: however many there are, what is left is for a later. */
+static void
+remove_all_stale(void)
+{
+	uint64_t deadline_ms = clock_ms() + CLEAN_MS;
+	DIR *list = opendir("/tmp");
+	struct dirent *entry;
+	int left;
+
+	if (list == NULL)
+		return;
+	while ((left = clock_left_ms(deadline_ms)) > 0 &&
+		(entry = readdir(list)) != NULL)
+		if (strncmp(entry->d_name, STALE, strlen(STALE)) == 0)
+			remove_stale(
+				dirfd(list), entry->d_name, (uint32_t)left);
+	closedir(list);
+}
+
+const char *
+sandbox_scratch_make(struct step *s)
+{
+	struct ss_error err = { .code = SS_OK };
+
+	remove_all_stale();
+	if (scratch_make(&scratch, &err) != SS_OK) {
+		errno = err.sys_errno;
+		step_fail(s, "make a scratch directory");
+		return NULL;
+	}
+	if (flock(scratch.fd, LOCK_EX | LOCK_NB) < 0) {
+		step_fail(s, "lock the scratch directory");
+		return NULL;
+	}
+	return take(s) ? scratch.path : NULL;
+}
+
+void
+sandbox_scratch_leave(void)
+{
+	scratch_close(&scratch);
+}

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+#include "site/call.h"
+
+#include "page/env.h"
+#include "page/toolcall.h"
+#include "site/site.h"
+#include "wire/path.h"
+
+/* What the steps hand on to each other. */
+struct road {
+	struct ss_site *site;
+	const struct call *call;
+	const struct proto_request *request; /* the call's, or filled below */
+	struct proto_request filled;
+	struct page *page;
+	const struct spec *spec;
+	size_t tool;
+	struct name_list env; /* the page's, narrowed by the tool */
+	struct env_scope scope;
+	char **argv, **envp;
+	struct ss_result *result;
+	struct ss_error *err;
+};
+
+/* A page that grants tools, or why it grants none. */
+static enum ss_err
+step_page(struct road *r)
+{
+	const struct ss_document *doc = r->call->doc;
+	enum ss_err code;
+
+	if (!path_is_page(doc->path))
+		return error_set(r->err, SS_NOT_ALLOWED,
+			"%s is no page: only Markdown files declare tools",
+			doc->path);
+	if (site_is_writable(r->site, doc))
+		return error_set(r->err, SS_NOT_ALLOWED,
+			"%s lies where tools may write: it grants nothing",
+			doc->path);
+	code = page_get(r->site, doc, &r->page, r->err);
+	if (code != SS_OK)
+		return code;
+	if (r->page->error.code != SS_OK) {
+		if (r->err != NULL)
+			*r->err = r->page->error;
+		return r->page->error.code;
+	}
+	if (r->page->front.format == FRONT_NONE)
+		return error_set(r->err, SS_NO_FRONTMATTER,
+			"%s has no frontmatter, so it declares no tools",
+			doc->path);
+	return SS_OK;
+}
+
+/* ---- a call by name and arguments ---- */
+
+/* The short name, unless another tool of the page has it too. */
+static void
+call_name(const struct frontmatter *front, size_t i, const char *page,
+	char out[static TOOLCALL_NAME_MAX + 1])
+{
+	char other[TOOLCALL_NAME_MAX + 1];
+
+	size_t k = 0;
+
+	toolcall_name(&front->specs[i], page, out);
+	for (; k < front->spec_count; k++) {
+		toolcall_name(&front->specs[k], page, other);
+		if (k != i && strcmp(out, other) == 0)
+			break;
+	}
+	if (k < front->spec_count)
+		toolcall_hashed_name(&front->specs[i], page, out);
+}
+
+static enum ss_err
+refuse_name(struct road *r, const char *what)
+{
+	const struct frontmatter *front = &r->page->front;
+	char name[TOOLCALL_NAME_MAX + 1];
+	struct buf list = BUF_INIT(1024);
+
+	error_set(r->err, SS_NOT_ALLOWED, "\"tool_call\": %s", what);
+	for (size_t i = 0; i < front->spec_count && buf_ok(&list); i++) {
+		call_name(front, i, r->call->doc->path, name);
+		buf_printf(&list, "%s%s", list.len > 0 ? ", " : "", name);
+	}
+	error_hint(r->err, "this page has: %s",
+		list.len > 0 ? buf_view(&list).data : "no tools");
+	buf_release(&list);
+	return SS_NOT_ALLOWED;
+}
+
+/* By the name that it carries, or by the longer one that no other has. */
+static enum ss_err
+find_named(struct road *r)
+{
+	const struct frontmatter *front = &r->page->front;
+	const char *page = r->call->doc->path;
+	char name[TOOLCALL_NAME_MAX + 1];
+	size_t found = 0;
+
+	for (size_t i = 0; i < front->spec_count; i++) {
+		toolcall_hashed_name(&front->specs[i], page, name);
+		if (strcmp(name, r->request->call_name) == 0) {
+			r->tool = i;
+			found = 1;
+			break;
+		}
+		toolcall_name(&front->specs[i], page, name);
+		if (strcmp(name, r->request->call_name) == 0 && found++ == 0)
+			r->tool = i;
+	}
+	if (found == 0)
+		return refuse_name(r, "no tool of this page has that name");
+	if (found > 1)
+		return refuse_name(r,
+			"several tools have that name: call it by the longer one");
+	return SS_OK;
+}
+
+static enum ss_err
+step_named(struct road *r)
+{
+	const struct proto_request *q = r->request;
+	enum ss_err code = find_named(r);
+
+	if (code != SS_OK)
+		return code;
+	r->spec = &r->page->front.specs[r->tool];
+	r->result->tool = (ssize_t)r->tool;
+	code = toolcall_words(&r->site->arena, r->spec, q->call_args,
+		q->call_arg_count, &r->filled, r->err);
+	if (code != SS_OK)
+		return code;
+	if (r->filled.env_count == 0) {
+		r->filled.env = q->env;
+		r->filled.env_count = q->env_count;
+	}
+	if (q->has_stdin && !r->filled.has_stdin) {
+		r->filled.has_stdin = true;
+		r->filled.stdin_text = q->stdin_text;
+	}
+	r->request = &r->filled;
+	if (spec_match(r->spec, r->filled.words, r->filled.word_count) !=
+		PATTERN_YES)
+		return error_set(r->err, SS_NOT_ALLOWED,
+			"these arguments make no command of that tool");
+	return SS_OK;
+}
+
+/* The tool that the caller has chosen, and no earlier one. */
+static enum ss_err
+match_chosen(struct road *r)
+{
+	const struct frontmatter *front = &r->page->front;
+	const struct proto_request *q = r->call->request;
+
+	if (r->tool < front->spec_count &&
+		spec_match(&front->specs[r->tool], q->words, q->word_count) ==
+			PATTERN_YES)
+		return SS_OK;
+	return error_set(r->err, SS_NOT_ALLOWED,
+		"this tool does not allow this command");
+}
+
+static enum ss_err
+step_match(struct road *r)
+{
+	const struct frontmatter *front = &r->page->front;
+	const struct proto_request *q = r->request;
+
+	enum ss_err code;
+
+	if (q->call_name != NULL)
+		return step_named(r);
+	r->tool = r->call->tool;
+	if (r->call->named)
+		code = match_chosen(r);
+	else
+		code = spec_choose(front->specs, front->spec_count, q->words,
+			q->word_count, &r->tool, r->err);
+	if (code != SS_OK)
+		return code;
+	r->spec = &front->specs[r->tool];
+	r->result->tool = (ssize_t)r->tool;
+	return SS_OK;
+}
+
+static enum ss_err
+step_words(struct road *r)
+{
+	const struct proto_request *q = r->request;
+
+	if (q->has_stdin && !r->spec->takes_stdin)
+		return error_set(r->err, SS_BAD_REQUEST,
+			"this tool does not take \"stdin\"");
+	return env_check_words(r->spec, q->words, q->word_count, r->err);
+}
+
+static bool
+lists(const struct name_list *list, const char *name)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (strcmp(list->names[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* The names of the page that the tool keeps; all when it has no env: key. */
+static enum ss_err
+narrow(struct road *r)
+{
+	const struct name_list *page = &r->page->front.env;
+
+	r->env = *page;
+	if (!r->spec->env.set)
+		return SS_OK;
+	r->env.names = arena_array(
+		&r->site->arena, page->count + 1, sizeof(*r->env.names));
+	if (r->env.names == NULL)
+		return error_memory(r->err);
+	r->env.count = 0;
+	for (size_t i = 0; i < page->count; i++)
+		if (lists(&r->spec->env, page->names[i]))
+			r->env.names[r->env.count++] = page->names[i];
+	return SS_OK;
+}
+
+static enum ss_err
+step_env(struct road *r)
+{
+	const struct proto_request *q = r->request;
+	struct arena *arena = &r->site->arena;
+	const char **shown = NULL;
+	enum ss_err code = narrow(r);
+
+	if (code != SS_OK)
+		return code;
+	r->scope = (struct env_scope){
+		.server = r->site->config.env,
+		.server_count = r->site->config.env_count,
+		.page = &r->env,
+		.request = q->env,
+		.request_count = q->env_count,
+		.request_id = r->call->request_id,
+	};
+	code = env_check_request(&r->scope, r->err);
+	if (code == SS_OK)
+		code = env_fill(arena, r->spec, q->words, q->word_count,
+			&r->scope, &r->argv, &shown, r->err);
+	if (code == SS_OK)
+		code = env_build(
+			arena, &r->scope, EXECUTOR_TMPDIR, &r->envp, r->err);
+	r->result->argv = shown;
+	r->result->argc = shown != NULL ? q->word_count : 0;
+	return code;
+}
+
+/* What a built-in tool refuses before anything starts. */
+static enum ss_err
+step_tool(struct road *r)
+{
+	const struct right *right = &r->page->rights.tools[r->tool];
+	struct tool_bounds bounds;
+
+	if (right->builtin == NULL)
+		return SS_OK;
+	bounds = right_bounds(right, &r->site->config);
+	return tool_check(right->builtin, r->argv, &bounds, r->err);
+}
+
+/* FNV-1a over where the page really lies and the tool's place in it. */
+static uint64_t
+tool_number(const struct road *r)
+{
+	const struct ss_document *doc = r->call->doc;
+	const char *at = doc->real[0] != '\0' ? doc->real : doc->path;
+	uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ r->tool;
+
+	for (; *at != '\0'; at++)
+		hash = (hash * UINT64_C(0x100000001b3)) ^ (unsigned char)*at;
+	return hash;
+}
+
+/* Runs it unless as many as its author allows are running. */
+static enum ss_err
+run_counted(struct road *r, const struct ss_command *cmd)
+{
+	const struct ss_executor *executor = &r->site->executor;
+	const struct ss_tool_limit *gauge = &r->site->gauge;
+	uint64_t most = r->spec->max_running, number = tool_number(r);
+	enum ss_err code;
+
+	if (most == 0 || gauge->enter == NULL)
+		return executor->run(executor->ctx, cmd, r->result, r->err);
+	if (!gauge->enter(gauge->ctx, number, most)) {
+		error_set(r->err, SS_OVERLOADED,
+			"this tool is running as often as its page allows (%llu); "
+			"it did not run",
+			(unsigned long long)most);
+		error_hint(r->err, "try again when another one has ended");
+		return SS_OVERLOADED;
+	}
+	code = executor->run(executor->ctx, cmd, r->result, r->err);
+	gauge->leave(gauge->ctx, number);
+	return code;
+}
+
+static enum ss_err
+step_run(struct road *r)
+{
+	const struct call *c = r->call;
+	const struct config *config = &r->site->config;
+	double timeout = r->spec->wants.timeout;
+	struct ss_command cmd = {
+		.size = sizeof(cmd),
+		.page = c->doc->path,
+		.tool = r->tool,
+		.argv = r->argv,
+		.envp = r->envp,
+		.dir_fd = c->doc->dir_fd,
+		.stdin_data = r->request->stdin_text.data,
+		.stdin_len = r->request->stdin_text.len,
+		.stdin_fd = r->spec->takes_stdin ? c->stdin_fd : -1,
+		.max_output_bytes = config->limits.max_output_bytes,
+		.client_fd = c->client_fd,
+		.output = c->output,
+		.output_ctx = c->output_ctx,
+		.tick_ms = c->tick_ms,
+		.explain = c->explain,
+		.policy = &r->page->rights.tools[r->tool],
+	};
+
+	if (timeout == 0 && r->page->front.sandbox.timeout > 0)
+		timeout = r->page->front.sandbox.timeout;
+	if (timeout == 0)
+		timeout = config->limits.timeout;
+	cmd.timeout_ms = (uint32_t)(timeout * 1000);
+	return run_counted(r, &cmd);
+}
+
+enum ss_err
+call_run(struct ss_site *site, const struct call *call, const char **stage,
+	struct ss_result *result, struct ss_error *err)
+{
+	static const struct {
+		const char *name;
+		enum ss_err (*step)(struct road *r);
+	} steps[] = {
+		{ "page", step_page },
+		{ "match", step_match },
+		{ "words", step_words },
+		{ "env", step_env },
+		{ "tool", step_tool },
+		{ "run", step_run },
+	};
+	struct road r = { .site = site,
+		.call = call,
+		.request = call->request,
+		.result = result,
+		.err = err };
+	enum ss_err code = SS_OK;
+
+	result->tool = -1;
+	for (size_t i = 0; code == SS_OK && i < ARRAY_LEN(steps); i++) {
+		*stage = steps[i].name;
+		if (steps[i].step == step_run && call->dry_run)
+			break;
+		code = steps[i].step(&r);
+	}
+	return code;
+}

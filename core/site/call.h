@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One command on its way from words to a result: the part of the road that
+ * POST, the local command and MCP share (PROTOCOL section 5).  The page is
+ * already open; what comes out is the tool's result or one error.
+ */
+#ifndef SS_SITE_CALL_H
+#define SS_SITE_CALL_H
+
+#include "site/page.h"
+#include "statespace.h"
+#include "wire/proto.h"
+
+struct call {
+	const struct ss_document *doc;
+	const struct proto_request *request;
+	const char *request_id;
+	bool named; /* by the tool's index: no other may match */
+	size_t tool;
+	int stdin_fd;  /* relayed to a tool that declares it; -1 */
+	int client_fd; /* a hang-up ends the run; -1 */
+	bool dry_run;
+	bool explain;
+	ss_output_fn output; /* NULL: collected in the result */
+	void *output_ctx;
+	uint32_t tick_ms; /* output is called so often, with stream 0 */
+};
+
+/*
+ * Runs it.  stage names the step that decided, for the log line; result is
+ * filled as far as the call came.  Memory is the site's arena.
+ */
+enum ss_err call_run(struct ss_site *site, const struct call *call,
+	const char **stage, struct ss_result *result, struct ss_error *err);
+
+#endif

@@ -1,0 +1,602 @@
+/* SPDX-License-Identifier: MIT */
+#include "site/catalog.h"
+
+#include <stdlib.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "page/agents.h"
+#include "site/listing.h"
+#include "site/site.h"
+#include "wire/path.h"
+
+#define TITLE_MAX 200
+#define DESCRIPTION_MAX 600
+#define LISTS_FRESH_US 200000
+
+void
+catalog_free(struct catalog *c)
+{
+	if (c == NULL)
+		return;
+	for (size_t i = 0; i < CATALOG_KINDS; i++)
+		buf_release(&c->lists[i].text);
+	arena_release(&c->arena);
+	free(c);
+}
+
+/* -------------------------------------------------------------- the text -- */
+
+static struct ss_text
+next_line(struct ss_text *rest)
+{
+	const char *end = memchr(rest->data, '\n', rest->len);
+	size_t n = end != NULL ? (size_t)(end - rest->data) : rest->len;
+	struct ss_text line = { rest->data, n };
+
+	n += end != NULL;
+	rest->data += n;
+	rest->len -= n;
+	while (line.len > 0 && strchr(" \t\r", line.data[line.len - 1]) != NULL)
+		line.len--;
+	return line;
+}
+
+/* Length of "# " and the like at the start; 0: no heading. */
+static size_t
+heading(struct ss_text line)
+{
+	size_t n = 0;
+
+	while (n < line.len && n < 6 && line.data[n] == '#')
+		n++;
+	return n > 0 && n < line.len && line.data[n] == ' ' ? n + 1 : 0;
+}
+
+static bool
+is_prose(struct ss_text line)
+{
+	return line.len > 0 && heading(line) == 0 &&
+		strchr("`~|<!>-*+=", line.data[0]) == NULL;
+}
+
+/* The first heading, and the first paragraph of plain text. */
+static void
+read_prose(struct ss_text rest, struct ss_text *title, struct buf *paragraph)
+{
+	bool fenced = false;
+
+	while (rest.len > 0 && (title->len == 0 || paragraph->len == 0)) {
+		struct ss_text line = next_line(&rest);
+
+		if (text_starts(line, "```") || text_starts(line, "~~~"))
+			fenced = !fenced;
+		if (fenced)
+			continue;
+		if (heading(line) > 0 && title->len == 0)
+			*title = (struct ss_text){ line.data + heading(line),
+				line.len - heading(line) };
+		if (!is_prose(line) || paragraph->len > 0)
+			continue;
+		for (; is_prose(line); line = next_line(&rest)) {
+			buf_text(paragraph, paragraph->len > 0 ? " " : "");
+			buf_add(paragraph, line.data, line.len);
+		}
+	}
+}
+
+static const char *
+copy_cut(struct arena *arena, struct ss_text t, size_t max)
+{
+	return arena_copy(arena, t.data, utf8_cut(t.data, t.len, max));
+}
+
+static enum ss_err
+describe(struct catalog *c, const struct agents_page *page,
+	struct catalog_page *out, struct ss_error *err)
+{
+	const struct frontmatter *front = page->front;
+	struct buf paragraph = BUF_INIT(DESCRIPTION_MAX);
+	struct ss_text title = text_of(front->title), described;
+	enum ss_err code = SS_OK;
+
+	if (page->text.len > 0)
+		read_prose(page->text, &title, &paragraph);
+	if (front->title != NULL || title.len == 0)
+		title = text_of(
+			front->title != NULL ? front->title : page->path);
+	described = front->description != NULL ? text_of(front->description)
+					       : buf_view(&paragraph);
+	out->title = copy_cut(&c->arena, title, TITLE_MAX);
+	out->description = copy_cut(&c->arena, described, DESCRIPTION_MAX);
+	if (out->title == NULL || out->description == NULL)
+		code = error_memory(err);
+	buf_release(&paragraph);
+	return code;
+}
+
+/* ------------------------------------------------------------- one page --- */
+
+static enum ss_err
+name_tools(struct catalog *c, const struct frontmatter *front,
+	struct catalog_page *out, struct ss_error *err)
+{
+	out->tools = arena_array(
+		&c->arena, front->spec_count + 1, sizeof(*out->tools));
+	if (out->tools == NULL)
+		return error_memory(err);
+	for (size_t i = 0; i < front->spec_count; i++) {
+		struct catalog_tool *t = &out->tools[out->tool_count++];
+
+		t->index = i;
+		toolcall_name(&front->specs[i], out->path, t->name);
+		toolcall_hashed_name(&front->specs[i], out->path, t->hashed);
+		for (size_t k = 0; k < i; k++)
+			t->hidden |=
+				strcmp(out->tools[k].hashed, t->hashed) == 0;
+	}
+	return SS_OK;
+}
+
+/* `prompts:` is a list of mappings with a name each. */
+static enum ss_err
+name_prompts(struct catalog *c, const struct frontmatter *front,
+	struct catalog_page *out, struct ss_error *err)
+{
+	const struct node *list = front->prompts, *name;
+
+	if (list == NULL || list->kind != NODE_LIST)
+		return SS_OK;
+	out->prompts =
+		arena_array(&c->arena, list->count + 1, sizeof(*out->prompts));
+	if (out->prompts == NULL)
+		return error_memory(err);
+	for (const struct node *n = list->first; n != NULL; n = n->next) {
+		name = n->kind == NODE_MAP ? node_member(n, "name") : NULL;
+		if (name == NULL || name->kind != NODE_STRING || name->len == 0)
+			continue;
+		out->prompts[out->prompt_count] =
+			arena_copy(&c->arena, name->text, name->len);
+		if (out->prompts[out->prompt_count++] == NULL)
+			return error_memory(err);
+	}
+	return SS_OK;
+}
+
+/* Lower case, digits and single dashes, as the extension wants it. */
+static bool
+is_skill_name(const char *s)
+{
+	size_t n = strlen(s);
+
+	return n > 0 && n <= 64 && s[0] != '-' && s[n - 1] != '-' &&
+		strstr(s, "--") == NULL &&
+		strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == n;
+}
+
+static enum ss_err
+read_skill(struct catalog *c, const struct frontmatter *front,
+	struct catalog_page *out, struct ss_error *err)
+{
+	struct ss_text path = text_of(out->path);
+	const struct node *name =
+		front->root != NULL ? node_member(front->root, "name") : NULL;
+	size_t dir = path_dir_len(out->path), start = dir;
+
+	if (!text_ends(path, "/SKILL.md") || front->description == NULL ||
+		name == NULL || name->kind != NODE_STRING ||
+		!is_skill_name(name->text))
+		return SS_OK;
+	while (start > 0 && out->path[start - 1] != '/')
+		start--;
+	if (dir - start != name->len ||
+		memcmp(out->path + start, name->text, name->len) != 0)
+		return SS_OK;
+	out->is_skill = true;
+	out->skill_description = arena_copy(
+		&c->arena, front->description, strlen(front->description));
+	return out->skill_description != NULL ? SS_OK : error_memory(err);
+}
+
+/* ------------------------------------------------------------- the lists -- */
+
+/* What was written behind len; what does not fit ends the list, whole. */
+static enum ss_err
+close_lines(struct catalog *c, size_t kind, size_t len,
+	struct catalog_page *out, struct ss_error *err)
+{
+	struct catalog_list *list = &c->lists[kind];
+
+	if (list->text.failed)
+		return error_memory(err);
+	if (list->text.full) {
+		list->text.len = len;
+		list->text.full = false;
+		list->cut = true;
+	}
+	out->said[kind].at = len;
+	out->said[kind].len = list->text.len - len;
+	return SS_OK;
+}
+
+static enum ss_err
+say_page(struct catalog *c, const struct agents_page *page,
+	struct catalog_page *out, struct ss_error *err)
+{
+	static void (*const say[])(const struct agents_page *,
+		struct buf *) = { agents_block, agents_link };
+	enum ss_err code = SS_OK;
+
+	for (size_t i = 0; code == SS_OK && i < ARRAY_LEN(say); i++) {
+		size_t len = c->lists[i].text.len;
+
+		if (!c->has_lists || c->lists[i].cut)
+			continue;
+		say[i](page, &c->lists[i].text);
+		code = close_lines(c, i, len, out, err);
+	}
+	return code;
+}
+
+static enum ss_err
+repeat_page(struct catalog *c, const struct catalog *from,
+	const struct catalog_page *old, struct catalog_page *out,
+	struct ss_error *err)
+{
+	enum ss_err code = SS_OK;
+
+	for (size_t i = 0; code == SS_OK && i < CATALOG_KINDS; i++) {
+		size_t len = c->lists[i].text.len;
+
+		out->said[i].len = 0;
+		if (!c->has_lists || c->lists[i].cut)
+			continue;
+		buf_add(&c->lists[i].text,
+			from->lists[i].text.data + old->said[i].at,
+			old->said[i].len);
+		code = close_lines(c, i, len, out, err);
+	}
+	return code;
+}
+
+/* Does an earlier catalog know all that this one has to say of the page? */
+static bool
+is_said(const struct catalog *c, const struct catalog_page *old)
+{
+	for (size_t i = 0; c->has_lists && i < CATALOG_KINDS; i++)
+		if (!c->lists[i].cut && old->said[i].len == 0)
+			return false;
+	return true;
+}
+
+/* ------------------------------------------------------------ the reading -- */
+
+static enum ss_err
+read_parsed(struct catalog *c, const struct agents_page *page,
+	struct catalog_page *out, struct ss_error *err)
+{
+	enum ss_err code = describe(c, page, out, err);
+
+	if (code == SS_OK)
+		code = say_page(c, page, out, err);
+	if (code != SS_OK || !page->grants)
+		return code;
+	code = name_tools(c, page->front, out, err);
+	if (code == SS_OK)
+		code = name_prompts(c, page->front, out, err);
+	return code == SS_OK ? read_skill(c, page->front, out, err) : code;
+}
+
+static enum ss_err
+read_page(struct ss_site *site, struct catalog *c,
+	const struct ss_document *doc, struct catalog_page *out,
+	struct ss_error *err)
+{
+	struct agents_page said = { .path = out->path, .text = TEXT("") };
+	struct buf text = BUF_INIT(PAGE_BYTES_MAX);
+	struct page *page;
+	enum ss_err code = page_get(site, doc, &page, err);
+
+	if (code != SS_OK)
+		return code;
+	out->settled = page->settled;
+	said.front = &page->front;
+	said.grants = page->error.code == SS_OK && !site_is_writable(site, doc);
+	if (said.front->title == NULL || said.front->description == NULL)
+		code = page_read(doc, &text, err);
+	if (code == SS_OK && text.len > said.front->body)
+		said.text = (struct ss_text){ text.data + said.front->body,
+			text.len - said.front->body };
+	if (code == SS_OK)
+		code = read_parsed(c, &said, out, err);
+	buf_release(&text);
+	return code;
+}
+
+static bool
+is_same(const struct catalog_page *p, const struct ss_document *doc)
+{
+	return p->settled && p->inode == doc->inode &&
+		p->device == doc->device && p->length == doc->length &&
+		p->mtime_ns == doc->mtime_ns && p->ctime_ns == doc->ctime_ns;
+}
+
+static int64_t
+stamp_ns(struct timespec t)
+{
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/*
+ * Is what a known page was read from still there?  Its name is looked at and
+ * not opened: whatever leads there now, the file is the one that was checked.
+ */
+static bool
+stands(const struct ss_site *site, const struct catalog_page *p)
+{
+	struct stat st;
+
+	return p->settled &&
+		fstatat(site->root.fd, p->path, &st, AT_SYMLINK_NOFOLLOW) ==
+		0 &&
+		st.st_ino == p->inode && st.st_dev == p->device &&
+		(uint64_t)st.st_size == p->length &&
+		stamp_ns(st.st_mtim) == p->mtime_ns &&
+		stamp_ns(st.st_ctim) == p->ctime_ns;
+}
+
+/* What an earlier catalog knew, with memory of this one. */
+static enum ss_err
+keep_page(struct catalog *c, const struct catalog *from,
+	const struct catalog_page *old, struct catalog_page *out,
+	struct ss_error *err)
+{
+	struct arena *a = &c->arena;
+	const char *path = out->path;
+
+	*out = *old;
+	out->path = path;
+	out->title = arena_copy(a, old->title, strlen(old->title));
+	out->description =
+		arena_copy(a, old->description, strlen(old->description));
+	out->tools = arena_array(a, old->tool_count + 1, sizeof(*out->tools));
+	out->prompts =
+		arena_array(a, old->prompt_count + 1, sizeof(*out->prompts));
+	if (old->is_skill)
+		out->skill_description = arena_copy(a, old->skill_description,
+			strlen(old->skill_description));
+	if (out->title == NULL || out->description == NULL ||
+		out->tools == NULL || out->prompts == NULL ||
+		(old->is_skill && out->skill_description == NULL))
+		return error_memory(err);
+	for (size_t i = 0; i < old->tool_count; i++)
+		out->tools[i] = old->tools[i];
+	for (size_t i = 0; i < old->prompt_count; i++) {
+		out->prompts[i] =
+			arena_copy(a, old->prompts[i], strlen(old->prompts[i]));
+		if (out->prompts[i] == NULL)
+			return error_memory(err);
+	}
+	return repeat_page(c, from, old, out, err);
+}
+
+/* Most pages stand where they stood. */
+static const struct catalog_page *
+known(const struct catalog *c, size_t place, const char *path)
+{
+	if (c != NULL && place < c->page_count &&
+		strcmp(c->pages[place].path, path) == 0)
+		return &c->pages[place];
+	return catalog_page_find(c, path);
+}
+
+/* A page that has to be opened; one that is gone meanwhile is left out. */
+static enum ss_err
+open_page(struct ss_site *site, struct catalog *c,
+	const struct catalog_page *old, struct catalog_page *p,
+	struct ss_error *err)
+{
+	const struct ss_resolver *resolver = &site->resolver;
+	struct ss_document doc = SS_INIT(ss_document);
+	enum ss_err code;
+
+	doc.fd = doc.dir_fd = -1;
+	code = resolver->open(resolver->ctx, p->path, &doc, err);
+	if (code != SS_OK)
+		return code == SS_INTERNAL ? code : SS_OK;
+	p->device = doc.device;
+	p->inode = doc.inode;
+	p->length = doc.length;
+	p->mtime_ns = doc.mtime_ns;
+	p->ctime_ns = doc.ctime_ns;
+	if (old != NULL && is_same(old, &doc))
+		code = keep_page(c, site->catalog, old, p, err);
+	else
+		code = read_page(site, c, &doc, p, err);
+	c->page_count += code == SS_OK;
+	resolver->close(resolver->ctx, &doc);
+	return code;
+}
+
+static enum ss_err
+add_page(struct ss_site *site, struct catalog *c, const char *path,
+	struct ss_error *err)
+{
+	struct catalog_page *p = &c->pages[c->page_count];
+	const struct catalog_page *old =
+		known(site->catalog, c->page_count, path);
+	enum ss_err code;
+
+	*p = (struct catalog_page){ .path = arena_copy(
+					    &c->arena, path, strlen(path)) };
+	if (p->path == NULL)
+		return error_memory(err);
+	if (old != NULL && !is_said(c, old))
+		old = NULL;
+	if (old == NULL || !stands(site, old))
+		return open_page(site, c, old, p, err);
+	code = keep_page(c, site->catalog, old, p, err);
+	c->page_count += code == SS_OK;
+	return code;
+}
+
+/* ------------------------------------------------------------- all pages -- */
+
+struct carrier {
+	struct catalog_tool *tool;
+};
+
+static int
+by_name(const void *left, const void *right)
+{
+	const struct carrier *a = left, *b = right;
+
+	return strcmp(a->tool->name, b->tool->name);
+}
+
+/* Tools that would share a name all carry their hash instead. */
+static enum ss_err
+settle_names(struct catalog *c, struct ss_error *err)
+{
+	struct carrier *all;
+	size_t n = 0, count = 0;
+
+	for (size_t i = 0; i < c->page_count; i++)
+		count += c->pages[i].tool_count;
+	all = calloc(count + 1, sizeof(*all));
+	if (all == NULL)
+		return error_memory(err);
+	for (size_t i = 0; i < c->page_count; i++)
+		for (size_t k = 0; k < c->pages[i].tool_count; k++)
+			if (!c->pages[i].tools[k].hidden)
+				all[n++].tool = &c->pages[i].tools[k];
+	c->tool_count = n;
+	qsort(all, n, sizeof(*all), by_name);
+	for (size_t i = 0, run; i < n; i += run) {
+		for (run = 1;
+			i + run < n && by_name(&all[i], &all[i + run]) == 0;)
+			run++;
+		for (size_t k = i; run > 1 && k < i + run; k++)
+			strcpy(all[k].tool->name, all[k].tool->hashed);
+	}
+	free(all);
+	return SS_OK;
+}
+
+static struct catalog *
+catalog_new(const struct listing *list, bool has_lists)
+{
+	struct catalog *c = calloc(1, sizeof(*c));
+
+	if (c == NULL)
+		return NULL;
+	arena_init(&c->arena, 0);
+	for (size_t i = 0; i < CATALOG_KINDS; i++)
+		c->lists[i].text = BUF_INIT(CATALOG_LIST_MAX);
+	c->cut = list->cut;
+	c->has_lists = has_lists;
+	c->pages = arena_array(&c->arena, list->count + 1, sizeof(*c->pages));
+	if (c->pages != NULL)
+		return c;
+	catalog_free(c);
+	return NULL;
+}
+
+/* Is the site's catalog what a new one would be? */
+static bool
+is_current(
+	const struct ss_site *site, const struct listing *list, bool has_lists)
+{
+	const struct catalog *c = site->catalog;
+
+	if (c == NULL || c->has_lists != has_lists || c->cut != list->cut ||
+		c->page_count != list->count)
+		return false;
+	for (size_t i = 0; i < list->count; i++)
+		if (strcmp(c->pages[i].path, list->paths[i]) != 0 ||
+			!stands(site, &c->pages[i]))
+			return false;
+	return true;
+}
+
+static enum ss_err
+refresh(struct ss_site *site, bool has_lists, struct catalog **out,
+	struct ss_error *err)
+{
+	uint64_t now = clock_us();
+	struct listing list = { 0 };
+	struct catalog *c;
+	enum ss_err code = listing_site(site, &list, err);
+
+	if (code != SS_OK)
+		return code;
+	if (is_current(site, &list, has_lists))
+		goto out;
+	c = catalog_new(&list, has_lists);
+	if (c == NULL)
+		return error_memory(err);
+	for (size_t i = 0; code == SS_OK && i < list.count; i++)
+		code = add_page(site, c, list.paths[i], err);
+	if (code == SS_OK)
+		code = settle_names(c, err);
+	if (code != SS_OK) {
+		catalog_free(c);
+		return code;
+	}
+	catalog_free(site->catalog);
+	site->catalog = c;
+out:
+	site->catalog->checked_us = now;
+	*out = site->catalog;
+	return SS_OK;
+}
+
+enum ss_err
+catalog_refresh(
+	struct ss_site *site, struct catalog **out, struct ss_error *err)
+{
+	const struct catalog *old = site->catalog;
+
+	return refresh(site, old != NULL && old->has_lists, out, err);
+}
+
+enum ss_err
+catalog_lists(struct ss_site *site, struct catalog **out, struct ss_error *err)
+{
+	struct catalog *c = site->catalog;
+
+	if (c == NULL || !c->has_lists ||
+		clock_us() - c->checked_us > LISTS_FRESH_US)
+		return refresh(site, true, out, err);
+	*out = c;
+	return SS_OK;
+}
+
+const struct catalog_tool *
+catalog_tool_find(const struct catalog *c, const char *name,
+	const struct catalog_page **page)
+{
+	for (size_t i = 0; c != NULL && i < c->page_count; i++)
+		for (size_t k = 0; k < c->pages[i].tool_count; k++) {
+			const struct catalog_tool *t = &c->pages[i].tools[k];
+
+			if (t->hidden ||
+				(strcmp(t->name, name) != 0 &&
+					strcmp(t->hashed, name) != 0))
+				continue;
+			*page = &c->pages[i];
+			return t;
+		}
+	return NULL;
+}
+
+const struct catalog_page *
+catalog_page_find(const struct catalog *c, const char *path)
+{
+	for (size_t i = 0; c != NULL && i < c->page_count; i++)
+		if (strcmp(c->pages[i].path, path) == 0)
+			return &c->pages[i];
+	return NULL;
+}

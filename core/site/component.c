@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: MIT */
+#include "site/component.h"
+
+#include <fcntl.h>
+
+#include "base/error.h"
+#include "page/env.h"
+#include "page/fence.h"
+#include "site/oneshot.h"
+#include "site/site.h"
+
+/* Of what a failed block said. */
+#define DETAIL_MAX 200
+/* The shell's own number for "found, and could not be run". */
+#define CANNOT_RUN 126
+/* U+FFFD for a byte. */
+#define REPAIRED_MAX 3
+
+/* A page in hand. */
+struct rendering {
+	const struct component_job *job;
+	struct buf text;
+	struct fence_block *blocks;
+	size_t count;
+	struct spawn *runs; /* as many as blocks, as are the results */
+	struct spawn_result *results;
+	struct ss_error
+		refused; /* why none of them ran; code SS_OK: they did */
+};
+
+/* ------------------------------------------------------- what they said */
+
+static bool
+is_blank(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static struct ss_text
+without_end(struct ss_text t)
+{
+	while (t.len > 0 && is_blank(t.data[t.len - 1]))
+		t.len--;
+	return t;
+}
+
+static struct ss_text
+trimmed(struct ss_text t)
+{
+	for (; t.len > 0 && is_blank(*t.data); t.len--)
+		t.data++;
+	return without_end(t);
+}
+
+/* Bytes that are not UTF-8 become U+FFFD. */
+static void
+add_repaired(struct buf *out, struct ss_text t)
+{
+	size_t done = 0, n;
+
+	for (size_t i = 0; i < t.len;) {
+		n = utf8_sequence(t.data + i, t.len - i);
+		if (n > 0) {
+			i += n;
+			continue;
+		}
+		buf_add(out, t.data + done, i - done);
+		buf_text(out, "\xef\xbf\xbd");
+		i += utf8_ill_formed(t.data + i, t.len - i);
+		done = i;
+	}
+	buf_add(out, t.data + done, t.len - done);
+}
+
+static void
+add_detail(struct buf *out, struct ss_text said)
+{
+	struct buf whole = BUF_INIT(REPAIRED_MAX * (DETAIL_MAX + 4));
+	size_t cut;
+
+	/* What lies beyond cannot be shown, whatever it is repaired to. */
+	if (said.len > DETAIL_MAX + 4)
+		said.len = DETAIL_MAX + 4;
+	add_repaired(&whole, said);
+	cut = utf8_cut(
+		whole.data != NULL ? whole.data : "", whole.len, DETAIL_MAX);
+	buf_add(out, whole.data, cut);
+	if (cut < whole.len)
+		buf_text(out, "\xe2\x80\xa6");
+	out->failed |= whole.failed;
+	buf_release(&whole);
+}
+
+static void
+add_failure(struct buf *out, int status, struct ss_text said)
+{
+	buf_printf(out, "[eval error: exit %d", status);
+	if (said.len > 0) {
+		buf_text(out, " \xe2\x80\x94 ");
+		add_detail(out, said);
+	}
+	buf_char(out, ']');
+}
+
+/* A block that ended by itself, or by a signal. */
+static void
+add_end(struct buf *out, const struct spawn_result *r, int status)
+{
+	struct ss_text said = trimmed(buf_view(&r->err));
+
+	if (status == 0) {
+		add_repaired(out, without_end(buf_view(&r->out)));
+		return;
+	}
+	if (said.len == 0)
+		said = trimmed(buf_view(&r->out));
+	add_failure(out, status, said);
+}
+
+void
+component_result(struct buf *out, const struct spawn_result *r, double own_s,
+	double all_s)
+{
+	bool own = (double)r->run_us >= own_s * 1e6;
+
+	switch (r->end) {
+	case SPAWN_EXITED: add_end(out, r, r->status); break;
+	case SPAWN_SIGNALLED: add_end(out, r, 128 + r->status); break;
+	case SPAWN_OUTPUT: add_end(out, r, 0); break;
+	case SPAWN_TIMEOUT:
+		buf_printf(out, "[eval error: timed out after %gs]",
+			own ? own_s : all_s);
+		break;
+	case SPAWN_GONE: break;
+	case SPAWN_FAILED:
+		add_failure(
+			out, CANNOT_RUN, text_of(strerror(r->failed_errno)));
+		break;
+	}
+}
+
+/* ------------------------------------------------------------ the blocks */
+
+bool
+component_applies(const struct ss_site *site, const struct ss_document *doc,
+	const struct page *page)
+{
+	return page->has_components && site->config.components.enabled &&
+		site->config.components.max_blocks > 0 &&
+		!site_is_writable(site, doc);
+}
+
+/*
+ * CR LF in the page is LF for the shell.  A word ends at a NUL byte, and half
+ * a script must not run.
+ */
+static char *
+script_of(struct arena *arena, const char *text, size_t len)
+{
+	static const struct ss_text refusal =
+		TEXT("echo the block holds a NUL byte >&2; exit 126");
+	char *script;
+	size_t n = 0;
+
+	if (memchr(text, '\0', len) != NULL)
+		return arena_copy(arena, refusal.data, refusal.len);
+	script = arena_copy(arena, text, len);
+	if (script == NULL)
+		return NULL;
+	for (size_t i = 0; i < len; i++)
+		if (script[i] != '\r' || i + 1 == len || script[i + 1] != '\n')
+			script[n++] = script[i];
+	script[n] = '\0';
+	return script;
+}
+
+static enum ss_err
+find_blocks(struct rendering *r, struct ss_error *err)
+{
+	const struct component_job *job = r->job;
+	struct fence_scan scan = { .text = r->text.data,
+		.len = r->text.len,
+		.at = job->page->front.body };
+	size_t most = job->site->config.components.max_blocks;
+	struct arena *arena = &job->site->arena;
+
+	r->blocks = arena_array(arena, most, sizeof(*r->blocks));
+	r->runs = arena_array(arena, most, sizeof(*r->runs));
+	r->results = arena_array(arena, most, sizeof(*r->results));
+	if (r->blocks == NULL || r->runs == NULL || r->results == NULL)
+		return error_memory(err);
+	while (r->count < most && fence_next(&scan, &r->blocks[r->count]))
+		r->count++;
+	return SS_OK;
+}
+
+/* Every name of the operator's table: the author wrote the block. */
+static enum ss_err
+environment(const struct rendering *r, char ***envp, struct ss_error *err)
+{
+	const struct component_job *job = r->job;
+	const struct config *c = &job->site->config;
+	struct arena *arena = &job->site->arena;
+	struct name_list all = { .set = true, .count = c->env_count };
+	struct env_scope scope = { .server = c->env,
+		.server_count = c->env_count,
+		.page = &all,
+		.request_id = job->request_id };
+	const char *scratch = sandbox_self()->scratch;
+
+	all.names = arena_array(arena, all.count + 1, sizeof(*all.names));
+	if (all.names == NULL)
+		return error_memory(err);
+	for (size_t i = 0; i < all.count; i++)
+		all.names[i] = c->env[i].name;
+	return env_build(arena, &scope,
+		scratch != NULL ? scratch : EXECUTOR_TMPDIR, envp, err);
+}
+
+static enum ss_err
+prepare_run(struct rendering *r, size_t i, const struct spawn *common,
+	struct ss_error *err)
+{
+	static char shell[] = "sh", option[] = "-c";
+	const struct fence_block *b = &r->blocks[i];
+	struct arena *arena = &r->job->site->arena;
+	char **argv = arena_array(arena, 4, sizeof(*argv));
+
+	if (argv == NULL)
+		return error_memory(err);
+	argv[0] = shell;
+	argv[1] = option;
+	argv[2] = script_of(arena, r->text.data + b->script, b->script_len);
+	if (argv[2] == NULL)
+		return error_memory(err);
+	r->runs[i] = *common;
+	r->runs[i].argv = argv;
+	return SS_OK;
+}
+
+/* ----------------------------------------------------------- the running */
+
+static enum ss_err
+run_blocks(struct rendering *r, struct right *right, struct ss_error *err)
+{
+	const struct component_job *job = r->job;
+	struct ss_site *site = job->site;
+	const struct config *c = &site->config;
+	struct spawn_batch batch = { .commands = r->runs,
+		.results = r->results,
+		.count = r->count,
+		.parallel = c->components.parallel,
+		.total_ms = (uint32_t)(c->components.total * 1000) };
+	struct spawn common = { .program = right->policy.program,
+		.dir_fd = job->doc->dir_fd,
+		.stdin_fd = -1,
+		.client_fd = job->client_fd,
+		.limits = right->policy.limits };
+	enum ss_err code;
+	char **envp;
+
+	if (common.program == NULL)
+		return error_set(err, SS_EXEC_FAILED, "there is no shell");
+	code = environment(r, &envp, err);
+	common.envp = envp;
+	common.limits.timeout_ms = (uint32_t)(c->components.timeout * 1000);
+	common.limits.output_bytes = COMPONENT_OUTPUT_MAX;
+	for (size_t i = 0; code == SS_OK && i < r->count; i++)
+		code = prepare_run(r, i, &common, err);
+	if (code == SS_OK)
+		code = sandbox_run_many(
+			&right->policy, &right->ruleset, r->runs, &batch, err);
+	site->exec_state.must_exit = !sandbox_clean();
+	return code;
+}
+
+/* In a process that is the sandbox.  A refusal is what the page then says. */
+static enum ss_err
+run_here(struct rendering *r, struct ss_error *err)
+{
+	struct ss_site *site = r->job->site;
+	struct right *right = &r->job->page->rights.component;
+	enum ss_err code;
+
+	if (site->exec_state.must_exit)
+		code = error_set(&r->refused, SS_SANDBOX_UNAVAILABLE,
+			"this worker is being replaced");
+	else
+		code = right_prepare(right, &site->grant, &r->refused);
+	if (code == SS_OK)
+		code = run_blocks(r, right, &r->refused);
+	for (size_t i = 0; code == SS_OK && i < r->count; i++)
+		if (r->results[i].end == SPAWN_GONE)
+			return error_set(err, SS_GONE, "the client left");
+	if (code != SS_INTERNAL)
+		return SS_OK;
+	if (err != NULL)
+		*err = r->refused;
+	return code;
+}
+
+static void
+write_page(const struct rendering *r, struct buf *out)
+{
+	const struct config *c = &r->job->site->config;
+	size_t at = 0;
+
+	for (size_t i = 0; i < r->count; i++) {
+		const struct fence_block *b = &r->blocks[i];
+
+		buf_add(out, r->text.data + at, b->start - at);
+		if (r->refused.code != SS_OK)
+			add_failure(
+				out, CANNOT_RUN, text_of(r->refused.message));
+		else
+			component_result(out, &r->results[i],
+				c->components.timeout, c->components.total);
+		at = b->end;
+	}
+	buf_add(out, r->text.data + at, r->text.len - at);
+}
+
+static enum ss_err
+render_here(
+	const struct component_job *job, struct buf *out, struct ss_error *err)
+{
+	struct rendering r = { .job = job, .text = BUF_INIT(PAGE_BYTES_MAX) };
+	enum ss_err code = page_read(job->doc, &r.text, err);
+
+	if (code == SS_OK)
+		code = find_blocks(&r, err);
+	if (code == SS_OK)
+		code = run_here(&r, err);
+	if (code == SS_OK)
+		write_page(&r, out);
+	if (code == SS_OK && !buf_ok(out))
+		code = error_memory(err);
+	for (size_t i = 0; i < r.count; i++)
+		spawn_result_release(&r.results[i]);
+	buf_release(&r.text);
+	return code;
+}
+
+/*
+ * In a process born for this page: what its parent has open lies outside the
+ * new view, so the page's directory is opened again, inside.
+ */
+static enum ss_err
+render_confined(void *ctx, const struct ss_command *cmd,
+	struct ss_result *result, struct ss_error *err)
+{
+	struct component_job job = *(const struct component_job *)ctx;
+	struct ss_document doc = *job.doc;
+	const char *dir = job.page->rights.component.ask.page_dir;
+	struct buf out = BUF_INIT(cmd->max_output_bytes);
+	enum ss_err code = site_enter_view(job.site, err);
+
+	(void)result;
+	job.doc = &doc;
+	job.client_fd = cmd->client_fd;
+	doc.dir_fd = -1;
+	if (code == SS_OK && cmd->dir_fd >= 0)
+		code = root_open_at(&job.site->root, dir, O_PATH | O_DIRECTORY,
+			&doc.dir_fd, err);
+	if (code == SS_OK)
+		code = render_here(&job, &out, err);
+	if (code == SS_OK)
+		cmd->output(cmd->output_ctx, 1, out.data, out.len);
+	return code;
+}
+
+static void
+collect(void *out, int stream, const char *data, size_t len)
+{
+	(void)stream;
+	buf_add(out, data, len);
+}
+
+static enum ss_err
+render_apart(
+	const struct component_job *job, struct buf *out, struct ss_error *err)
+{
+	struct ss_site *site = job->site;
+	struct component_job copy = *job;
+	struct ss_command cmd = { .size = sizeof(cmd),
+		.dir_fd = job->doc->dir_fd,
+		.stdin_fd = -1,
+		.client_fd = job->client_fd,
+		.max_output_bytes = out->max,
+		.output = collect,
+		.output_ctx = out };
+	struct ss_result result = SS_INIT(ss_result);
+	enum ss_err code = oneshot_run(&site->plan,
+		right_keeps(&job->page->rights.component), render_confined,
+		&copy, &cmd, NULL, &result, err);
+
+	return code == SS_OK && !buf_ok(out) ? error_memory(err) : code;
+}
+
+enum ss_err
+component_render(
+	const struct component_job *job, struct buf *out, struct ss_error *err)
+{
+	out->max = PAGE_BYTES_MAX +
+		job->site->config.components.max_blocks * REPAIRED_MAX *
+			COMPONENT_OUTPUT_MAX;
+	return job->site->worker ? render_here(job, out, err)
+				 : render_apart(job, out, err);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The configuration (PROTOCOL section 10): one table of keys, with type,
+ * bounds and default, that the file, the environment and the options all go
+ * through.  Says no to what it does not know.
+ */
+#ifndef SS_SITE_CONFIG_H
+#define SS_SITE_CONFIG_H
+
+#include "base/arena.h"
+#include "base/base.h"
+#include "base/error.h"
+
+struct config_list {
+	const char **items;
+	size_t count;
+};
+
+/* A key that takes one word ("any", false, true) or a list. */
+enum config_choice { CHOICE_LIST, CHOICE_ANY, CHOICE_NONE };
+
+struct config {
+	struct arena arena; /* holds every text and list below */
+
+	const char *root; /* absolute once set from a file; "" unset */
+	struct {
+		const char *host;
+		uint64_t port;
+		const char *front; /* "nginx", "lighttpd" */
+	} serve;
+	struct {
+		double timeout; /* seconds */
+		uint64_t max_output_bytes, max_body_bytes, max_list_items;
+		uint64_t cpu; /* seconds */
+		uint64_t memory_bytes, processes, open_files, file_bytes;
+		uint64_t scratch_bytes, scratch_files;
+	} limits;
+	struct {
+		bool enabled;
+		double timeout, total;
+		uint64_t max_blocks, parallel;
+	} components;
+	struct ss_pair *env;
+	size_t env_count;
+	struct {
+		const char *mode; /* "auto", "strict", "landlock", "off" */
+	} sandbox;
+	struct {
+		struct config_list read, write, unix_sockets;
+		enum config_choice exec_choice; /* ANY or LIST */
+		struct config_list exec;
+		enum config_choice network_choice; /* NONE, ANY or LIST */
+		struct config_list network;
+		bool http, proc;
+		enum config_choice env_choice; /* ANY or LIST */
+		struct config_list env;
+		double timeout;                   /* 0: limits.timeout rules */
+		uint64_t memory_bytes, processes; /* 0: limits rule */
+	} grant;
+	struct {
+		struct config_list hosts, origins, listed;
+		bool cors, html;
+		const char
+			*handover;  /* "none", "nginx", "lighttpd", "apache" */
+		const char *prefix; /* taken off the request path; "" */
+	} http;
+	struct {
+		const char *enabled; /* "auto", "true", "false" */
+		uint64_t max_tools;
+		const char *uri;      /* what resources begin with */
+		const char *key_file; /* "": a key of this start */
+	} mcp;
+	struct {
+		const char *mode; /* "dynamic", "static", "ondemand" */
+		uint64_t workers, start, spare_min, spare_max; /* 0: by cores */
+		uint64_t max_requests;
+		double idle_timeout, watchdog;
+		const char *socket, *socket_mode, *socket_owner, *socket_group;
+		uint64_t backlog;
+		const char *user, *group;
+	} pool;
+	struct {
+		const char *level;
+		const char *format; /* "logfmt", "json" */
+		const char *file;   /* "": standard error */
+	} log;
+};
+
+/* The defaults of PROTOCOL section 10.  SS_INTERNAL: no memory. */
+enum ss_err config_init(struct config *c, struct ss_error *err);
+void config_release(struct config *c);
+
+/*
+ * Reads a file (blocking, at most 1 MiB).  SS_CONFIG: "FILE:LINE: what, what
+ * instead".  On an error c keeps what it had.  Relative paths become absolute
+ * from the file's directory.
+ */
+enum ss_err
+config_load(struct config *c, const char *file, struct ss_error *err);
+/* Every STATESPACE_SECTION_KEY of an environment block. */
+enum ss_err
+config_environ(struct config *c, char *const envp[], struct ss_error *err);
+/* One key, "limits.timeout", from text. "env.NAME" sets a variable. */
+enum ss_err config_set(struct config *c, const char *key, const char *value,
+	struct ss_error *err);
+/*
+ * What a key says, as text in c's arena; lists as TOML; "" when unset; NULL
+ * when there is no such key (or no memory).
+ */
+const char *config_text(struct config *c, const char *key);
+/* Numbers and booleans; 0 for anything else. */
+double config_number(const struct config *c, const char *key);
+
+#endif

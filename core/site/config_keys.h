@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The table behind config.c: every key of PROTOCOL section 10 once, with its
+ * type, bounds and default.  File, environment, options, messages, the
+ * shipped statespace.toml and its manual page are held to it.
+ */
+#ifndef SS_SITE_CONFIG_KEYS_H
+#define SS_SITE_CONFIG_KEYS_H
+
+#include "page/node.h"
+#include "site/config.h"
+
+enum key_type {
+	KEY_TEXT,
+	KEY_PATH,    /* text; relative to the file it stands in */
+	KEY_WORD,    /* one of words */
+	KEY_FLAG,    /* true or false */
+	KEY_COUNT,   /* an integer from least to most */
+	KEY_SECONDS, /* a number from least to most */
+	KEY_LIST,    /* of texts */
+	KEY_CHOICE   /* one of words, or a list of texts */
+};
+
+struct config_key {
+	const char *name; /* "limits.timeout"; no two differ only in . and _ */
+	enum key_type type;
+	size_t offset;        /* of the value in struct config */
+	size_t choice_offset; /* KEY_CHOICE: of its enum config_choice */
+	const char *preset;   /* the default, as config_set reads it */
+	double least, most;
+	const char *words;              /* with blanks between */
+	bool (*fits)(const char *text); /* every text; NULL: any */
+	const char *wanted;             /* what fits wants, for messages */
+};
+
+/* The i-th key in the order of PROTOCOL; NULL behind the last. */
+const struct config_key *config_key_at(size_t i);
+const struct config_key *config_key_find(struct ss_text name);
+/* By the end of a variable's name, "LIMITS_TIMEOUT". */
+const struct config_key *config_key_of_variable(struct ss_text name);
+/* What the user probably meant by a name that is none; NULL: no idea. */
+const struct config_key *config_key_near(const char *name);
+
+/* Is it a section?  "limits" */
+bool config_is_section(struct ss_text name);
+/* The section of a key, "" for root, and its name in there. */
+struct ss_text config_key_section(const struct config_key *key);
+const char *config_key_tail(const struct config_key *key);
+
+/* Whether the word (a string, or a boolean) is one of the key's. */
+bool config_key_has_word(const struct config_key *key, const struct node *n);
+/* "seconds from 0.01 to 86400.0", ... written to out. */
+void config_key_expects(const struct config_key *key, char *out, size_t cap);
+/* The default as it stands in a file. */
+void config_key_preset(const struct config_key *key, char *out, size_t cap);
+
+/* Seconds as TOML writes them, whatever the host's language: "30.0". */
+void config_seconds_text(double seconds, char *out, size_t cap);
+
+#endif

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+#include "site/executor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "site/explain.h"
+#include "site/oneshot.h"
+#include "site/site.h"
+
+#define REFUSED_MAX ((size_t)1 << 20)
+
+void
+executor_init(struct executor *e, struct ss_site *site)
+{
+	*e = (struct executor){ .site = site };
+}
+
+void
+executor_release(struct executor *e)
+{
+	spawn_result_release(&e->last);
+	buf_release(&e->collected[0]);
+	buf_release(&e->collected[1]);
+	buf_release(&e->refused);
+}
+
+/* For messages: a variable of the server is told by its name. */
+static const char *
+name_of(const struct ss_command *cmd)
+{
+	const struct right *right = cmd->policy;
+
+	return right->ask.program != NULL ? right->ask.word : cmd->argv[0];
+}
+
+static enum ss_err
+not_there(const char *what, const char *name, const char *hint,
+	struct ss_error *err)
+{
+	error_set(err, SS_EXEC_FAILED, "%s %s does not exist", what, name);
+	error_hint(err, "%s", hint);
+	if (err != NULL)
+		err->sys_errno = ENOENT;
+	return SS_EXEC_FAILED;
+}
+
+static enum ss_err
+no_program(const char *name, struct ss_error *err)
+{
+	return not_there("the program", name,
+		"the operator installs it, or the page names another", err);
+}
+
+/* A script that is there, while exec(2) finds something missing. */
+static bool
+lacks_interpreter(const struct ss_command *cmd)
+{
+	return strchr(cmd->argv[0], '/') != NULL &&
+		faccessat(cmd->dir_fd, cmd->argv[0], F_OK, 0) == 0;
+}
+
+/* Why the child never became the program. */
+static enum ss_err
+explain_failure(const struct spawn_result *r, const struct ss_command *cmd,
+	struct ss_error *err)
+{
+	const char *name = name_of(cmd);
+
+	if (strcmp(r->failed_step, "exec") != 0)
+		return error_internal(
+			err, r->failed_errno, "child: %s", r->failed_step);
+	if (r->failed_errno == ENOENT && lacks_interpreter(cmd))
+		return not_there("what runs the program", name,
+			"its first line names it, as #!/bin/sh does", err);
+	if (r->failed_errno == ENOENT || r->failed_errno == ENOTDIR)
+		return no_program(name, err);
+	if (r->failed_errno == E2BIG)
+		return error_set(err, SS_COMMAND_TOO_LARGE,
+			"the command is larger than the kernel takes");
+	error_set(err, SS_EXEC_FAILED, "the program %s cannot be started: %s",
+		name, strerror(r->failed_errno));
+	if (err != NULL)
+		err->sys_errno = r->failed_errno;
+	return SS_EXEC_FAILED;
+}
+
+static enum ss_err
+explain_end(const struct spawn_result *r, const struct ss_command *cmd,
+	struct ss_result *result, struct ss_error *err)
+{
+	switch (r->end) {
+	case SPAWN_EXITED: result->returncode = r->status; return SS_OK;
+	case SPAWN_SIGNALLED:
+		result->returncode = 128 + r->status;
+		return SS_OK;
+	case SPAWN_TIMEOUT:
+		error_set(err, SS_TIMEOUT,
+			"the tool ran and was stopped after %g s",
+			cmd->timeout_ms / 1000.0);
+		error_hint(err, "sending it again runs it again");
+		return SS_TIMEOUT;
+	case SPAWN_OUTPUT:
+		error_set(err, SS_OUTPUT_TOO_LARGE,
+			"the tool ran and was stopped: it wrote more than %llu "
+			"bytes",
+			(unsigned long long)cmd->max_output_bytes);
+		error_hint(err, "ask for less: a limit, a filter, a range");
+		return SS_OUTPUT_TOO_LARGE;
+	case SPAWN_GONE: return error_set(err, SS_GONE, "the client left");
+	case SPAWN_FAILED: return explain_failure(r, cmd, err);
+	}
+	return error_internal(err, 0, "spawn ended in no known way");
+}
+
+/* TMPDIR is the last word of this process: its scratch. */
+static enum ss_err
+set_tmpdir(struct arena *arena, char *const *envp, char *const **out,
+	struct ss_error *err)
+{
+	const char *scratch = sandbox_self()->scratch;
+	size_t n = 0;
+	char **copy;
+
+	*out = envp;
+	if (scratch == NULL || strcmp(scratch, EXECUTOR_TMPDIR) == 0)
+		return SS_OK;
+	while (envp[n] != NULL)
+		n++;
+	copy = arena_array(arena, n + 1, sizeof(*copy));
+	if (copy == NULL)
+		return error_memory(err);
+	for (size_t i = 0; i < n; i++) {
+		copy[i] = envp[i];
+		if (strncmp(envp[i], "TMPDIR=", 7) == 0)
+			copy[i] = arena_join(arena, "TMPDIR", "=", scratch);
+		if (copy[i] == NULL)
+			return error_memory(err);
+	}
+	*out = copy;
+	return SS_OK;
+}
+
+/* The file that runs: the policy's, or what the agent's own word names. */
+static const char *
+program_of(const struct right *right, const struct ss_command *cmd, char *found,
+	size_t cap)
+{
+	if (right->ask.program != NULL)
+		return right->policy.program;
+	if (strchr(cmd->argv[0], '/') != NULL)
+		return cmd->argv[0];
+	return spawn_find(cmd->argv[0], found, cap) ? found : NULL;
+}
+
+/* A built-in tool is its helper, with the bounds in front of its words. */
+static enum ss_err
+become_helper(const struct executor *e, const struct right *right,
+	struct spawn *s, struct ss_error *err)
+{
+	struct tool_bounds bounds;
+
+	if (right->builtin == NULL)
+		return SS_OK;
+	bounds = right_bounds(right, &e->site->config);
+	bounds.timeout_ms = right->policy.limits.timeout_ms;
+	s->reports = true;
+	s->argv = tool_argv(&e->site->arena, right->builtin, s->argv, &bounds);
+	return s->argv != NULL ? SS_OK : error_memory(err);
+}
+
+static void
+hand_out(const struct executor *e, struct ss_result *result)
+{
+	result->out = buf_view(&e->last.out);
+	result->err = buf_view(&e->last.err);
+	result->limit = e->last.limit;
+	result->run_us = e->last.run_us;
+}
+
+/* In a process that is the sandbox. */
+static enum ss_err
+run_here(void *ctx, const struct ss_command *cmd, struct ss_result *result,
+	struct ss_error *err)
+{
+	struct executor *e = ctx;
+	struct right *right = cmd->policy;
+	char found[PATH_MAX];
+	struct spawn s = {
+		.argv = cmd->argv,
+		.dir_fd = cmd->dir_fd,
+		.stdin_data = cmd->stdin_data,
+		.stdin_len = cmd->stdin_len,
+		.stdin_fd = cmd->stdin_fd,
+		.client_fd = cmd->client_fd,
+		.output = cmd->output,
+		.output_ctx = cmd->output_ctx,
+		.tick_ms = cmd->tick_ms,
+	};
+	enum ss_err code = right_prepare(right, &e->site->grant, err);
+
+	result->sandbox = sandbox_level_name(sandbox_self()->level);
+	if (code == SS_SANDBOX_UNAVAILABLE)
+		e->must_exit = !sandbox_clean();
+	if (code == SS_OK)
+		code = set_tmpdir(&e->site->arena, cmd->envp, &s.envp, err);
+	if (code != SS_OK)
+		return code;
+	s.program = program_of(right, cmd, found, sizeof(found));
+	if (s.program == NULL)
+		return no_program(name_of(cmd), err);
+	s.limits = right->policy.limits;
+	code = become_helper(e, right, &s, err);
+	if (code != SS_OK)
+		return code;
+	spawn_result_release(&e->last);
+	code = sandbox_run(&right->policy, &right->ruleset, &s, &e->last, err);
+	e->must_exit = !sandbox_clean();
+	if (code != SS_OK)
+		return code;
+	hand_out(e, result);
+	code = tool_reported(buf_view(&e->last.report), err);
+	if (code != SS_OK)
+		return code;
+	return explain_end(&e->last, cmd, result, err);
+}
+
+/*
+ * In a process born for this command: what the parent has open lies outside
+ * the new view, so the page's directory is opened again, inside.
+ */
+static enum ss_err
+run_confined(void *ctx, const struct ss_command *cmd, struct ss_result *result,
+	struct ss_error *err)
+{
+	struct executor *e = ctx;
+	struct ss_command inside = *cmd;
+	const struct right *right = cmd->policy;
+	enum ss_err code = site_enter_view(e->site, err);
+
+	inside.dir_fd = -1;
+	if (code == SS_OK && cmd->dir_fd >= 0)
+		code = root_open_at(&e->site->root, right->ask.page_dir,
+			O_PATH | O_DIRECTORY, &inside.dir_fd, err);
+	return code == SS_OK ? run_here(ctx, &inside, result, err) : code;
+}
+
+/* Also of a run that failed: a refusal may be why. */
+static enum ss_err
+explain(struct executor *e, const struct ss_command *cmd,
+	const struct watch *watch, enum ss_err code, struct ss_result *result,
+	struct ss_error *err)
+{
+	const struct right *right = cmd->policy;
+	const struct explain run = {
+		.watch = watch,
+		.plan = &e->site->plan,
+		.grant = &e->site->grant,
+		.ask = &right->ask,
+		.page = cmd->page,
+		.failed = code != SS_OK || result->returncode != 0,
+	};
+
+	buf_release(&e->refused);
+	e->refused = BUF_INIT(REFUSED_MAX);
+	if (!explain_print(&run, &e->refused) && !e->refused.full)
+		return error_memory(err);
+	result->refused = buf_view(&e->refused);
+	return code;
+}
+
+static enum ss_err
+run_apart(struct executor *e, const struct ss_command *cmd,
+	struct ss_result *result, struct ss_error *err)
+{
+	size_t ceiling = cmd->max_output_bytes;
+	struct watch *watch = NULL;
+	enum ss_err code;
+
+	for (size_t i = 0; i < 2; i++) {
+		buf_release(&e->collected[i]);
+		e->collected[i] = BUF_INIT(ceiling);
+	}
+	code = oneshot_watch(&e->site->plan, right_keeps(cmd->policy),
+		run_confined, e, cmd, e->collected,
+		cmd->explain ? &watch : NULL, result, err);
+	result->out = buf_view(&e->collected[0]);
+	result->err = buf_view(&e->collected[1]);
+	if (watch != NULL)
+		code = explain(e, cmd, watch, code, result, err);
+	watch_free(watch);
+	return code;
+}
+
+static enum ss_err
+run(void *ctx, const struct ss_command *cmd, struct ss_result *result,
+	struct ss_error *err)
+{
+	struct executor *e = ctx;
+
+	if (e->must_exit)
+		return error_set(err, SS_SANDBOX_UNAVAILABLE,
+			"the tool did not run: this worker is being replaced");
+	return e->site->worker ? run_here(ctx, cmd, result, err)
+			       : run_apart(e, cmd, result, err);
+}
+
+struct ss_executor
+executor_table(struct executor *e)
+{
+	return (struct ss_executor){
+		.size = sizeof(struct ss_executor), .ctx = e, .run = run
+	};
+}

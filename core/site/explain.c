@@ -1,0 +1,752 @@
+/* SPDX-License-Identifier: MIT */
+#include "site/explain.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fdio.h"
+#include "sandbox/view.h"
+#include "wire/json.h"
+#include "wire/proto.h"
+
+#define FOUND_MAX 64
+
+enum key {
+	KEY_NONE,
+	KEY_READ,
+	KEY_WRITE,
+	KEY_EXEC,
+	KEY_UNIX,
+	KEY_NETWORK,
+	KEY_PROC
+};
+
+/* What the account may do outside of the walls. */
+enum verdict { ABSENT, DENIED, ALLOWED };
+
+struct finding {
+	const struct watch_event *event;
+	enum key key;
+	bool quiet;      /* tools try it and do without, as a rule */
+	const char *why; /* no line grants it */
+	enum verdict verdict;
+	char host[PATH_MAX]; /* what was refused, as the host has it */
+	char goal[PATH_MAX]; /* what is to be granted, the same */
+	char name[PATH_MAX]; /* the goal as a page writes it */
+};
+
+/* ------------------------------------------------------------- places */
+
+static bool
+is_below_any(const char *path, const char *const *trees)
+{
+	for (; *trees != NULL; trees++)
+		if (view_is_below(path, *trees))
+			return true;
+	return false;
+}
+
+static bool
+is_strict(const struct explain *e)
+{
+	return e->plan->level == SANDBOX_STRICT;
+}
+
+/* A path of the tool's view as the host has it; false: only the view's. */
+static bool
+to_host(const struct explain *e, const char *path, char *out)
+{
+	const char *root = e->grant->root, *base = VIEW_SITE;
+	char real[PATH_MAX];
+	int n;
+
+	if (is_strict(e) && view_is_below(path, VIEW_LIBEXEC))
+		return false;
+	if (!is_strict(e))
+		base = root != NULL ? realpath(root, real) : NULL;
+	n = base != NULL && view_is_below(path, base)
+		? snprintf(out, PATH_MAX, "%s%s", root, path + strlen(base))
+		: snprintf(out, PATH_MAX, "%s", path);
+	return n > 0 && n < PATH_MAX;
+}
+
+/* Beneath the site a page writes it without the site. */
+static void
+to_name(const struct explain *e, struct finding *f)
+{
+	const char *rest = f->goal, *root = e->grant->root;
+
+	if (view_is_below(f->goal, root))
+		rest += strlen(root) + (f->goal[strlen(root)] == '/');
+	snprintf(f->name, sizeof(f->name), "%s", rest[0] != '\0' ? rest : ".");
+}
+
+static void
+cut_last(char *path)
+{
+	char *slash = strrchr(path, '/');
+
+	if (slash != NULL)
+		slash[slash == path] = '\0';
+}
+
+static const char *
+last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+static bool
+is_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
+		x.st_ino == y.st_ino;
+}
+
+/* By its bare name where PATH finds it, else from the page's directory. */
+static void
+name_program(const struct explain *e, struct finding *f)
+{
+	const char *base = last_part(f->event->asked), *dir = e->ask->page_dir;
+	char found[PATH_MAX];
+	size_t up = dir[0] != '\0', len = 0;
+
+	if (spawn_find(base, found, sizeof(found)) &&
+		is_same_file(found, f->host)) {
+		snprintf(f->name, sizeof(f->name), "%s", base);
+		return;
+	}
+	to_name(e, f);
+	if (f->name[0] == '/')
+		return;
+	for (const char *c = dir; *c != '\0'; c++)
+		up += *c == '/';
+	memcpy(found, f->name, sizeof(found));
+	snprintf(f->name, sizeof(f->name), "./");
+	for (; up > 0 && len + 4 < sizeof(f->name); up--, len += 3)
+		memcpy(f->name + len, "../", 4);
+	len = strlen(f->name);
+	snprintf(f->name + len, sizeof(f->name) - len, "%s", found);
+}
+
+static bool
+is_pid_file(const char *path)
+{
+	const char *part = path + strlen("/proc");
+
+	return part[0] == '\0' || strncmp(part, "/self", 5) == 0 ||
+		strncmp(part, "/thread-self", 12) == 0 ||
+		(part[1] >= '1' && part[1] <= '9');
+}
+
+/* What no grant reaches (sandbox_prepare refuses it as one). */
+static void
+rule_out(const struct explain *e, struct finding *f)
+{
+	static const char *const kernel[] = { "/proc", "/sys", "/dev", NULL };
+	const char *goal = f->goal;
+
+	if (view_is_below(goal, e->grant->root))
+		return;
+	/* Settings of the C library and of interpreters. */
+	f->quiet = f->key == KEY_READ && view_is_below(goal, "/etc");
+	if (is_below_any(goal, kernel)) {
+		f->quiet = true;
+		f->key = is_strict(e) && f->key == KEY_READ &&
+				view_is_below(goal, "/proc") &&
+				is_pid_file(goal)
+			? KEY_PROC
+			: KEY_NONE;
+		f->why = "files of the kernel cannot be granted";
+	} else if (view_is_below(goal, VIEW_SCRATCH)) {
+		f->key = KEY_NONE;
+		f->why = "nothing below /tmp can be granted";
+	} else if (goal[1] == '\0') {
+		f->key = KEY_NONE;
+		f->why = "the whole tree cannot be granted";
+	}
+}
+
+/* -------------------------------------------------- what is granted now */
+
+static const struct wants nothing;
+
+static const struct wants *
+page_of(const struct policy_ask *ask)
+{
+	return ask->page != NULL ? ask->page : &nothing;
+}
+
+static const struct wants *
+tool_of(const struct policy_ask *ask)
+{
+	return ask->tool != NULL ? ask->tool : &nothing;
+}
+
+static struct name_list *
+list_in(struct wants *w, enum key key)
+{
+	switch (key) {
+	case KEY_READ: return &w->read;
+	case KEY_WRITE: return &w->write;
+	case KEY_EXEC: return &w->exec;
+	case KEY_UNIX: return &w->unix_sockets;
+	case KEY_NONE:
+	case KEY_NETWORK:
+	case KEY_PROC: break;
+	}
+	return NULL;
+}
+
+/* A tool's own key is in force instead of the page's. */
+static bool
+tool_has(const struct policy_ask *ask, enum key key)
+{
+	struct wants w = *tool_of(ask);
+	const struct name_list *list = list_in(&w, key);
+
+	if (key == KEY_NETWORK)
+		return w.network != NETWORK_UNSET;
+	if (key == KEY_PROC)
+		return w.proc_set;
+	return list->set || (key == KEY_EXEC && w.exec_any);
+}
+
+static struct wants
+in_force(const struct policy_ask *ask, enum key key)
+{
+	return tool_has(ask, key) ? *tool_of(ask) : *page_of(ask);
+}
+
+/* ---------------------------------------------------- one refused call */
+
+/* Is it better known by an address of the same family? */
+static bool
+is_addressed(const struct explain *e, const struct watch_event *v)
+{
+	size_t count;
+	const struct watch_event *all = watch_events(e->watch, &count);
+
+	for (size_t i = 0; v->path == NULL && i < count; i++)
+		if (all[i].kind == WATCH_SOCKET && all[i].path != NULL &&
+			all[i].family == v->family)
+			return true;
+	return false;
+}
+
+static bool
+aim_socket(const struct explain *e, struct finding *f)
+{
+	switch (f->event->family) {
+	case AF_INET:
+	case AF_INET6:
+		f->key = KEY_NETWORK;
+		return in_force(e->ask, KEY_NETWORK).network != NETWORK_ALL &&
+			!is_addressed(e, f->event);
+	case AF_UNIX:
+		f->key = KEY_UNIX;
+		f->quiet = true; /* every look at an account tries one */
+		snprintf(f->name, sizeof(f->name), "/path/of/the/socket");
+		break;
+	default:
+		f->quiet = true;
+		f->why = "sockets of this family cannot be granted";
+	}
+	return f->event->number != 0;
+}
+
+/* A new entry needs its directory; a page must not lie in what it writes. */
+static void
+aim_write(const struct explain *e, struct finding *f)
+{
+	char page[PATH_MAX];
+	struct stat st;
+
+	f->key = KEY_WRITE;
+	if (f->event->kind == WATCH_ENTRY || stat(f->host, &st) < 0)
+		cut_last(f->goal);
+	to_name(e, f);
+	snprintf(page, sizeof(page), "%s/%s", e->grant->root, e->page);
+	if (view_is_below(page, f->goal)) {
+		f->key = KEY_NONE;
+		f->why = "a page that tools may write declares no tools: "
+			 "let it write to another directory";
+	}
+}
+
+/* Which key, and on what; false: nothing of ours. */
+static bool
+aim(const struct explain *e, struct finding *f)
+{
+	const struct watch_event *v = f->event;
+
+	f->verdict = ALLOWED;
+	if (v->kind == WATCH_SOCKET) {
+		return aim_socket(e, f);
+	}
+	if (v->path[0] == '@') {
+		f->why = "abstract sockets cannot be granted";
+		return true;
+	}
+	if (!utf8_valid(v->path, strlen(v->path)) ||
+		!to_host(e, v->path, f->host))
+		return false;
+	memcpy(f->goal, f->host, sizeof(f->goal));
+	switch (v->kind) {
+	case WATCH_READ: f->key = KEY_READ; break;
+	case WATCH_CONNECT: f->key = KEY_UNIX; break;
+	case WATCH_EXEC: f->key = KEY_EXEC; break;
+	case WATCH_WRITE:
+	case WATCH_ENTRY: aim_write(e, f); break;
+	case WATCH_SOCKET: break;
+	}
+	to_name(e, f);
+	if (f->key == KEY_EXEC)
+		name_program(e, f);
+	if (f->key != KEY_NONE)
+		rule_out(e, f);
+	/* What the scratch refuses, it refuses as any directory would. */
+	return f->key != KEY_NONE || !is_strict(e) ||
+		(v->kind != WATCH_WRITE && v->kind != WATCH_ENTRY) ||
+		!view_is_below(f->goal, VIEW_SCRATCH);
+}
+
+/* ---------------------------------------- with the eyes of the account */
+
+static enum verdict
+judge(const struct finding *f)
+{
+	int mode = R_OK;
+	struct stat st;
+
+	if (f->host[0] == '\0')
+		return ALLOWED;
+	if (stat(f->goal, &st) < 0)
+		return ABSENT;
+	switch (f->event->kind) {
+	case WATCH_READ: break;
+	case WATCH_WRITE: mode = W_OK; break;
+	case WATCH_ENTRY: mode = W_OK | X_OK; break;
+	case WATCH_EXEC:
+		if (!S_ISREG(st.st_mode))
+			return ABSENT;
+		mode = X_OK;
+		break;
+	case WATCH_CONNECT:
+		if (!S_ISSOCK(st.st_mode))
+			return ABSENT;
+		mode = W_OK;
+		break;
+	case WATCH_SOCKET: break;
+	}
+	return access(f->goal, mode) == 0 ? ALLOWED : DENIED;
+}
+
+static int
+judge_all(const struct sandbox_plan *plan, const struct finding *found,
+	size_t count, int answer)
+{
+	char verdicts[FOUND_MAX];
+
+	if (plan->drop &&
+		(syscall(SYS_setgroups, 0, NULL) < 0 ||
+			setresgid(plan->gid, plan->gid, plan->gid) < 0 ||
+			setresuid(plan->uid, plan->uid, plan->uid) < 0))
+		return 1;
+	for (size_t i = 0; i < count; i++)
+		verdicts[i] = (char)judge(&found[i]);
+	return fd_write_all(answer, verdicts, count) != 0;
+}
+
+static bool
+ask_account(
+	const struct sandbox_plan *plan, struct finding *found, size_t count)
+{
+	char verdicts[FOUND_MAX];
+	int ends[2];
+	ssize_t n;
+	pid_t pid;
+
+	if (fd_pipe(ends) != 0)
+		return false;
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0)
+		_exit(judge_all(plan, found, count, ends[1]));
+	fd_close(&ends[1]);
+	do
+		n = read(ends[0], verdicts, count);
+	while (n < 0 && errno == EINTR);
+	fd_close(&ends[0]);
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	if (pid < 0 || n != (ssize_t)count)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		found[i].verdict = (enum verdict)verdicts[i];
+	return true;
+}
+
+/* ------------------------------------------------ what the walls allow */
+
+static bool
+covers(const struct explain *e, const char *const *items, size_t count,
+	const char *path)
+{
+	char granted[PATH_MAX];
+	bool optional;
+
+	for (size_t i = 0; i < count; i++)
+		if (view_outside(items[i], e->grant->root, granted,
+			    sizeof(granted), &optional) &&
+			view_is_below(path, granted))
+			return true;
+	return false;
+}
+
+/* Then it was something else that refused. */
+static bool
+is_granted(const struct explain *e, const struct finding *f)
+{
+	struct wants w;
+	const struct name_list *list;
+
+	if (f->host[0] == '\0' || f->key == KEY_NONE || f->key == KEY_PROC)
+		return false;
+	w = in_force(e->ask, f->key);
+	list = list_in(&w, f->key);
+	return f->key != KEY_EXEC &&
+		covers(e, (const char *const *)list->names, list->count,
+			f->goal);
+}
+
+/* ----------------------------------------------------------- the lines */
+
+static bool
+is_plain(const char *word)
+{
+	return word[strspn(word,
+		       "abcdefghijklmnopqrstuvwxyz"
+		       "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+		       "/._+")] == '\0' &&
+		strspn(word, "0123456789._+") < strlen(word);
+}
+
+static bool
+put_word(struct buf *out, const char *word, bool toml)
+{
+	if (!toml && is_plain(word))
+		return buf_text(out, word);
+	return json_string(out, word, strlen(word));
+}
+
+/* Those there are, and one more. */
+static bool
+put_list(struct buf *out, const char *const *items, size_t count,
+	const char *more, bool toml)
+{
+	buf_char(out, '[');
+	for (size_t i = 0; i < count; i++) {
+		put_word(out, items[i], toml);
+		buf_text(out, ", ");
+	}
+	put_word(out, more, toml);
+	return buf_char(out, ']');
+}
+
+static const char *
+key_name(enum key key)
+{
+	switch (key) {
+	case KEY_NONE: break;
+	case KEY_READ: return "read";
+	case KEY_WRITE: return "write";
+	case KEY_EXEC: return "exec";
+	case KEY_UNIX: return "unix";
+	case KEY_NETWORK: return "network";
+	case KEY_PROC: return "proc";
+	}
+	return "";
+}
+
+static bool
+put_page_line(const struct explain *e, enum key key, const char *name,
+	struct buf *out)
+{
+	struct wants w = in_force(e->ask, key);
+	const struct name_list *list = list_in(&w, key);
+
+	bool toml = e->ask->toml;
+
+	buf_printf(out, "    %s:  %s%s ",
+		tool_has(e->ask, key) ? "in the tool's entry"
+			: toml        ? "under the page's [sandbox]"
+				      : "under the page's sandbox",
+		key_name(key), toml ? " =" : ":");
+	if (list == NULL)
+		buf_text(out, "true");
+	else
+		put_list(out, (const char *const *)list->names, list->count,
+			name, toml);
+	return buf_char(out, '\n');
+}
+
+static struct path_list
+ceiling_of(const struct grant *g, enum key key)
+{
+	static const struct path_list none;
+
+	switch (key) {
+	case KEY_READ: return g->read;
+	case KEY_WRITE: return g->write;
+	case KEY_EXEC: return g->exec;
+	case KEY_UNIX: return g->unix_sockets;
+	case KEY_NONE:
+	case KEY_NETWORK:
+	case KEY_PROC: break;
+	}
+	return none;
+}
+
+/* The whole of policy_check, asked with the new line in its place. */
+static bool
+ceiling_allows(const struct explain *e, const struct finding *f, enum key key,
+	const char *name)
+{
+	struct wants changed = in_force(e->ask, key);
+	struct policy_ask ask = *e->ask;
+	struct name_list *list = list_in(&changed, key);
+	const char **names = NULL;
+	bool allowed;
+
+	if (list != NULL) {
+		names = calloc(list->count + 1, sizeof(*names));
+		if (names == NULL)
+			return false;
+		for (size_t i = 0; i < list->count; i++)
+			names[i] = list->names[i];
+		names[list->count] = name;
+		list->names = names;
+		list->count++;
+		list->set = true;
+	}
+	if (key == KEY_NETWORK)
+		changed.network = NETWORK_ALL;
+	if (key == KEY_PROC)
+		changed.proc = changed.proc_set = true;
+	if (tool_has(e->ask, key))
+		ask.tool = &changed;
+	else
+		ask.page = &changed;
+	allowed = policy_check(&ask, e->grant, NULL, NULL) == SS_OK;
+	free(names);
+	/* Dot entries of the site's root are masked but for the operator's. */
+	if (allowed && key == KEY_READ && is_strict(e) && name[0] == '.' &&
+		name[1] != '\0')
+		allowed = covers(
+			e, e->grant->read.items, e->grant->read.count, f->goal);
+	return allowed;
+}
+
+static bool
+put_operator_line(const struct explain *e, const struct finding *f,
+	enum key key, const char *name, struct buf *out)
+{
+	const struct path_list granted = ceiling_of(e->grant, key);
+
+	if (ceiling_allows(e, f, key, name))
+		return buf_text(out, "    the operator's [grant] allows it\n");
+	buf_printf(
+		out, "    under the operator's [grant]:  %s = ", key_name(key));
+	if (key == KEY_NETWORK || key == KEY_PROC)
+		buf_text(out, "true");
+	else
+		put_list(out, granted.items, granted.count, name, true);
+	return buf_char(out, '\n');
+}
+
+static bool
+put_lines(const struct explain *e, const struct finding *f, enum key key,
+	const char *name, struct buf *out)
+{
+	return put_page_line(e, key, name, out) &&
+		put_operator_line(e, f, key, name, out);
+}
+
+/* A program that the view does not hold, and `exec = "any"` not either. */
+static bool
+must_be_shown(const struct explain *e, const struct finding *f)
+{
+	return f->key == KEY_EXEC && is_strict(e) && e->grant->exec_any &&
+		!view_is_below(f->goal, e->grant->root) &&
+		!is_below_any(f->goal, view_program_trees) &&
+		!covers(e, page_of(e->ask)->read.names,
+			page_of(e->ask)->read.count, f->goal);
+}
+
+static const char *
+family_name(int family)
+{
+	switch (family) {
+	case AF_INET: return "IPv4";
+	case AF_INET6: return "IPv6";
+	case AF_UNIX: return "Unix";
+	case AF_NETLINK: return "netlink";
+	default: return "unusual";
+	}
+}
+
+static bool
+put_access(const struct finding *f, struct buf *out)
+{
+	static const char *const words[] = {
+		[WATCH_READ] = "read",
+		[WATCH_WRITE] = "write",
+		[WATCH_ENTRY] = "write",
+		[WATCH_EXEC] = "exec",
+		[WATCH_CONNECT] = "connect",
+	};
+
+	if (f->event->kind == WATCH_SOCKET && f->event->path != NULL)
+		return buf_printf(out, "connect %s", f->event->path);
+	if (f->event->kind == WATCH_SOCKET)
+		return buf_printf(out, "connect: a socket of the %s family",
+			family_name(f->event->family));
+	buf_printf(out, "%s ", words[f->event->kind]);
+	return put_word(
+		out, f->host[0] != '\0' ? f->host : f->event->path, false);
+}
+
+static bool
+put_finding(const struct explain *e, const struct finding *f, struct buf *out)
+{
+	buf_text(out, f->quiet ? "also refused: " : "refused: ");
+	put_access(f, out);
+	buf_char(out, '\n');
+	if (f->verdict == DENIED)
+		return buf_printf(out,
+			"    no line grants it: the account %s may not, by "
+			"the file's mode\n",
+			e->plan->account);
+	if (f->key == KEY_NONE)
+		return buf_printf(out, "    no line grants it: %s\n", f->why);
+	if (must_be_shown(e, f))
+		put_lines(e, f, KEY_READ, f->goal, out);
+	return put_lines(e, f, f->key, f->name, out);
+}
+
+/* ------------------------------------------------------------ the whole */
+
+/*
+ * A wall's doing: the account may do it where there are no walls.  What the
+ * view hides or keeps read-only never came to the file's own mode.
+ */
+static bool
+is_wall(const struct explain *e, const struct finding *f)
+{
+	int number = f->event->number;
+
+	switch (f->verdict) {
+	case ABSENT: return false;
+	case DENIED:
+		return is_strict(e) && f->event->kind != WATCH_EXEC &&
+			(number == ENOENT || number == EROFS);
+	case ALLOWED: break;
+	}
+	return !is_granted(e, f);
+}
+
+/* Most of what is not found is just not there. */
+static bool
+is_nowhere(const struct finding *f)
+{
+	struct stat st;
+
+	return f->host[0] != '\0' && lstat(f->goal, &st) < 0 &&
+		(errno == ENOENT || errno == ENOTDIR);
+}
+
+static size_t
+collect(const struct explain *e, struct finding *found)
+{
+	size_t count, kept = 0;
+	const struct watch_event *events = watch_events(e->watch, &count);
+
+	for (size_t i = 0; i < count && kept < FOUND_MAX; i++) {
+		found[kept] = (struct finding){ .event = &events[i] };
+		kept += aim(e, &found[kept]) && !is_nowhere(&found[kept]);
+	}
+	return kept;
+}
+
+/* Two calls that the same line grants: once. */
+static bool
+is_told(const struct finding *found, size_t at)
+{
+	const struct finding *f = &found[at], *o;
+
+	if (f->event->kind == WATCH_SOCKET)
+		return false; /* noted once, each address */
+	for (size_t i = 0; i < at; i++) {
+		o = &found[i];
+		if (o->verdict != ABSENT && o->key == f->key &&
+			o->event->kind == f->event->kind &&
+			strcmp(o->host, f->host) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void
+print_some(const struct explain *e, const struct finding *found, size_t count,
+	bool quiet, struct buf *out)
+{
+	for (size_t i = 0; i < count; i++)
+		if (found[i].quiet == quiet && is_wall(e, &found[i]) &&
+			!is_told(found, i))
+			put_finding(e, &found[i], out);
+}
+
+/* What tools try and do without is only told when one failed. */
+static bool
+print_found(const struct explain *e, const struct finding *found, size_t count,
+	struct buf *out)
+{
+	print_some(e, found, count, false, out);
+	if (e->failed)
+		print_some(e, found, count, true, out);
+	if (count == FOUND_MAX || watch_is_partial(e->watch))
+		buf_text(out, "more was refused, or ran, than fits here\n");
+	return buf_ok(out);
+}
+
+bool
+explain_print(const struct explain *e, struct buf *out)
+{
+	struct finding *found;
+	size_t count;
+	bool done;
+
+	if (e->plan->level == SANDBOX_OFF)
+		return buf_text(out,
+			"nothing was refused: [sandbox] mode is \"off\"\n");
+	found = calloc(FOUND_MAX + 1, sizeof(*found));
+	if (found == NULL)
+		return false;
+	count = collect(e, found);
+	done = count == 0 || ask_account(e->plan, found, count);
+	done = done && print_found(e, found, count, out);
+	free(found);
+	return done;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which pages a site has, for navigation and for the lists that agents read:
+ * only those that [http] listed names, in a bounded walk that follows no
+ * symlinked folder.  A site whose documents come from a host's own resolver
+ * has no list.
+ */
+#ifndef SS_SITE_LISTING_H
+#define SS_SITE_LISTING_H
+
+#include "site/site.h"
+
+#define LISTING_FOLDER_MAX 200
+#define LISTING_SITE_MAX 1000
+
+/* Paths relative to the site, in the order to show, in the site's arena. */
+struct listing {
+	const char **paths;
+	size_t count;
+	bool cut; /* there are more */
+};
+
+/*
+ * Pages of one folder ("" is the site's), its README.md first, and the
+ * README.md of folders in it; at most LISTING_FOLDER_MAX.
+ * Errors  SS_INTERNAL; a folder that cannot be read has no pages.
+ */
+enum ss_err listing_folder(struct ss_site *site, const char *folder,
+	struct listing *out, struct ss_error *err);
+/* Every page, at most LISTING_SITE_MAX and limits.max_list_items. */
+enum ss_err
+listing_site(struct ss_site *site, struct listing *out, struct ss_error *err);
+
+/* Is this resolved path named by [http] listed?  Files that are no page too. */
+bool listing_has(struct ss_site *site, const char *path);
+
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+#include "site/page.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/fdio.h"
+#include "page/env.h"
+#include "page/fence.h"
+#include "site/config.h"
+#include "site/site.h"
+
+/*
+ * A file changed twice within one tick of the kernel's clock keeps its times:
+ * what was read that soon after a change is not kept (DESIGN section 5).
+ */
+#define FRESH_NS 20000000
+
+static void
+page_free(struct page *p)
+{
+	if (p == NULL)
+		return;
+	rights_release(&p->rights);
+	frontmatter_release(&p->front);
+	arena_release(&p->arena);
+	free(p);
+}
+
+void
+page_cache_release(struct page_cache *cache)
+{
+	for (size_t i = 0; i < PAGE_CACHE_SIZE; i++) {
+		page_free(cache->pages[i]);
+		cache->pages[i] = NULL;
+	}
+}
+
+static bool
+is_same(const struct page *p, const struct ss_document *doc)
+{
+	return p->inode == doc->inode && p->device == doc->device &&
+		p->length == doc->length && p->mtime_ns == doc->mtime_ns &&
+		p->ctime_ns == doc->ctime_ns && strcmp(p->path, doc->path) == 0;
+}
+
+static bool
+has_identity(const struct ss_document *doc)
+{
+	return doc->device != 0 || doc->inode != 0 || doc->mtime_ns != 0;
+}
+
+static bool
+is_settled(const struct ss_document *doc)
+{
+	struct timespec now;
+	int64_t now_ns;
+
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	now_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	return has_identity(doc) && now_ns - doc->ctime_ns > FRESH_NS;
+}
+
+enum ss_err
+page_read(const struct ss_document *doc, struct buf *out, struct ss_error *err)
+{
+	int number = 0;
+
+	if (doc->fd >= 0) {
+		if (lseek(doc->fd, 0, SEEK_SET) < 0)
+			number = errno;
+		else
+			number = fd_read_all(doc->fd, out);
+	} else {
+		buf_add(out, doc->data, doc->length);
+	}
+	if (number != 0 || out->failed)
+		return error_internal(err, number, "read %s", doc->path);
+	return SS_OK;
+}
+
+/* The checks that need the server's table, after the page's own. */
+static enum ss_err
+check_variables(const struct ss_site *site, const struct frontmatter *front,
+	struct node_place *place, struct ss_error *err)
+{
+	enum ss_err code = env_check_list(&front->env, place, err);
+
+	for (size_t i = 0; code == SS_OK && i < front->spec_count; i++)
+		code = env_check_spec(&front->specs[i], site->config.env,
+			site->config.env_count, &front->env, place, err);
+	return code;
+}
+
+static bool
+has_components(const struct buf *text, size_t body)
+{
+	struct fence_scan scan = {
+		.text = text->data, .len = text->len, .at = body
+	};
+	struct fence_block block;
+
+	return fence_next(&scan, &block);
+}
+
+static enum ss_err
+parse(struct ss_site *site, const struct ss_document *doc, struct page *p,
+	struct ss_error *err)
+{
+	struct buf text = BUF_INIT(PAGE_BYTES_MAX);
+	enum ss_err code = page_read(doc, &text, err);
+
+	if (code != SS_OK)
+		goto out;
+	if (text.full) {
+		error_set(&p->error, SS_BAD_FRONTMATTER,
+			"the page is larger than %zu bytes", PAGE_BYTES_MAX);
+		goto out;
+	}
+	code = frontmatter_parse(&p->arena, text.data ? text.data : "",
+		text.len, &p->front, &p->place, &p->error);
+	if (code == SS_OK)
+		code = check_variables(site, &p->front, &p->place, &p->error);
+	if (code == SS_OK)
+		code = rights_init(&p->arena, &p->front, p->path, &site->config,
+			&site->grant, &p->rights, &p->place, &p->error);
+	if (code == SS_OK)
+		p->has_components = has_components(&text, p->front.body);
+	if (code == SS_INTERNAL && err != NULL)
+		*err = p->error;
+	else
+		code = SS_OK;
+out:
+	buf_release(&text);
+	return code;
+}
+
+static enum ss_err
+page_new(struct ss_site *site, const struct ss_document *doc, struct page **out,
+	struct ss_error *err)
+{
+	struct page *p = calloc(1, sizeof(*p));
+	enum ss_err code;
+
+	if (p == NULL)
+		return error_memory(err);
+	arena_init(&p->arena, 0);
+	p->rights = RIGHTS_INIT;
+	p->device = doc->device;
+	p->inode = doc->inode;
+	p->length = doc->length;
+	p->mtime_ns = doc->mtime_ns;
+	p->ctime_ns = doc->ctime_ns;
+	p->path = arena_copy(&p->arena, doc->path, strlen(doc->path));
+	if (p->path == NULL)
+		code = error_memory(err);
+	else
+		code = parse(site, doc, p, err);
+	if (code != SS_OK) {
+		page_free(p);
+		return code;
+	}
+	*out = p;
+	return SS_OK;
+}
+
+/* The entry to give up: an empty one, else the one not used for longest. */
+static struct page **
+oldest(struct page_cache *cache)
+{
+	struct page **slot = &cache->pages[0];
+
+	for (size_t i = 0; i < PAGE_CACHE_SIZE; i++) {
+		if (cache->pages[i] == NULL)
+			return &cache->pages[i];
+		if (cache->pages[i]->last_use < (*slot)->last_use)
+			slot = &cache->pages[i];
+	}
+	return slot;
+}
+
+enum ss_err
+page_get(struct ss_site *site, const struct ss_document *doc, struct page **out,
+	struct ss_error *err)
+{
+	struct page_cache *cache = &site->pages;
+	struct page *p = NULL, **slot;
+	enum ss_err code;
+
+	for (size_t i = 0; i < PAGE_CACHE_SIZE; i++) {
+		p = cache->pages[i];
+		if (p != NULL && p->settled && is_same(p, doc)) {
+			p->last_use = ++cache->uses;
+			*out = p;
+			return SS_OK;
+		}
+	}
+	code = page_new(site, doc, &p, err);
+	if (code != SS_OK)
+		return code;
+	p->settled = is_settled(doc);
+	p->last_use = p->settled ? ++cache->uses : 0;
+	slot = oldest(cache);
+	page_free(*slot);
+	*slot = p;
+	*out = p;
+	return SS_OK;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+#include "site/rights.h"
+
+#include "page/env.h"
+#include "wire/path.h"
+
+static struct path_list
+paths_of(const struct config_list *list)
+{
+	return (struct path_list){ .items = list->items, .count = list->count };
+}
+
+static enum network_kind
+network_of(enum config_choice choice)
+{
+	switch (choice) {
+	case CHOICE_NONE: return NETWORK_OFF;
+	case CHOICE_ANY: return NETWORK_ALL;
+	case CHOICE_LIST: return NETWORK_LISTED;
+	}
+	return NETWORK_OFF;
+}
+
+struct grant
+rights_grant(const struct config *c)
+{
+	return (struct grant){
+		.root = c->root,
+		.read = paths_of(&c->grant.read),
+		.write = paths_of(&c->grant.write),
+		.unix_sockets = paths_of(&c->grant.unix_sockets),
+		.exec_any = c->grant.exec_choice == CHOICE_ANY,
+		.exec = paths_of(&c->grant.exec),
+		.network = network_of(c->grant.network_choice),
+		.network_targets = paths_of(&c->grant.network),
+		.http = c->grant.http,
+		.proc = c->grant.proc,
+		.limits = {
+			.timeout_ms = (uint32_t)(c->limits.timeout * 1000),
+			.output_bytes = c->limits.max_output_bytes,
+			.cpu_s = (uint32_t)c->limits.cpu,
+			.memory_bytes = c->limits.memory_bytes,
+			.processes = c->limits.processes,
+			.open_files = c->limits.open_files,
+			.file_bytes = c->limits.file_bytes,
+		},
+		.timeout_ms = (uint32_t)(c->grant.timeout * 1000),
+		.memory_bytes = c->grant.memory_bytes,
+		.processes = c->grant.processes,
+	};
+}
+
+static enum ss_err
+ask_of(struct arena *arena, const struct frontmatter *front,
+	const struct spec *spec, const char *page_dir,
+	const struct env_scope *scope, struct right *out, struct ss_error *err)
+{
+	const struct part *first = &spec->parts[0];
+	const char *program = NULL;
+	enum ss_err code = SS_OK;
+
+	if (first->kind == PART_TEXT)
+		code = env_program(arena, first->text, scope, &program, err);
+	out->builtin = tool_find(program);
+	out->ask = (struct policy_ask){
+		.page = &front->sandbox,
+		.tool = &spec->wants,
+		.page_dir = page_dir,
+		.toml = front->format == FRONT_TOML,
+		.program = program,
+		.word = first->text.data,
+		.program_at = { first->line, first->column },
+		.helper = out->builtin != NULL ? out->builtin->helper : NULL,
+		.http = out->builtin != NULL && out->builtin->http,
+	};
+	return code;
+}
+
+enum ss_err
+rights_init(struct arena *arena, const struct frontmatter *front,
+	const char *page_path, const struct config *config,
+	const struct grant *ceiling, struct rights *out,
+	struct node_place *place, struct ss_error *err)
+{
+	const struct env_scope scope = { .server = config->env,
+		.server_count = config->env_count,
+		.page = &front->env };
+	const char *dir = arena_copy(arena, page_path, path_dir_len(page_path));
+	enum ss_err code = SS_OK;
+
+	arena_init(&out->component.arena, 0);
+	out->component.ruleset = RULESET_INIT;
+	out->component.ask = (struct policy_ask){ .page = &front->sandbox,
+		.toml = front->format == FRONT_TOML,
+		.page_dir = dir,
+		.program = "sh",
+		.word = "sh",
+		.component = true };
+	out->tools =
+		arena_array(arena, front->spec_count + 1, sizeof(*out->tools));
+	if (dir == NULL || out->tools == NULL)
+		return error_memory(err);
+	out->count = front->spec_count;
+	for (size_t i = 0; i < out->count; i++) {
+		arena_init(&out->tools[i].arena, 0);
+		out->tools[i].ruleset = RULESET_INIT;
+	}
+	for (size_t i = 0; code == SS_OK && i < out->count; i++)
+		code = ask_of(arena, front, &front->specs[i], dir, &scope,
+			&out->tools[i], err);
+	for (size_t i = 0; code == SS_OK && i < out->count; i++)
+		code = policy_check(&out->tools[i].ask, ceiling, place, err);
+	return code;
+}
+
+static void
+right_release(struct right *r)
+{
+	ruleset_release(&r->ruleset);
+	arena_release(&r->arena);
+	r->ruleset = RULESET_INIT;
+	r->ready = false;
+}
+
+void
+rights_release(struct rights *r)
+{
+	for (size_t i = 0; i < r->count; i++)
+		right_release(&r->tools[i]);
+	right_release(&r->component);
+	r->count = 0;
+}
+
+enum ss_err
+right_prepare(
+	struct right *r, const struct grant *ceiling, struct ss_error *err)
+{
+	enum ss_err code;
+
+	if (r->ready && ruleset_is_fresh(&r->ruleset))
+		return SS_OK;
+	right_release(r);
+	code = policy_resolve(&r->arena, &r->ask, ceiling, &r->policy, err);
+	if (code == SS_OK)
+		code = ruleset_make(&r->arena, &r->policy, &r->ruleset, err);
+	if (code == SS_OK)
+		r->ready = true;
+	else
+		right_release(r);
+	return code;
+}
+
+struct tool_bounds
+right_bounds(const struct right *r, const struct config *config)
+{
+	static const char *const any[] = { TOOL_TARGET_ANY };
+	const struct wants *w = r->ask.tool->network != NETWORK_UNSET
+		? r->ask.tool
+		: r->ask.page;
+	struct tool_bounds bounds = {
+		.items = (size_t)config->limits.max_list_items,
+	};
+
+	switch (w->network) {
+	case NETWORK_ALL:
+		bounds.targets = any;
+		bounds.target_count = ARRAY_LEN(any);
+		break;
+	case NETWORK_LISTED:
+		bounds.targets = w->network_targets.names;
+		bounds.target_count = w->network_targets.count;
+		break;
+	case NETWORK_OFF:
+	case NETWORK_UNSET: break;
+	}
+	return bounds;
+}
+
+/* The tool's own word wins over the page's (PROTOCOL section 10). */
+unsigned
+right_keeps(const struct right *r)
+{
+	static const struct wants nothing;
+	const struct wants *page = r->ask.page;
+	const struct wants *tool = r->ask.tool != NULL ? r->ask.tool : &nothing;
+	enum network_kind network =
+		tool->network != NETWORK_UNSET ? tool->network : page->network;
+	bool unix_sockets = tool->unix_sockets.set
+		? tool->unix_sockets.count > 0
+		: page->unix_sockets.count > 0;
+	bool proc = tool->proc_set ? tool->proc : page->proc;
+
+	return (network == NETWORK_ALL || r->ask.http ? KEEP_NETWORK : 0u) |
+		(unix_sockets ? KEEP_UNIX : 0u) | (proc ? KEEP_PROC : 0u);
+}

@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The life of a site: made, configured, opened, freed; its extension points;
+ * and the fork that makes a worker of it.
+ */
+#include "site/site.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/digest.h"
+#include "base/error.h"
+#include "base/fdio.h"
+#include "files/resolver.h"
+#include "mcp/round.h"
+#include "run/cgroup.h"
+#include "site/catalog.h"
+
+struct ss_site *
+ss_site_new(void)
+{
+	struct ss_site *site = calloc(1, sizeof(*site));
+
+	if (site == NULL)
+		return NULL;
+	site->root = ROOT_INIT;
+	site->plan = SANDBOX_PLAN_INIT;
+	arena_init(&site->arena, 0);
+	if (config_init(&site->config, NULL) != SS_OK) {
+		free(site);
+		return NULL;
+	}
+	executor_init(&site->exec_state, site);
+	site->builtin_resolver = resolver_of_root(&site->root);
+	site->builtin_executor = executor_table(&site->exec_state);
+	site->resolver = site->builtin_resolver;
+	site->executor = site->builtin_executor;
+	return site;
+}
+
+void
+ss_site_free(struct ss_site *site)
+{
+	if (site == NULL)
+		return;
+	page_cache_release(&site->pages);
+	catalog_free(site->catalog);
+	executor_release(&site->exec_state);
+	root_close(&site->root);
+	arena_release(&site->arena);
+	config_release(&site->config);
+	free(site->exchange);
+	free(site->local);
+	mcp_spent_close(site->mcp_spent);
+	free(site);
+}
+
+enum ss_err
+site_needs_closed(const struct ss_site *site, struct ss_error *err)
+{
+	return site->opened
+		? error_set(err, SS_CONFIG,
+			  "the site is open: nothing can be set now")
+		: SS_OK;
+}
+
+enum ss_err
+site_needs_open(const struct ss_site *site, struct ss_error *err)
+{
+	return site->opened
+		? SS_OK
+		: error_set(err, SS_CONFIG, "the site is not open yet");
+}
+
+enum ss_err
+ss_site_set_root(struct ss_site *site, const char *path, struct ss_error *err)
+{
+	return ss_site_set_option(site, "root", path, err);
+}
+
+enum ss_err
+ss_site_set_config(struct ss_site *site, const char *file, struct ss_error *err)
+{
+	enum ss_err code = site_needs_closed(site, err);
+
+	return code == SS_OK ? config_load(&site->config, file, err) : code;
+}
+
+enum ss_err
+ss_site_set_environ(
+	struct ss_site *site, char *const envp[], struct ss_error *err)
+{
+	enum ss_err code = site_needs_closed(site, err);
+
+	return code == SS_OK ? config_environ(&site->config, envp, err) : code;
+}
+
+enum ss_err
+ss_site_set_option(struct ss_site *site, const char *key, const char *value,
+	struct ss_error *err)
+{
+	enum ss_err code = site_needs_closed(site, err);
+
+	return code == SS_OK ? config_set(&site->config, key, value, err)
+			     : code;
+}
+
+enum ss_err
+ss_site_set_env(struct ss_site *site, const char *name, const char *value,
+	struct ss_error *err)
+{
+	char *key = arena_printf(&site->config.arena, "env.%s", name);
+
+	if (key == NULL)
+		return error_memory(err);
+	return ss_site_set_option(site, key, value, err);
+}
+
+const char *
+ss_site_option(const struct ss_site *site, const char *key)
+{
+	/* Rendering allocates from the configuration's arena, nothing else. */
+	union {
+		const struct config *in;
+		struct config *out;
+	} config = { .in = &site->config };
+
+	return config_text(config.out, key);
+}
+
+double
+ss_site_option_number(const struct ss_site *site, const char *key)
+{
+	return config_number(&site->config, key);
+}
+
+/* The root by its real path: grants are compared with it as text. */
+static enum ss_err
+open_root(struct ss_site *site, struct ss_error *err)
+{
+	struct config *c = &site->config;
+	enum ss_err code;
+	char *real;
+
+	if (c->root[0] == '\0') {
+		if (site->resolver.open != site->builtin_resolver.open)
+			return SS_OK;
+		return error_set(err, SS_CONFIG,
+			"no site is named: give a directory, or set root");
+	}
+	code = root_open(&site->root, c->root, err);
+	if (code != SS_OK)
+		return code;
+	real = realpath(c->root, NULL);
+	if (real == NULL)
+		return error_internal(err, errno, "realpath %s", c->root);
+	c->root = arena_copy(&c->arena, real, strlen(real));
+	free(real);
+	return c->root != NULL ? SS_OK : error_memory(err);
+}
+
+static enum ss_err
+seed(struct ss_site *site, struct ss_error *err)
+{
+	size_t n = sizeof(site->request_seed);
+
+	if (getrandom(&site->request_seed, n, 0) == (ssize_t)n)
+		return SS_OK;
+	return error_internal(err, errno, "getrandom");
+}
+
+#define KEY_BYTES_LEAST 32
+
+/*
+ * What signs MCP's questions: random at every start, or for servers that
+ * share it, and for CGI, which starts anew for each request, from a file.
+ */
+static enum ss_err
+make_key(struct ss_site *site, struct ss_error *err)
+{
+	const char *file = site->config.mcp.key_file;
+	struct buf bytes = BUF_INIT(4096);
+	int fd = -1, number = 0;
+
+	if (file[0] == '\0') {
+		size_t n = sizeof(site->mcp_key);
+
+		return getrandom(site->mcp_key, n, 0) == (ssize_t)n
+			? SS_OK
+			: error_internal(err, errno, "getrandom");
+	}
+	fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	number = fd < 0 ? errno : fd_read_all(fd, &bytes);
+	fd_close(&fd);
+	digest_of(
+		bytes.data != NULL ? bytes.data : "", bytes.len, site->mcp_key);
+	if (number == 0 && bytes.len < KEY_BYTES_LEAST)
+		error_set(err, SS_CONFIG,
+			"[mcp] key_file holds less than %d bytes",
+			KEY_BYTES_LEAST);
+	else if (number != 0)
+		error_set(err, SS_CONFIG, "cannot read [mcp] key_file: %s",
+			strerror(number));
+	else
+		number = -1;
+	buf_release(&bytes);
+	return number == -1 ? SS_OK : SS_CONFIG;
+}
+
+static const char *
+or_null(const char *text)
+{
+	return text[0] != '\0' ? text : NULL;
+}
+
+#ifndef SS_LIBEXECDIR
+#define SS_LIBEXECDIR "/usr/local/libexec/statespace"
+#endif
+
+/*
+ * The directory that this program lies in, "" when nobody knows.  What it was
+ * started by (AT_EXECFN) does not tell: for a script it names the script.
+ */
+static void
+find_self(char dir[static PATH_MAX])
+{
+	ssize_t n = readlink("/proc/self/exe", dir, PATH_MAX - 1);
+
+	dir[n > 0 ? n : 0] = '\0';
+	if (strrchr(dir, '/') != NULL)
+		*strrchr(dir, '/') = '\0';
+}
+
+/*
+ * Where the helper programs are: beside this program as it was built, below
+ * the prefix that it was installed in, or where `make install` meant to put
+ * them.  NULL: built-in tools are said not to be there.
+ */
+static enum ss_err
+find_helpers(struct ss_site *site, struct ss_error *err)
+{
+	static const struct {
+		bool beside;
+		const char *path;
+	} places[] = { { true, "/libexec" }, { true, "/../libexec/statespace" },
+		{ false, SS_LIBEXECDIR } };
+	char self[PATH_MAX], text[PATH_MAX + 32], *real;
+
+	find_self(self);
+	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+		snprintf(text, sizeof(text), "%s%s",
+			places[i].beside ? self : "", places[i].path);
+		real = realpath(text, NULL);
+		if (real == NULL)
+			continue;
+		site->plan.libexec =
+			arena_copy(&site->config.arena, real, strlen(real));
+		free(real);
+		return site->plan.libexec != NULL ? SS_OK : error_memory(err);
+	}
+	return SS_OK;
+}
+
+static enum ss_err
+prepare_sandbox(struct ss_site *site, struct ss_error *err)
+{
+	const struct config *c = &site->config;
+	const char *alias;
+	enum ss_err code;
+
+	site->grant = rights_grant(c);
+	alias = policy_alias(&site->grant);
+	if (alias != NULL)
+		return error_set(err, SS_CONFIG,
+			"[grant] write: %s holds the site by another name: "
+			"write its real path",
+			alias);
+	site->plan.root = or_null(c->root);
+	site->plan.root_fd = site->root.fd;
+	site->plan.grant = &site->grant;
+	site->plan.user = or_null(c->pool.user);
+	site->plan.group = or_null(c->pool.group);
+	site->plan.scratch_bytes = c->limits.scratch_bytes;
+	site->plan.scratch_files = c->limits.scratch_files;
+	if (!sandbox_mode_from(c->sandbox.mode, &site->plan.mode))
+		return error_set(err, SS_CONFIG, "sandbox.mode is unknown");
+	code = find_helpers(site, err);
+	return code == SS_OK ? sandbox_prepare(&site->plan, err) : code;
+}
+
+enum ss_err
+ss_site_open(struct ss_site *site, struct ss_error *err)
+{
+	enum ss_err code = site_needs_closed(site, err);
+
+	if (code == SS_OK)
+		code = open_root(site, err);
+	if (code == SS_OK)
+		code = prepare_sandbox(site, err);
+	if (code != SS_OK)
+		return code;
+	code = seed(site, err);
+	if (code == SS_OK)
+		code = make_key(site, err);
+	if (code != SS_OK)
+		return code;
+	site->mcp_spent = mcp_spent_open();
+	if (site->mcp_spent == NULL)
+		return error_internal(err, errno, "mmap");
+	site->opened = true;
+	return SS_OK;
+}
+
+void
+ss_site_set_log(struct ss_site *site,
+	void (*fn)(void *ctx, const char *line, size_t len), void *ctx)
+{
+	site->log = fn;
+	site->log_ctx = ctx;
+}
+
+void
+ss_site_set_tool_limit(struct ss_site *site, const struct ss_tool_limit *gauge)
+{
+	site->gauge = *gauge;
+}
+
+enum ss_err
+ss_site_set_resolver(struct ss_site *site, const struct ss_resolver *resolver,
+	struct ss_error *err)
+{
+	enum ss_err code = site_needs_closed(site, err);
+
+	if (code != SS_OK)
+		return code;
+	if (resolver->size < sizeof(*resolver) || resolver->open == NULL ||
+		resolver->close == NULL)
+		return error_set(err, SS_CONFIG,
+			"a resolver needs its size, open and close");
+	site->resolver = *resolver;
+	return SS_OK;
+}
+
+enum ss_err
+ss_site_set_executor(struct ss_site *site, const struct ss_executor *executor,
+	struct ss_error *err)
+{
+	enum ss_err code = site_needs_closed(site, err);
+
+	if (code != SS_OK)
+		return code;
+	if (executor->size < sizeof(*executor) || executor->run == NULL)
+		return error_set(
+			err, SS_CONFIG, "an executor needs its size and run");
+	site->executor = *executor;
+	return SS_OK;
+}
+
+enum ss_err
+ss_site_add_hook(
+	struct ss_site *site, const struct ss_hook *hook, struct ss_error *err)
+{
+	enum ss_err code = site_needs_closed(site, err);
+
+	if (code != SS_OK)
+		return code;
+	if (hook->size < sizeof(*hook) || site->hook_count == SITE_HOOKS_MAX)
+		return error_set(err, SS_CONFIG,
+			"a hook needs its size, and a site takes %d of them",
+			SITE_HOOKS_MAX);
+	site->hooks[site->hook_count++] = *hook;
+	return SS_OK;
+}
+
+const struct ss_resolver *
+ss_site_builtin_resolver(struct ss_site *site)
+{
+	return &site->builtin_resolver;
+}
+
+const struct ss_executor *
+ss_site_builtin_executor(struct ss_site *site)
+{
+	return &site->builtin_executor;
+}
+
+bool
+ss_site_must_exit(const struct ss_site *site)
+{
+	return site->exec_state.must_exit;
+}
+
+enum ss_err
+site_enter_view(struct ss_site *site, struct ss_error *err)
+{
+	const struct sandbox *self = sandbox_self();
+
+	if (self->site == NULL || site->root.fd < 0)
+		return SS_OK;
+	/* The old one stays open: it is what site_fd stands for. */
+	if (self->site_fd >= 0)
+		return root_reopen(&site->root, self->site_fd, self->site, err);
+	root_close(&site->root);
+	return root_open(&site->root, self->site, err);
+}
+
+struct birth {
+	struct ss_site *site;
+	int (*worker)(void *ctx);
+	void *ctx;
+};
+
+/* The worker gets its own seed for ids and its own view of the root. */
+static int
+worker_main(void *ctx)
+{
+	struct birth *b = ctx;
+	struct ss_site *site = b->site;
+	int status;
+
+	site->worker = true;
+	if (seed(site, NULL) != SS_OK || site_enter_view(site, NULL) != SS_OK)
+		return 1;
+	status = b->worker(b->ctx);
+	page_cache_release(&site->pages);
+	return status;
+}
+
+/* Only then does a worker need a launcher beside it (DESIGN section 6). */
+static bool
+grants_what_workers_gave_away(const struct grant *g)
+{
+	return g->network == NETWORK_ALL || g->network == NETWORK_LISTED ||
+		g->http || g->proc || g->unix_sockets.count > 0;
+}
+
+enum ss_err
+ss_site_fork_plain(struct ss_site *site, int (*worker)(void *ctx), void *ctx,
+	pid_t *pid, struct ss_error *err)
+{
+	struct birth b = { .site = site, .worker = worker, .ctx = ctx };
+	enum ss_err code = site_needs_open(site, err);
+
+	return code == SS_OK
+		? sandbox_fork(&site->plan, 0, worker_main, &b, pid, err)
+		: code;
+}
+
+enum ss_err
+ss_site_fork(struct ss_site *site, int (*worker)(void *ctx), void *ctx,
+	pid_t *pid, struct ss_error *err)
+{
+	enum ss_err code;
+
+	site->plan.launcher = grants_what_workers_gave_away(&site->grant);
+	site->plan.grouped = true;
+	code = ss_site_fork_plain(site, worker, ctx, pid, err);
+	site->plan.launcher = site->plan.grouped = false;
+	return code;
+}
+
+enum ss_err
+ss_site_fork_once(struct ss_site *site, int (*worker)(void *ctx), void *ctx,
+	pid_t *pid, int *bell, struct ss_error *err)
+{
+	struct birth b = { .site = site, .worker = worker, .ctx = ctx };
+	enum ss_err code = site_needs_open(site, err);
+
+	*pid = *bell = -1;
+	if (code != SS_OK)
+		return code;
+	site->plan.launcher = grants_what_workers_gave_away(&site->grant);
+	code = sandbox_fork_once(&site->plan, worker_main, &b, pid, bell, err);
+	site->plan.launcher = false;
+	return code;
+}
+
+bool
+ss_site_launch(struct ss_site *site, int *bell)
+{
+	bool born;
+
+	site->plan.launcher = grants_what_workers_gave_away(&site->grant);
+	born = sandbox_launch(&site->plan, bell);
+	site->plan.launcher = false;
+	return born;
+}
+
+bool
+ss_memory_delegate(void)
+{
+	return cgroup_delegate();
+}
+
+void
+ss_memory_return(void)
+{
+	cgroup_return();
+}
+
+bool
+site_is_writable(const struct ss_site *site, const struct ss_document *doc)
+{
+	return policy_is_writable(&site->grant, doc->path) ||
+		policy_is_writable(&site->grant, doc->real) ||
+		(doc->fd >= 0 && site->root.fd >= 0 &&
+			policy_leads_to(
+				&site->grant, site->root.fd, doc->real));
+}
+
+/*
+ * SplitMix64 over a random seed, the clock and a count: an id that does not
+ * repeat, not a secret.
+ */
+void
+site_make_id(struct ss_site *site, char out[static 33])
+{
+	static const char digits[] = "0123456789abcdef";
+	uint64_t half[2];
+
+	for (size_t i = 0; i < 2; i++) {
+		uint64_t z = site->request_seed += 0x9e3779b97f4a7c15;
+
+		z = (z ^ (z >> 30) ^ clock_us()) * 0xbf58476d1ce4e5b9;
+		z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+		half[i] = z ^ (z >> 31);
+	}
+	for (size_t i = 0; i < 32; i++)
+		out[i] = digits[half[i / 16] >> (4 * (i % 16)) & 15];
+	out[32] = '\0';
+}

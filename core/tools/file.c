@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/* Beneath one directory: opening, and the tools that look: read, stat, ls. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/fdio.h"
+#include "files/root.h"
+#include "tools/files.h"
+#include "tools/walk.h"
+
+enum ss_err
+tool_path_check(const char *path, struct ss_error *err)
+{
+	const char *at = path;
+	bool hidden = false;
+	size_t n;
+
+	if (path[0] == '/')
+		return error_set(err, SS_PATH_REFUSED,
+			"file tools take paths below the page's directory");
+	for (; *at != '\0'; at += n) {
+		at += strspn(at, "/");
+		n = strcspn(at, "/");
+		if (n == 2 && memcmp(at, "..", 2) == 0)
+			return error_set(err, SS_PATH_REFUSED,
+				"a path must not climb with \"..\"");
+		hidden |= n > 1 && at[0] == '.';
+	}
+	return hidden ? error_set(err, SS_NOT_FOUND,
+				"entries that begin with a dot are not seen")
+		      : SS_OK;
+}
+
+enum ss_err
+tool_failed(int number, const char *path, const char *what, struct ss_error *e)
+{
+	switch (number) {
+	case ENOENT:
+	case ENOTDIR:
+		return error_set(
+			e, SS_NOT_FOUND, "%s: there is no such file", path);
+	case EXDEV:
+	case ELOOP:
+		return error_set(e, SS_PATH_REFUSED,
+			"%s leads out of the page's directory", path);
+	case EACCES:
+	case EPERM:
+	case EROFS:
+		error_set(e, SS_CAPABILITY_REFUSED,
+			"%s: this tool may not %s it", path, what);
+		if (strcmp(what, "write") == 0)
+			error_hint(e,
+				"the page asks for it with write:, below what "
+				"the operator grants");
+		return SS_CAPABILITY_REFUSED;
+	case ENAMETOOLONG:
+		return error_set(e, SS_BAD_REQUEST, "the path is too long");
+	case EFBIG:
+	case ENOSPC:
+	case EDQUOT:
+		return error_set(e, SS_INTERNAL, "%s: no room for that", path);
+	default:
+		error_set(e, SS_INTERNAL, "%s: %s", path, strerror(number));
+		return SS_INTERNAL;
+	}
+}
+
+/*
+ * Where there is no openat2, the walk of the site's root; it follows the last
+ * link too, so that a name which may be one is opened in its directory.
+ */
+static int
+open_walking(int dir, const char *path, int flags)
+{
+	const struct root root = { .fd = dir, .walk = true };
+	const char *slash = strrchr(path, '/');
+	const char *name = slash != NULL ? slash + 1 : path;
+	size_t len = slash != NULL ? (size_t)(slash - path) : 0;
+	bool by_name = (flags & O_NOFOLLOW) && name[0] != '\0';
+	char folder[PATH_MAX];
+	int fd = -1, below;
+
+	if (len >= sizeof(folder)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memcpy(folder, path, len);
+	folder[len] = '\0';
+	switch (root_open_at(&root, by_name ? folder : path,
+		by_name ? O_PATH | O_DIRECTORY : flags & ~O_NOFOLLOW, &fd,
+		NULL)) {
+	case SS_OK: break;
+	case SS_PATH_REFUSED: errno = EXDEV; return -1;
+	case SS_NOT_FOUND: errno = ENOENT; return -1;
+	default: errno = EIO; return -1;
+	}
+	if (!by_name)
+		return fd;
+	below = openat(fd, name, flags | O_CLOEXEC);
+	fd_close(&fd);
+	return below;
+}
+
+/* -1 and errno. */
+int
+tool_open_beneath(int dir, const char *path, int flags)
+{
+	struct open_how how = {
+		.flags = (uint64_t)(flags | O_CLOEXEC),
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+	};
+	int fd = -1;
+
+	/* openat2 takes no more flags beside O_PATH. */
+	if (!(flags & O_PATH))
+		how.flags |= O_NONBLOCK | O_NOCTTY;
+	if (path[0] == '\0')
+		path = ".";
+	/* A rename or mount anywhere may disturb a link with ".." in it. */
+	for (int tries = 0; tries < 100; tries++) {
+		fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+		if (fd >= 0 || errno != EAGAIN)
+			break;
+	}
+	return fd < 0 && errno == ENOSYS ? open_walking(dir, path, flags) : fd;
+}
+
+enum ss_err
+tool_open(int dir, const char *path, int *fd, struct stat *st,
+	struct ss_error *err)
+{
+	enum ss_err code = tool_path_check(path, err);
+
+	*fd = -1;
+	if (code != SS_OK)
+		return code;
+	*fd = tool_open_beneath(dir, path, O_RDONLY);
+	if (*fd < 0 || fstat(*fd, st) < 0)
+		code = tool_failed(errno, path, "read", err);
+	else if (!S_ISREG(st->st_mode))
+		code = error_set(err, SS_NOT_FOUND, "%s is %s", path,
+			S_ISDIR(st->st_mode) ? "a directory"
+					     : "no regular file");
+	if (code != SS_OK)
+		fd_close(fd);
+	return code;
+}
+
+enum ss_err
+tool_open_dir(int dir, const char *path, int *fd, struct ss_error *err)
+{
+	enum ss_err code = tool_path_check(path, err);
+
+	*fd = -1;
+	if (code != SS_OK)
+		return code;
+	*fd = tool_open_beneath(dir, path, O_RDONLY | O_DIRECTORY);
+	if (*fd < 0)
+		return tool_failed(errno, path, "read", err);
+	return SS_OK;
+}
+
+/* ------------------------------------------------------------------ read */
+
+#define CHUNK 65536
+
+/* As much of it as fits: the caller says that there is more. */
+static bool
+add_some(struct buf *out, const char *data, size_t len)
+{
+	size_t room = out->max - out->len;
+
+	buf_add(out, data, len < room ? len : room);
+	out->full |= len > room;
+	return !out->full && !out->failed;
+}
+
+/* One stretch of a file against the range; false when the range is over. */
+static bool
+add_lines(const struct tool_range *r, uint64_t *line, const char *data,
+	size_t len, struct buf *out)
+{
+	const char *end = data + len, *next;
+
+	while (data < end && (r->last == 0 || *line <= r->last)) {
+		next = memchr(data, '\n', (size_t)(end - data));
+		next = next != NULL ? next + 1 : end;
+		if (*line >= r->first &&
+			!add_some(out, data, (size_t)(next - data)))
+			return false;
+		*line += next[-1] == '\n';
+		data = next;
+	}
+	return r->last == 0 || *line <= r->last;
+}
+
+static int
+read_lines(int fd, const struct tool_range *r, struct buf *out)
+{
+	static char chunk[CHUNK];
+	uint64_t line = 1;
+	ssize_t n;
+
+	do {
+		n = read(fd, chunk, sizeof(chunk));
+		if (n < 0 && errno != EINTR)
+			return errno;
+	} while (
+		n < 0 || (n > 0 && add_lines(r, &line, chunk, (size_t)n, out)));
+	return 0;
+}
+
+static int
+read_bytes(int fd, const struct tool_range *r, struct buf *out)
+{
+	static char chunk[CHUNK];
+	uint64_t at = r->first - 1, left;
+	ssize_t n;
+
+	if (at > INT64_MAX)
+		return 0;
+	left = r->last == 0           ? UINT64_MAX
+		: r->last >= r->first ? r->last - at
+				      : 0;
+	while (left > 0) {
+		n = pread(fd, chunk, left < CHUNK ? (size_t)left : CHUNK,
+			(off_t)at);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno;
+		if (n == 0 || !add_some(out, chunk, (size_t)n))
+			return 0;
+		at += (uint64_t)n;
+		left -= (uint64_t)n;
+	}
+	return 0;
+}
+
+enum ss_err
+tool_read(int dir, const char *path, const struct tool_range *range,
+	struct buf *out, struct ss_error *err)
+{
+	struct stat st;
+	int fd, number;
+	enum ss_err code = tool_open(dir, path, &fd, &st, err);
+
+	if (code != SS_OK)
+		return code;
+	number = range->bytes ? read_bytes(fd, range, out)
+			      : read_lines(fd, range, out);
+	fd_close(&fd);
+	if (number != 0)
+		return tool_failed(number, path, "read", err);
+	return out->failed ? error_memory(err) : SS_OK;
+}
+
+/* ------------------------------------------------------------------ stat */
+
+enum ss_err
+tool_stat(
+	int dir, const char *path, struct tool_stat *out, struct ss_error *err)
+{
+	enum ss_err code = tool_path_check(path, err);
+	struct stat st;
+	int fd;
+
+	if (code != SS_OK)
+		return code;
+	fd = tool_open_beneath(dir, path, O_PATH | O_NOFOLLOW);
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		code = tool_failed(errno, path, "look at", err);
+		fd_close(&fd);
+		return code;
+	}
+	fd_close(&fd);
+	*out = (struct tool_stat){
+		.size = S_ISDIR(st.st_mode) ? 0 : (uint64_t)st.st_size,
+		.type = S_ISDIR(st.st_mode)   ? "directory"
+			: S_ISLNK(st.st_mode) ? "symlink"
+			: S_ISREG(st.st_mode) ? "file"
+					      : "other",
+		.is_dir = S_ISDIR(st.st_mode),
+		.is_symlink = S_ISLNK(st.st_mode),
+		.mode = st.st_mode & 07777u,
+		.mtime_s = st.st_mtim.tv_sec,
+	};
+	return SS_OK;
+}
+
+/* -------------------------------------------------------------------- ls */
+
+enum ss_err
+tool_ls(struct arena *arena, int dir, const char *path, size_t most,
+	struct tool_names *out, struct ss_error *err)
+{
+	struct tool_entries list;
+	enum ss_err code;
+	int fd;
+
+	*out = (struct tool_names){ 0 };
+	code = tool_open_dir(dir, path, &fd, err);
+	if (code != SS_OK)
+		return code;
+	code = tool_entries(arena, &fd, &list, err);
+	if (code != SS_OK)
+		return code;
+	out->truncated = list.count > most || list.truncated;
+	out->count = list.count < most ? list.count : most;
+	out->items = arena_array(arena, out->count + 1, sizeof(*out->items));
+	for (size_t i = 0; out->items != NULL && i < out->count; i++) {
+		out->items[i] = arena_printf(arena, "%s%s", list.items[i].name,
+			list.items[i].type == ENTRY_DIR ? "/" : "");
+		if (out->items[i] == NULL)
+			return error_memory(err);
+	}
+	return out->items != NULL ? SS_OK : error_memory(err);
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * glob: for each pattern that the braces leave, a walk that opens only the
+ * directories that the pattern can lead through.  `**` passes directories and
+ * no links, as in bash; a written part may pass a link that stays beneath.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fdio.h"
+#include "tools/walk.h"
+#include "tools/wildcard.h"
+
+struct walk {
+	struct arena *arena;
+	int root;
+	size_t most;   /* items that are kept before sorting */
+	size_t visits; /* entries that may still be looked at */
+	struct tool_names *out;
+	size_t cap;
+	bool only_dirs; /* the pattern ends with a slash */
+	struct ss_error *err;
+};
+
+/* What is left of the pattern, and where the walk is. */
+struct spot {
+	const char *path; /* "" or "docs/api" */
+	const char *rest;
+	unsigned depth;
+};
+
+static enum ss_err descend(struct walk *w, struct spot at);
+
+static const char *
+join(struct walk *w, const char *path, const char *name, size_t len)
+{
+	return arena_printf(w->arena, "%s%s%.*s", path,
+		path[0] != '\0' ? "/" : "", (int)len, name);
+}
+
+static enum ss_err
+found(struct walk *w, const char *path)
+{
+	struct tool_names *out = w->out;
+	const char **grown;
+
+	if (out->count == w->most) {
+		out->truncated = true;
+		return SS_OK;
+	}
+	if (out->count == w->cap) {
+		w->cap = w->cap != 0 ? w->cap * 2 : 64;
+		grown = arena_array(w->arena, w->cap, sizeof(*grown));
+		if (grown == NULL)
+			return error_memory(w->err);
+		if (out->count > 0)
+			memcpy(grown, out->items, out->count * sizeof(*grown));
+		out->items = grown;
+	}
+	if (w->only_dirs)
+		path = arena_printf(w->arena, "%s/", path);
+	out->items[out->count++] = path;
+	return path != NULL ? SS_OK : error_memory(w->err);
+}
+
+static bool
+is_dir(struct walk *w, const char *path)
+{
+	int fd = tool_open_beneath(w->root, path, O_PATH | O_DIRECTORY);
+
+	if (fd < 0)
+		return false;
+	fd_close(&fd);
+	return true;
+}
+
+/* A name that the last part of the pattern matched. */
+static enum ss_err
+last_part(struct walk *w, const char *path, enum tool_entry_type type)
+{
+	if (w->only_dirs && type != ENTRY_DIR && !is_dir(w, path))
+		return SS_OK;
+	return found(w, path);
+}
+
+/* A part without wildcards needs no list. */
+static enum ss_err
+step_text(struct walk *w, struct spot at, struct ss_text part, const char *rest)
+{
+	char *name = arena_copy(w->arena, part.data, part.len);
+	const char *path;
+	int fd;
+
+	if (name == NULL)
+		return error_memory(w->err);
+	path = join(w, at.path, name, wild_unescape(name, part.len));
+	if (path == NULL)
+		return error_memory(w->err);
+	if (*rest != '\0')
+		return descend(w, (struct spot){ path, rest, at.depth + 1 });
+	fd = tool_open_beneath(w->root, path, O_PATH | O_NOFOLLOW);
+	if (fd < 0)
+		return SS_OK;
+	fd_close(&fd);
+	return last_part(w, path, ENTRY_OTHER);
+}
+
+/* One entry of a directory, against a part that is no text. */
+static enum ss_err
+step_entry(struct walk *w, struct spot at, struct ss_text part,
+	const char *rest, const struct tool_entry *entry)
+{
+	bool deep = wild_is_deep(part.data, part.len);
+	size_t len = strlen(entry->name);
+	const char *path;
+	enum ss_err code = SS_OK;
+
+	if (!deep && !wild_part(part.data, part.len, entry->name, len))
+		return SS_OK;
+	path = join(w, at.path, entry->name, len);
+	if (path == NULL)
+		return error_memory(w->err);
+	if (*rest == '\0')
+		code = last_part(w, path, entry->type);
+	else if (!deep &&
+		(entry->type == ENTRY_DIR || entry->type == ENTRY_LINK))
+		return descend(w, (struct spot){ path, rest, at.depth + 1 });
+	/* Through a directory with the stars still to come. */
+	if (code == SS_OK && deep && entry->type == ENTRY_DIR)
+		code = descend(
+			w, (struct spot){ path, part.data, at.depth + 1 });
+	return code;
+}
+
+static enum ss_err
+step_entries(
+	struct walk *w, struct spot at, struct ss_text part, const char *rest)
+{
+	struct tool_entries list;
+	enum ss_err code;
+	int fd = tool_open_beneath(w->root, at.path, O_RDONLY | O_DIRECTORY);
+
+	/* Gone, closed to us, a link that leads out: nothing is found there. */
+	if (fd < 0)
+		return SS_OK;
+	code = tool_entries(w->arena, &fd, &list, w->err);
+	for (size_t i = 0; code == SS_OK && i < list.count; i++) {
+		if (w->visits == 0 || w->out->truncated) {
+			w->out->truncated = true;
+			break;
+		}
+		w->visits--;
+		code = step_entry(w, at, part, rest, &list.items[i]);
+	}
+	return code;
+}
+
+/* "**" twice in a row finds what one finds, only slower. */
+static const char *
+behind(const char *at, struct ss_text part)
+{
+	size_t n;
+
+	for (at += strspn(at, "/"); wild_is_deep(part.data, part.len);
+		at += n, at += strspn(at, "/")) {
+		n = strcspn(at, "/");
+		if (!wild_is_deep(at, n))
+			break;
+	}
+	return at;
+}
+
+static enum ss_err
+descend(struct walk *w, struct spot at)
+{
+	struct ss_text part;
+	const char *rest;
+	enum ss_err code = SS_OK;
+
+	at.rest += strspn(at.rest, "/");
+	part = (struct ss_text){ at.rest, strcspn(at.rest, "/") };
+	rest = behind(at.rest + part.len, part);
+	if (at.depth > TOOL_DEPTH || w->out->truncated) {
+		w->out->truncated = true;
+		return SS_OK;
+	}
+	if (part.len == 1 && part.data[0] == '.')
+		return *rest != '\0'
+			? descend(w,
+				  (struct spot){ at.path, rest, at.depth + 1 })
+			: SS_OK;
+	if (wild_is_text(part.data, part.len))
+		return step_text(w, at, part, rest);
+	/* Two stars may also stand for no directory at all. */
+	if (wild_is_deep(part.data, part.len) && *rest != '\0')
+		code = descend(w, (struct spot){ at.path, rest, at.depth + 1 });
+	return code == SS_OK ? step_entries(w, at, part, rest) : code;
+}
+
+static int
+compare(const void *left, const void *right)
+{
+	const char *const *a = left, *const *b = right;
+
+	return strcmp(*a, *b);
+}
+
+/* Sorted, each once: two patterns may find the same name. */
+static void
+put_in_order(struct tool_names *out)
+{
+	size_t kept = 0;
+
+	if (out->count > 1)
+		qsort(out->items, out->count, sizeof(*out->items), compare);
+	for (size_t i = 0; i < out->count; i++)
+		if (kept == 0 ||
+			strcmp(out->items[kept - 1], out->items[i]) != 0)
+			out->items[kept++] = out->items[i];
+	out->count = kept;
+}
+
+enum ss_err
+tool_glob(struct arena *arena, int dir, const char *pattern, size_t most,
+	struct tool_names *out, struct ss_error *err)
+{
+	const char *patterns[WILD_LISTS];
+	struct walk w = { .arena = arena,
+		.root = dir,
+		.most = TOOL_VISITS,
+		.visits = TOOL_VISITS,
+		.out = out,
+		.err = err };
+	size_t count;
+	enum ss_err code;
+
+	*out = (struct tool_names){ 0 };
+	code = wild_expand(arena, pattern, patterns, &count, err);
+	for (size_t i = 0; code == SS_OK && i < count; i++) {
+		code = tool_path_check(patterns[i], err);
+		if (code == SS_NOT_FOUND) { /* a dot entry: none is seen */
+			code = SS_OK;
+			error_clear(err);
+			continue;
+		}
+		w.only_dirs = text_ends(text_of(patterns[i]), "/");
+		if (code == SS_OK)
+			code = descend(&w, (struct spot){ "", patterns[i], 0 });
+	}
+	if (code != SS_OK)
+		return code;
+	put_in_order(out);
+	if (out->count > most) {
+		out->count = most;
+		out->truncated = true;
+	}
+	return SS_OK;
+}

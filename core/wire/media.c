@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Media types by extension, and content negotiation (RFC 9110 section 12.5.1).
+ * Nothing here is a type in which a browser runs script with the rights of
+ * the site: HTML, XML, SVG and JavaScript are shown as text.  PDF stays PDF:
+ * what a viewer runs in it has no access to the origin, and data files carry
+ * "Content-Security-Policy: sandbox" besides.
+ */
+#include "wire/media.h"
+
+#include <strings.h>
+
+#define UTF8 "; charset=utf-8"
+
+/* Extensions in lower case, a space on both sides of each. */
+static const struct {
+	const char *type;
+	const char *extensions;
+} types[] = {
+	{ MEDIA_MARKDOWN, " md markdown " },
+	{ "text/plain" UTF8,
+		" txt text log htm html xht xhtml shtml xml xsl xslt xsd dtd"
+		" rss atom rdf mml svg js mjs cjs ts tsx jsx vue"
+		" ini cfg conf env properties diff patch rst adoc org tex bib"
+		" c h cc cpp hpp m s go rs zig java kt scala swift cs py rb pl"
+		" pm lua r jl hs ml clj ex exs erl php sh bash zsh fish awk"
+		" sed sql graphql proto mk cmake make nix tf srt " },
+	{ "text/css" UTF8, " css " },
+	{ "text/csv" UTF8, " csv " },
+	{ "text/tab-separated-values" UTF8, " tsv tab " },
+	{ "text/calendar" UTF8, " ics " },
+	{ "text/vcard" UTF8, " vcf " },
+	{ "text/vtt" UTF8, " vtt " },
+	{ "application/json", " json map webmanifest ipynb " },
+	{ "application/ld+json", " jsonld " },
+	{ "application/geo+json", " geojson " },
+	{ "application/x-ndjson", " jsonl ndjson " },
+	{ "application/yaml", " yaml yml " },
+	{ "application/toml", " toml " },
+	{ "image/png", " png apng " },
+	{ "image/jpeg", " jpg jpeg jpe " },
+	{ "image/gif", " gif " },
+	{ "image/webp", " webp " },
+	{ "image/avif", " avif " },
+	{ "image/bmp", " bmp " },
+	{ "image/tiff", " tif tiff " },
+	{ "image/vnd.microsoft.icon", " ico " },
+	{ "audio/mpeg", " mp3 " },
+	{ "audio/mp4", " m4a " },
+	{ "audio/ogg", " ogg oga opus " },
+	{ "audio/flac", " flac " },
+	{ "audio/wav", " wav " },
+	{ "video/mp4", " mp4 m4v " },
+	{ "video/webm", " webm " },
+	{ "video/ogg", " ogv " },
+	{ "video/quicktime", " mov " },
+	{ "font/woff", " woff " },
+	{ "font/woff2", " woff2 " },
+	{ "font/ttf", " ttf " },
+	{ "font/otf", " otf " },
+	{ "application/pdf", " pdf " },
+	{ "application/epub+zip", " epub " },
+	{ "application/zip", " zip " },
+	{ "application/gzip", " gz tgz " },
+	{ "application/zstd", " zst " },
+	{ "application/x-xz", " xz " },
+	{ "application/x-bzip2", " bz2 " },
+	{ "application/x-7z-compressed", " 7z " },
+	{ "application/x-tar", " tar " },
+	{ "application/vnd.sqlite3", " sqlite sqlite3 db " },
+	{ "application/vnd.apache.parquet", " parquet " },
+	{ "application/vnd.apache.arrow.file", " arrow feather " },
+	{ "application/vnd.openxmlformats-officedocument."
+	  "wordprocessingml.document",
+		" docx " },
+	{ "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+		" xlsx " },
+	{ "application/vnd.openxmlformats-officedocument."
+	  "presentationml.presentation",
+		" pptx " },
+	{ "application/vnd.oasis.opendocument.text", " odt " },
+	{ "application/vnd.oasis.opendocument.spreadsheet", " ods " },
+};
+
+const char *
+media_type(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *dot = strrchr(slash != NULL ? slash : path, '.');
+	char key[16];
+	size_t n;
+
+	if (dot == NULL || (n = strlen(++dot)) == 0 || n > sizeof(key) - 3)
+		return "application/octet-stream";
+	key[0] = ' ';
+	for (size_t i = 0; i < n; i++) {
+		if (dot[i] == ' ')
+			return "application/octet-stream";
+		key[i + 1] = dot[i];
+		if (dot[i] >= 'A' && dot[i] <= 'Z')
+			key[i + 1] |= 0x20;
+	}
+	memcpy(key + n + 1, " ", 2);
+	for (size_t i = 0; i < ARRAY_LEN(types); i++)
+		if (strstr(types[i].extensions, key) != NULL)
+			return types[i].type;
+	return "application/octet-stream";
+}
+
+/* ---------------------------------------------------------------- words -- */
+
+static bool
+is_token_char(char c)
+{
+	if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+		(c >= 'A' && c <= 'Z'))
+		return true;
+	return c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL;
+}
+
+/* The token at *p, which is moved behind it; may be empty. */
+static struct ss_text
+take_token(const char **p)
+{
+	struct ss_text t = { *p, 0 };
+
+	while (is_token_char(t.data[t.len]))
+		t.len++;
+	*p += t.len;
+	return t;
+}
+
+static void
+skip_blanks(const char **p)
+{
+	*p += strspn(*p, " \t");
+}
+
+static bool
+same(struct ss_text t, const char *word, size_t len)
+{
+	return t.len == len && strncasecmp(t.data, word, len) == 0;
+}
+
+bool
+media_is_json(const char *content_type)
+{
+	const char *p = content_type;
+	struct ss_text type, sub;
+
+	if (p == NULL)
+		return false;
+	skip_blanks(&p);
+	type = take_token(&p);
+	if (type.len == 0 || *p++ != '/')
+		return false;
+	sub = take_token(&p);
+	skip_blanks(&p);
+	if (*p != '\0' && *p != ';')
+		return false;
+	if (same(type, "application", 11) && same(sub, "json", 4))
+		return true;
+	return sub.len > 5 &&
+		strncasecmp(sub.data + sub.len - 5, "+json", 5) == 0;
+}
+
+/* ---------------------------------------------------------------- Accept -- */
+
+struct range {
+	struct ss_text type, sub;
+	bool has_params;
+	int q; /* thousandths */
+};
+
+/*
+ * RFC 9110 12.4.2, and what is met besides: ".5", more digits than three.  A
+ * weight that cannot be read says nothing, so it is 1.
+ */
+static int
+read_weight(struct ss_text t)
+{
+	int q = 0, unit = 1000;
+	size_t i = 0;
+
+	if (t.len == 0 || strspn(t.data, "0123456789.") < t.len)
+		return 1000;
+	if (t.data[0] != '.' && t.data[i++] != '0')
+		return 1000;
+	if (i < t.len && t.data[i++] != '.')
+		return 1000;
+	for (; i < t.len && unit > 1 && t.data[i] != '.'; i++) {
+		unit /= 10;
+		q += (t.data[i] - '0') * unit;
+	}
+	return q;
+}
+
+/* A parameter's value: a token, or a quoted string whose text is unused. */
+static struct ss_text
+take_value(const char **p)
+{
+	if (**p != '"')
+		return take_token(p);
+	for (++*p; **p != '\0' && **p != '"'; ++*p)
+		if (**p == '\\' && (*p)[1] != '\0')
+			++*p;
+	if (**p == '"')
+		++*p;
+	return (struct ss_text){ "", 0 };
+}
+
+static void
+take_params(const char **p, struct range *r)
+{
+	for (skip_blanks(p); **p == ';'; skip_blanks(p)) {
+		struct ss_text name, value = { "", 0 };
+
+		++*p;
+		skip_blanks(p);
+		name = take_token(p);
+		skip_blanks(p);
+		if (**p == '=') {
+			++*p;
+			skip_blanks(p);
+			value = take_value(p);
+		}
+		if (same(name, "q", 1))
+			r->q = read_weight(value);
+		else if (name.len > 0)
+			r->has_params = true;
+	}
+}
+
+/*
+ * One element of the list, p moved behind its comma.  False: it is none, and
+ * is passed over.  A lone "*", which old clients send, is every type.
+ */
+static bool
+take_range(const char **p, struct range *r)
+{
+	bool fits;
+
+	*r = (struct range){ .q = 1000 };
+	skip_blanks(p);
+	r->type = take_token(p);
+	if (**p == '/') {
+		++*p;
+		r->sub = take_token(p);
+	} else if (same(r->type, "*", 1)) {
+		r->sub = r->type;
+	}
+	take_params(p, r);
+	fits = r->type.len > 0 && r->sub.len > 0 && (**p == ',' || **p == '\0');
+	*p += strcspn(*p, ",");
+	if (**p == ',')
+		++*p;
+	return fits;
+}
+
+/*
+ * How closely the range names the offer, 0: not at all.  Offers have no
+ * parameters; a range with some still means the type when nothing else does.
+ */
+static int
+closeness(const struct range *r, const char *offer)
+{
+	size_t type = strcspn(offer, "/");
+	const char *sub = offer[type] == '/' ? offer + type + 1 : "";
+
+	if (same(r->type, "*", 1))
+		return same(r->sub, "*", 1) ? 1 : 0;
+	if (!same(r->type, offer, type))
+		return 0;
+	if (same(r->sub, "*", 1))
+		return 2;
+	if (!same(r->sub, sub, strlen(sub)))
+		return 0;
+	return r->has_params ? 3 : 4;
+}
+
+/* The weight of the closest range; -1 when the header holds no range. */
+static int
+weigh(const char *accept, const char *offer)
+{
+	int best = 0, q = 0;
+	bool any = false;
+	struct range r;
+
+	while (*accept != '\0') {
+		int close;
+
+		if (!take_range(&accept, &r))
+			continue;
+		any = true;
+		close = closeness(&r, offer);
+		if (close > best || (close > 0 && close == best && r.q > q)) {
+			best = close;
+			q = r.q;
+		}
+	}
+	return any ? q : -1;
+}
+
+int
+media_prefer(const char *accept, const char *const *offers, size_t count)
+{
+	int best = -1, best_q = 0;
+
+	if (accept == NULL)
+		accept = "";
+	for (size_t i = 0; i < count; i++) {
+		int q = weigh(accept, offers[i]);
+
+		if (q < 0)
+			return 0;
+		if (q > best_q) {
+			best_q = q;
+			best = (int)i;
+		}
+	}
+	return best;
+}

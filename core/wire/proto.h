@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The bodies on the wire: a POST's JSON to a command, a result or an error to
+ * JSON (PROTOCOL sections 5 and 6).  The only file that knows cJSON, which is
+ * lenient: what it would let pass is refused before it sees the text.
+ */
+#ifndef SS_WIRE_PROTO_H
+#define SS_WIRE_PROTO_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/error.h"
+
+#define PROTO_WORDS_MAX 65536
+#define PROTO_COMMAND_MAX 1048576 /* bytes of the filled command */
+#define PROTO_WORD_MAX 131071     /* MAX_ARG_STRLEN less the NUL */
+
+struct cJSON;
+
+/* One argument of "tool_call", as it was read. */
+enum proto_kind {
+	PROTO_TEXT,
+	PROTO_LIST, /* of texts */
+	PROTO_MAP,  /* of texts */
+	PROTO_OTHER /* found says what it is */
+};
+
+struct proto_argument {
+	const char *name;
+	enum proto_kind kind;
+	struct ss_text text;
+	const struct ss_text *items;
+	size_t item_count;
+	struct ss_pair *pairs;
+	size_t pair_count;
+	const char *found; /* "a number", "a list with a number in it" */
+};
+
+
+struct proto_request {
+	struct ss_text *words; /* filled with args; NUL-terminated */
+	size_t word_count;
+	const char *call_name; /* "tool_call": then there are no words yet */
+	struct proto_argument *call_args;
+	size_t call_arg_count;
+	struct ss_pair *env;
+	size_t env_count;
+	bool has_stdin;
+	struct ss_text stdin_text;
+};
+
+/* Errors: SS_BAD_REQUEST, SS_COMMAND_TOO_LARGE, SS_INTERNAL. All in arena. */
+enum ss_err proto_parse(struct arena *arena, const char *text, size_t len,
+	struct proto_request *out, struct ss_error *err);
+/* Replaces {key} in words, one scan, results not scanned again. */
+enum ss_err proto_fill(struct arena *arena, struct ss_text *words, size_t count,
+	const struct ss_pair *args, size_t args_count, struct ss_error *err);
+
+/*
+ * {"stdout": ..., "stderr": ..., "returncode": ..., "sandbox": {...}}
+ * sandbox and limit may be NULL.
+ */
+bool proto_result(struct buf *out, struct ss_text stdout_text,
+	struct ss_text stderr_text, int returncode, const char *sandbox,
+	const char *limit);
+bool proto_error(struct buf *out, const struct ss_error *err);
+
+/*
+ * An object's members as arguments of a tool; null is absent, as is the object
+ * when it is NULL.  The array has room for more.  False: memory ran out.
+ */
+bool proto_arguments(struct arena *arena, const struct cJSON *object,
+	size_t more, struct proto_argument **out, size_t *count);
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+#include "wire/rpc.h"
+
+#include <cjson/cJSON.h>
+
+#include "wire/json.h"
+#include "wire/proto.h"
+
+/* Whole numbers that a double holds exactly. */
+#define INTEGER_MAX 9007199254740991.0
+
+/* The opaque name is cJSON's own struct. */
+static const cJSON *
+tree(const struct rpc_value *v)
+{
+	return (const cJSON *)(const void *)v;
+}
+
+static const struct rpc_value *
+value(const cJSON *item)
+{
+	return (const struct rpc_value *)(const void *)item;
+}
+
+/* ------------------------------------------------------------------ values */
+
+const struct rpc_value *
+rpc_member(const struct rpc_value *object, const char *name)
+{
+	const cJSON *m = rpc_is_object(object)
+		? cJSON_GetObjectItemCaseSensitive(tree(object), name)
+		: NULL;
+
+	return m == NULL || cJSON_IsNull(m) ? NULL : value(m);
+}
+
+const struct rpc_value *
+rpc_first(const struct rpc_value *container)
+{
+	return container != NULL ? value(tree(container)->child) : NULL;
+}
+
+const struct rpc_value *
+rpc_next(const struct rpc_value *item)
+{
+	return item != NULL ? value(tree(item)->next) : NULL;
+}
+
+const char *
+rpc_text(const struct rpc_value *v)
+{
+	return v != NULL ? cJSON_GetStringValue(tree(v)) : NULL;
+}
+
+bool
+rpc_is_object(const struct rpc_value *v)
+{
+	return v != NULL && cJSON_IsObject(tree(v));
+}
+
+bool
+rpc_is_list(const struct rpc_value *v)
+{
+	return v != NULL && cJSON_IsArray(tree(v));
+}
+
+bool
+rpc_is_true(const struct rpc_value *v)
+{
+	return v != NULL && cJSON_IsTrue(tree(v));
+}
+
+static bool
+is_integer(const cJSON *item)
+{
+	double n = item->valuedouble;
+
+	return cJSON_IsNumber(item) && n >= -INTEGER_MAX && n <= INTEGER_MAX &&
+		n == (double)(int64_t)n;
+}
+
+bool
+rpc_is_token(const struct rpc_value *v)
+{
+	return v != NULL && (cJSON_IsString(tree(v)) || is_integer(tree(v)));
+}
+
+bool
+rpc_arguments(struct arena *arena, const struct rpc_value *object, size_t more,
+	struct proto_argument **out, size_t *count)
+{
+	return proto_arguments(arena, tree(object), more, out, count);
+}
+
+bool
+rpc_write(struct buf *out, const struct rpc_value *v)
+{
+	const cJSON *item = tree(v);
+	char *text;
+
+	if (is_integer(item))
+		return buf_printf(out, "%lld", (long long)item->valuedouble);
+	if (cJSON_IsString(item))
+		return json_string(
+			out, item->valuestring, strlen(item->valuestring));
+	text = cJSON_PrintUnformatted(item);
+	if (text == NULL) {
+		out->failed = true;
+		return false;
+	}
+	buf_text(out, text);
+	cJSON_free(text);
+	return buf_ok(out);
+}
+
+/* ----------------------------------------------------------------- message */
+
+static enum rpc_code
+invalid(struct ss_error *err, const char *what)
+{
+	error_set(err, SS_BAD_REQUEST, "%s", what);
+	return RPC_INVALID;
+}
+
+static enum rpc_code
+read_id(struct rpc *out, const cJSON *id, struct ss_error *err)
+{
+	if (id == NULL)
+		return RPC_OK;
+	if (!rpc_is_token(value(id)))
+		return invalid(err, "\"id\" must be a string or an integer");
+	out->id = value(id);
+	return RPC_OK;
+}
+
+static enum rpc_code
+read_message(struct rpc *out, const cJSON *root, struct ss_error *err)
+{
+	const cJSON *id = cJSON_GetObjectItemCaseSensitive(root, "id");
+	const cJSON *method = cJSON_GetObjectItemCaseSensitive(root, "method");
+	const cJSON *params = cJSON_GetObjectItemCaseSensitive(root, "params");
+	enum rpc_code code = read_id(out, id, err);
+	const char *version = rpc_text(rpc_member(value(root), "jsonrpc"));
+
+	if (code != RPC_OK)
+		return code;
+	if (version == NULL || strcmp(version, "2.0") != 0)
+		return invalid(err, "\"jsonrpc\" must be \"2.0\"");
+	if (method == NULL && id != NULL &&
+		(rpc_is_object(rpc_member(value(root), "result")) ||
+			rpc_is_object(rpc_member(value(root), "error")))) {
+		out->kind = RPC_RESPONSE;
+		return RPC_OK;
+	}
+	if (!cJSON_IsString(method))
+		return invalid(err, "\"method\" must be a string");
+	out->kind = id != NULL ? RPC_REQUEST : RPC_NOTIFICATION;
+	out->method = method->valuestring;
+	out->params = rpc_member(value(root), "params");
+	if (params == NULL || cJSON_IsObject(params))
+		return RPC_OK;
+	error_set(err, SS_BAD_REQUEST, "\"params\" must be an object");
+	return RPC_BAD_PARAMS;
+}
+
+enum rpc_code
+rpc_parse(const char *text, size_t len, struct rpc *out, struct ss_error *err)
+{
+	enum ss_err code = json_check(text, len, err);
+	cJSON *root;
+
+	*out = (struct rpc){ .kind = RPC_REQUEST };
+	if (code != SS_OK)
+		return code == SS_BAD_REQUEST ? RPC_PARSE : RPC_INTERNAL;
+	root = cJSON_ParseWithLength(text, len);
+	if (root == NULL) {
+		error_memory(err);
+		return RPC_INTERNAL;
+	}
+	out->root = (struct rpc_value *)(void *)root;
+	if (cJSON_IsArray(root))
+		return invalid(err, "batches are not taken: send one message");
+	if (!cJSON_IsObject(root))
+		return invalid(err, "a message is a JSON object");
+	return read_message(out, root, err);
+}
+
+void
+rpc_release(struct rpc *r)
+{
+	cJSON_Delete((cJSON *)(void *)r->root);
+	*r = (struct rpc){ .kind = RPC_REQUEST };
+}

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT */
+#include "connection.h"
+
+#include <errno.h>
+#include <fcgiapp.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record.h"
+#include "reply.h"
+#include "say.h"
+
+#define CHUNK 65536
+/* Of a body that is refused: read away, so that the answer gets through. */
+#define DRAIN_MAX (16u << 20)
+#define LINGER_MAX (1u << 20)
+#define LINGER_MS 200
+
+struct connection {
+	struct ss_site *site;
+	struct request *request;
+	connection_answer_fn answer;
+	void *answer_ctx;
+	FCGX_Request fcgi;
+	/*
+	 * The head goes to the library through this pipe: it reads only what
+	 * was checked, and finds nothing behind it.
+	 */
+	int head[2];
+	size_t head_max;
+	struct record_reader reader;
+	/* The connection in hand. */
+	int fd;
+	uint64_t begun_us;
+	size_t body_len;
+	size_t drained;
+	bool spoken; /* a byte has come */
+	bool head_done;
+	bool streaming; /* the head of the answer has left */
+	unsigned char chunk[CHUNK];
+};
+
+static uint64_t
+now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+static void
+head_close(struct connection *g)
+{
+	for (int i = 0; i < 2; i++)
+		if (g->head[i] >= 0)
+			close(g->head[i]);
+	g->head[0] = g->head[1] = -1;
+}
+
+/* An account over its pipe-user-pages-soft gets a pipe of one page. */
+static bool
+head_open(struct connection *g)
+{
+	int size;
+
+	if (pipe2(g->head, O_CLOEXEC | O_NONBLOCK) < 0) {
+		g->head[0] = g->head[1] = -1;
+		return false;
+	}
+	size = fcntl(g->head[1], F_GETPIPE_SZ);
+	g->head_max = size > 0 ? (size_t)size : PIPE_BUF;
+	return true;
+}
+
+static enum ss_err
+answer_by_site(void *ctx, struct ss_site *site, struct request *request,
+	struct ss_response *res)
+{
+	(void)ctx;
+	return ss_site_handle(site, &request->ss, res);
+}
+
+void
+connection_set_answer(struct connection *g, connection_answer_fn fn, void *ctx)
+{
+	g->answer = fn;
+	g->answer_ctx = ctx;
+}
+
+struct connection *
+connection_open(struct ss_site *site, struct request *request, struct ss_error *err)
+{
+	struct connection *g = calloc(1, sizeof(*g));
+
+	if (g == NULL) {
+		say_refusal(err, SS_INTERNAL, "out of memory");
+		return NULL;
+	}
+	g->site = site;
+	g->request = request;
+	g->answer = answer_by_site;
+	if (!head_open(g) || FCGX_Init() != 0 ||
+		FCGX_InitRequest(&g->fcgi, -1, FCGI_FAIL_ACCEPT_ON_INTR) != 0) {
+		say_refusal(err, SS_INTERNAL, "cannot start FastCGI");
+		connection_close(g);
+		return NULL;
+	}
+	/* The library has put a handler of its own there. */
+	signal(SIGPIPE, SIG_IGN);
+	return g;
+}
+
+void
+connection_close(struct connection *g)
+{
+	if (g == NULL)
+		return;
+	head_close(g);
+	free(g);
+}
+
+int
+connection_accept(int listener, unsigned silence_s)
+{
+	struct timeval silence = { .tv_sec = (time_t)silence_s };
+	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &silence, sizeof(silence)) <
+			0 ||
+		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &silence,
+			sizeof(silence)) < 0) {
+		close(fd);
+		errno = ECONNABORTED;
+		return -1;
+	}
+	return fd;
+}
+
+/*
+ * Lets the library decode the head.  It believes the pipe to be its
+ * connection (keepConnection: it must not close it first); for the answer it
+ * gets the real one.
+ */
+static bool
+decode_head(struct connection *g)
+{
+	const struct record_reader *r = &g->reader;
+	FCGX_Request *f = &g->fcgi;
+
+	if (write(g->head[1], r->head, r->head_len) != (ssize_t)r->head_len)
+		return false;
+	f->ipcFd = g->head[0];
+	f->keepConnection = 1;
+	if (FCGX_Accept_r(f) != 0)
+		return false;
+	if (FCGX_GetError(f->in) != 0)
+		return false;
+	f->ipcFd = g->fd;
+	g->head_done = true;
+	return true;
+}
+
+/* After a failure nothing is known of what the library left behind. */
+static void
+head_reset(struct connection *g)
+{
+	FCGX_Free(&g->fcgi, 0);
+	g->fcgi.ipcFd = -1;
+	head_close(g);
+	head_open(g);
+}
+
+/* The head is complete: what is asked, and how much body will come? */
+static const char *
+take_head(struct connection *g)
+{
+	if (!decode_head(g)) {
+		head_reset(g);
+		return "the parameters could not be decoded";
+	}
+	request_read(g->request, g->fcgi.envp, REQUEST_FASTCGI);
+	if (g->request->content_length > 0 && !g->request->ss.body_too_large)
+		request_body(g->request);
+	return NULL;
+}
+
+static const char *
+take_body(struct connection *g, const unsigned char *data, size_t len)
+{
+	struct request *r = g->request;
+
+	if (r->ss.body_too_large || r->refused.code != SS_OK) {
+		g->drained += len;
+		return g->drained > DRAIN_MAX ? "far too large a body" : NULL;
+	}
+	if (len > r->content_length - g->body_len) {
+		request_refuse(r, SS_BAD_REQUEST,
+			"the body is longer than its Content-Length");
+		return NULL;
+	}
+	memcpy(r->body + g->body_len, data, len);
+	g->body_len += len;
+	return NULL;
+}
+
+/* Hands n bytes of chunk to the record reader; a reason to stop, or NULL. */
+static const char *
+take(struct connection *g, size_t n)
+{
+	size_t at = 0;
+	const char *why = NULL;
+
+	while (why == NULL && at < n && g->reader.state != RECORD_DONE) {
+		const unsigned char *body = NULL;
+		size_t body_len;
+
+		at += record_take(
+			&g->reader, g->chunk + at, n - at, &body, &body_len);
+		if (g->reader.state == RECORD_BAD)
+			return g->reader.why;
+		if (g->reader.state >= RECORD_STDIN && !g->head_done)
+			why = take_head(g);
+		if (why == NULL && body_len > 0)
+			why = take_body(g, body, body_len);
+	}
+	return why;
+}
+
+/* Reads the whole request; NULL, or why there is none ("": not worth a word). */
+static const char *
+receive(struct connection *g)
+{
+	const char *why = NULL;
+
+	while (why == NULL && g->reader.state != RECORD_DONE) {
+		ssize_t n = recv(g->fd, g->chunk, sizeof(g->chunk), 0);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n == 0 && !g->spoken)
+			return "";
+		if (n == 0)
+			return "the connection ended within the request";
+		if (n < 0)
+			return errno == EAGAIN ? "the peer fell silent"
+					       : "the connection broke";
+		if (now_us() - g->begun_us > GATE_TOTAL_S * UINT64_C(1000000))
+			return "the request took too long to arrive";
+		g->spoken = true;
+		why = take(g, (size_t)n);
+	}
+	return why;
+}
+
+static bool
+send_bytes(void *ctx, const char *data, size_t len)
+{
+	struct connection *g = ctx;
+
+	while (len > 0) {
+		int n = len > INT_MAX ? INT_MAX : (int)len;
+
+		if (FCGX_PutStr(data, n, g->fcgi.out) != n)
+			return false;
+		data += n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
+/* A piece of an answer that is still being made: on the wire at once. */
+static bool
+stream(void *ctx, const struct ss_response *res, const char *data, size_t len)
+{
+	struct connection *g = ctx;
+	struct reply_sink sink = { .ctx = g, .send = send_bytes };
+
+	if (!g->streaming && !reply_begin(res, &sink))
+		return false;
+	g->streaming = true;
+	return send_bytes(g, data, len) && FCGX_FFlush(g->fcgi.out) == 0;
+}
+
+/* A request that waited in the queue may have outlived its client. */
+static bool
+peer_left(const struct connection *g)
+{
+	struct pollfd peer = { .fd = g->fd, .events = POLLRDHUP };
+
+	return poll(&peer, 1, 0) > 0;
+}
+
+/* False: nobody is there to read the answer. */
+static bool
+answer(struct connection *g, enum ss_err *outcome)
+{
+	struct request *r = g->request;
+	struct reply_sink sink = { .ctx = g, .send = send_bytes };
+	struct ss_response res;
+	bool sent;
+
+	if (r->refused.code == SS_OK && !r->ss.body_too_large &&
+		g->body_len != r->content_length)
+		request_refuse(r, SS_BAD_REQUEST,
+			"the body is shorter than its Content-Length");
+	if (peer_left(g))
+		request_refuse(r, SS_GONE, "the client left");
+	r->ss.body = r->body;
+	r->ss.body_len = g->body_len;
+	r->ss.client_fd = g->fd;
+	r->ss.received_us = g->begun_us;
+	r->ss.stream = stream;
+	r->ss.stream_ctx = g;
+	*outcome = g->answer(g->answer_ctx, g->site, r, &res);
+	sent = *outcome != SS_GONE && (res.streamed || reply_send(&res, &sink));
+	ss_response_release(&res);
+	return sent;
+}
+
+/*
+ * Ends the answer on the wire: the library's last records, but not its close,
+ * which waits for the peer.  When the answer was cut the last record must be
+ * missing, so that the front can tell.
+ */
+static void
+finish(struct connection *g, bool sent)
+{
+	if (!g->head_done)
+		return;
+	if (sent) {
+		FCGX_FClose(g->fcgi.err);
+		FCGX_FClose(g->fcgi.out);
+	}
+	FCGX_Free(&g->fcgi, 0);
+	g->fcgi.ipcFd = -1;
+}
+
+/*
+ * Closing a socket with unread bytes resets it, and the peer may lose the
+ * answer: read on for a moment.
+ */
+static void
+linger(struct connection *g)
+{
+	struct timeval moment = { .tv_usec = LINGER_MS * 1000 };
+	uint64_t end_us = now_us() + LINGER_MS * 1000;
+	size_t all = 0;
+	ssize_t n;
+
+	shutdown(g->fd, SHUT_WR);
+	setsockopt(g->fd, SOL_SOCKET, SO_RCVTIMEO, &moment, sizeof(moment));
+	do {
+		n = recv(g->fd, g->chunk, sizeof(g->chunk), 0);
+		all += n > 0 ? (size_t)n : 0;
+	} while (n > 0 && all < LINGER_MAX && now_us() < end_us);
+}
+
+bool
+connection_serve(struct connection *g, int fd, enum ss_err *outcome)
+{
+	const char *why;
+	bool sent = false;
+
+	g->fd = fd;
+	g->begun_us = now_us();
+	g->body_len = g->drained = 0;
+	g->spoken = g->head_done = g->streaming = false;
+	*outcome = SS_GONE;
+	record_init(&g->reader, g->head_max);
+	why = receive(g);
+	if (why == NULL)
+		sent = answer(g, outcome);
+	else if (*why != '\0')
+		say("a FastCGI connection was dropped: %s", why);
+	if (!sent)
+		*outcome = SS_GONE;
+	finish(g, sent);
+	if (g->reader.state != RECORD_DONE)
+		linger(g);
+	close(fd);
+	g->fd = -1;
+	return g->head[1] >= 0;
+}

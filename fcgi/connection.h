@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One FastCGI connection: its request to the site, the answer back, closed.
+ * The only room that knows libfcgi.
+ *
+ * The library is given little to do wrong (research: it serves parameters
+ * that were cut short, waits without limit, crashes on two kinds of records).
+ * Every byte is read here, under a deadline, through the record reader; only
+ * a head that is whole and valid reaches the library, which decodes the
+ * parameters and frames the answer.  It never accepts, reads a socket, or
+ * closes one.
+ *
+ * Blocking, but never longer than GATE_SILENCE_S without a byte and
+ * GATE_TOTAL_S for a request.  Signals should be blocked meanwhile.
+ */
+#ifndef FCGI_CONNECTION_H
+#define FCGI_CONNECTION_H
+
+#include "request.h"
+#include "statespace.h"
+
+#define GATE_SILENCE_S 10
+#define GATE_TOTAL_S 30
+
+struct connection;
+
+/*
+ * Made in the process that will serve; request is the one attached to site,
+ * both borrowed.  NULL with err filled: no memory or descriptor.
+ */
+struct connection *
+connection_open(struct ss_site *site, struct request *request, struct ss_error *err);
+void connection_close(struct connection *g);
+
+/*
+ * Who answers instead of ss_site_handle (the same meaning), which it may call.
+ */
+typedef enum ss_err (*connection_answer_fn)(void *ctx, struct ss_site *site,
+	struct request *request, struct ss_response *res);
+void connection_set_answer(struct connection *g, connection_answer_fn fn, void *ctx);
+
+/*
+ * The next connection of a non-blocking listener, close-on-exec, with a limit
+ * on silence; -1 and errno (EAGAIN: another worker was faster).
+ */
+int connection_accept(int listener, unsigned silence_s);
+
+/*
+ * Answers the one request on fd and closes fd, whatever comes.  *outcome tells
+ * what it was; SS_GONE: there was no request, or nobody to read the answer.
+ * False: this process cannot go on and should leave.
+ */
+bool connection_serve(struct connection *g, int fd, enum ss_err *outcome);
+
+#endif

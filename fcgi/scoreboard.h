@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the processes of a pool tell each other, in shared memory.  A worker
+ * can write its own page and the bell; the master and the status server take that for
+ * hints, never for truths.  The figures are the master's; nobody else writes
+ * them.
+ */
+#ifndef FCGI_SCOREBOARD_H
+#define FCGI_SCOREBOARD_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "statespace.h"
+
+#define SCOREBOARD_PAGE 4096
+#define SCOREBOARD_OUTCOMES (SS_GONE + 1)
+
+enum worker_state { WORKER_NONE, WORKER_STARTING, WORKER_IDLE, WORKER_BUSY };
+
+/* One worker's page; the counts go on when a slot gets its next worker. */
+struct worker_page {
+	_Atomic uint32_t state;
+	_Atomic uint64_t since_us; /* of this state */
+	_Atomic uint64_t served;   /* by this worker */
+	_Atomic uint64_t accepted; /* connections, by all of this slot */
+	_Atomic uint64_t outcomes[SCOREBOARD_OUTCOMES];
+	_Atomic uint64_t tool;    /* one with max_running, in hand; 0: none */
+	_Atomic uint64_t tool_ns; /* when it was taken up; 0: just now */
+};
+
+_Static_assert(sizeof(struct worker_page) <= SCOREBOARD_PAGE, "a page is one page");
+
+/* Wakes the master before the idle ones run out. */
+struct bell {
+	_Atomic int32_t idle;   /* what the workers believe */
+	_Atomic uint32_t armed; /* the master wants to be woken */
+	_Atomic int32_t spare_min;
+};
+
+struct figures {
+	_Atomic uint64_t started_us, reloads;
+	_Atomic uint32_t mode, max, start, spare_min, spare_max;
+	_Atomic uint32_t total, idle, most_busy;
+	_Atomic uint32_t queue, queue_most; /* connections waiting */
+	_Atomic uint64_t births, deaths, stuck, max_reached, refused;
+	_Atomic uint64_t request_us; /* what the watchdog allows */
+	char sandbox[16];
+};
+
+/* The page of slot i in the region of all. */
+static inline struct worker_page *
+scoreboard_at(void *region, size_t i)
+{
+	return (struct worker_page *)((char *)region + i * SCOREBOARD_PAGE);
+}
+
+static inline const struct worker_page *
+scoreboard_read(const void *region, size_t i)
+{
+	return (const struct worker_page *)((const char *)region + i * SCOREBOARD_PAGE);
+}
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+#include "status_server.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "connection.h"
+#include "say.h"
+#include "status.h"
+#include "worker.h"
+
+#define SILENCE_S 1 /* nobody may hold the status server */
+
+/* An answer of the site with another body. */
+struct answer {
+	const struct status_server *status_server;
+	bool refusing;
+	char body[STATUS_MAX];
+	struct ss_header headers[16];
+};
+
+static bool
+is_for(const struct request *r, const char *path)
+{
+	return strcmp(r->ss.path, path) == 0;
+}
+
+/* A scraper names the format; everybody else gets JSON. */
+static bool
+wants_prometheus(const struct request *r)
+{
+	const char *accept = r->ss.accept;
+
+	return accept != NULL &&
+		(strstr(accept, "openmetrics") != NULL ||
+			strstr(accept, "text/plain") != NULL);
+}
+
+/* The site's headers, Content-Type apart; they live in its response. */
+static void
+replace_body(
+	struct answer *a, struct ss_response *res, const char *type, size_t len)
+{
+	size_t n = 0;
+
+	a->headers[n++] = (struct ss_header){ "Content-Type", type };
+	for (size_t i = 0; i < res->header_count &&
+		n < sizeof(a->headers) / sizeof(a->headers[0]);
+		i++)
+		if (strcmp(res->headers[i].name, "Content-Type") != 0)
+			a->headers[n++] = res->headers[i];
+	res->headers = a->headers;
+	res->header_count = n;
+	res->body = a->body;
+	res->body_len = len;
+	res->length = len;
+}
+
+static void
+put_status(struct answer *a, const struct request *r, struct ss_response *res)
+{
+	const struct status_server *c = a->status_server;
+	bool prometheus = wants_prometheus(r);
+	struct status s;
+	size_t len;
+
+	status_take(&s, c->figures, c->scoreboard, c->slot_count, c->page,
+		worker_clock_us());
+	len = prometheus ? status_prometheus(&s, a->body, sizeof(a->body))
+			 : status_json(&s, a->body, sizeof(a->body));
+	replace_body(a, res,
+		prometheus ? "text/plain; version=0.0.4" : "application/json",
+		len);
+}
+
+static void
+put_ready(struct answer *a, struct ss_response *res)
+{
+	const struct status_server *c = a->status_server;
+	struct status s;
+	bool ready;
+	size_t len;
+
+	status_take(&s, c->figures, c->scoreboard, c->slot_count, c->page,
+		worker_clock_us());
+	len = status_ready(&s, &ready, a->body, sizeof(a->body));
+	replace_body(a, res, "application/json", len);
+	if (!ready)
+		res->status = 503;
+}
+
+/*
+ * The site answers first, with its checks and headers; then the body of what
+ * only the pool knows.  Nothing but these few paths is looked at here.
+ */
+static enum ss_err
+answer(void *ctx, struct ss_site *site, struct request *r,
+	struct ss_response *res)
+{
+	struct answer *a = ctx;
+	bool post = strcmp(r->ss.method, "POST") == 0;
+	bool ready = !post && is_for(r, "/readyz");
+	bool status =
+		!post && is_for(r, "/__meta/status") && r->ss.status_allowed;
+	enum ss_err code;
+
+	if (a->refusing)
+		request_refuse(r, SS_OVERLOADED,
+			"all workers are busy; the tool did not run");
+	else if (!ready && !status && !is_for(r, "/healthz") &&
+		!is_for(r, "/__meta/version"))
+		request_refuse(r, SS_NOT_FOUND, "no such file");
+	code = ss_site_handle(site, &r->ss, res);
+	if (code == SS_OK && res->status == 200 && status)
+		put_status(a, r, res);
+	else if (code == SS_OK && res->status == 200 && ready)
+		put_ready(a, res);
+	return code;
+}
+
+static void
+turn_away(const struct status_server *c, struct connection *gate, struct answer *a)
+{
+	eventfd_t many = 0;
+
+	a->refusing = true;
+	eventfd_read(c->refuse, &many);
+	while (many-- > 0) {
+		int fd = connection_accept(c->listener, SILENCE_S);
+		enum ss_err outcome;
+
+		if (fd < 0)
+			break;
+		atomic_fetch_add(&c->page->accepted, 1);
+		connection_serve(gate, fd, &outcome);
+	}
+	a->refusing = false;
+}
+
+static void
+serve(const struct status_server *c, struct connection *gate, struct answer *a)
+{
+	struct pollfd fds[3] = { { .fd = c->lifeline, .events = POLLIN },
+		{ .fd = c->refuse, .events = POLLIN },
+		{ .fd = c->status, .events = POLLIN } };
+
+	while (!worker_is_leaving()) {
+		enum ss_err outcome;
+		int fd;
+
+		if (ppoll(fds, 3, NULL, c->open) < 0)
+			continue;
+		if (fds[0].revents != 0)
+			return;
+		if (fds[1].revents != 0)
+			turn_away(c, gate, a);
+		if (fds[2].revents == 0)
+			continue;
+		fd = connection_accept(c->status, SILENCE_S);
+		if (fd >= 0 && !connection_serve(gate, fd, &outcome))
+			return;
+	}
+}
+
+int
+status_server_run(const struct status_server *c)
+{
+	static struct answer a;
+	struct ss_error err = { .code = SS_OK };
+	struct connection *gate;
+
+	worker_signals();
+	prctl(PR_SET_NAME, "ss-status_server");
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	gate = connection_open(c->served->site, &c->served->request, &err);
+	if (gate == NULL) {
+		say("the status server cannot start: %s", err.message);
+		return 1;
+	}
+	a.status_server = c;
+	connection_set_answer(gate, answer, &a);
+	serve(c, gate, &a);
+	connection_close(gate);
+	return 0;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The pool's status server: a confined process of its own that runs no tool, so that
+ * it is free when every worker is busy.  It answers the second socket
+ * (/healthz, /readyz, /__meta/version, /__meta/status) and, told by the
+ * master, takes connections that waited too long from the queue of the first
+ * one, only to say 503.
+ */
+#ifndef FCGI_STATUS_SERVER_H
+#define FCGI_STATUS_SERVER_H
+
+#include <signal.h>
+
+#include "scoreboard.h"
+#include "served.h"
+
+struct status_server {
+	struct served *served;
+	int listener; /* of the pool */
+	int status;   /* the second one; -1: none */
+	int lifeline;
+	int refuse; /* eventfd: how many to turn away */
+	const struct figures *figures;
+	const void *scoreboard;
+	size_t slot_count;
+	struct worker_page *page; /* its own */
+	const sigset_t *open;
+};
+
+/* Runs in the confined process; returns its exit status. */
+int status_server_run(const struct status_server *c);
+
+#endif

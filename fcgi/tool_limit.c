@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool_limit.h"
+
+#include <sched.h>
+#include <time.h>
+
+#define PATIENCE 1000 /* looks at one that is about to name its time */
+
+static uint64_t
+clock_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+/* When the other took it up; 0, which is earlier than all: it does not say. */
+static uint64_t
+time_of(const struct worker_page *other, uint64_t tool)
+{
+	uint64_t at = 0;
+
+	for (unsigned i = 0; i < PATIENCE && other->tool == tool; i++) {
+		at = other->tool_ns;
+		if (at != 0)
+			break;
+		sched_yield();
+	}
+	return at;
+}
+
+/* Lamport's bakery, the clock giving the numbers; equal ones count. */
+bool
+tool_limit_enter(struct tool_limit *g, uint64_t tool, uint64_t most)
+{
+	uint64_t running = 0, own;
+
+	g->own->tool_ns = 0;
+	g->own->tool = tool;
+	own = clock_ns();
+	g->own->tool_ns = own;
+	for (size_t i = 0; i < g->count; i++) {
+		const struct worker_page *other = scoreboard_read(g->scoreboard, i);
+
+		if (other->tool == tool && time_of(other, tool) <= own &&
+			other->tool == tool)
+			running++;
+	}
+	/* Our own page is among them. */
+	if (running <= most)
+		return true;
+	tool_limit_leave(g);
+	return false;
+}
+
+void
+tool_limit_leave(struct tool_limit *g)
+{
+	g->own->tool = 0;
+}
+
+static bool
+enter(void *ctx, uint64_t tool, uint64_t most)
+{
+	return tool_limit_enter(ctx, tool, most);
+}
+
+static void
+leave(void *ctx, uint64_t tool)
+{
+	(void)tool;
+	tool_limit_leave(ctx);
+}
+
+void
+tool_limit_attach(struct tool_limit *g, struct ss_site *site)
+{
+	struct ss_tool_limit hooks = {
+		.size = sizeof(hooks), .ctx = g, .enter = enter, .leave = leave
+	};
+
+	ss_site_set_tool_limit(site, &hooks);
+}
