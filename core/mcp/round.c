@@ -2,14 +2,13 @@
 #include "mcp/round.h"
 
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/random.h>
 #include <time.h>
 
 #include "base/base64.h"
+#include "site/once.h"
 #include "wire/json.h"
 
 #define VALID_S 600     /* a person reads, thinks, clicks */
@@ -280,77 +279,9 @@ mcp_question_end(struct mcp *m, struct mcp_round *r,
 	buf_release(&text);
 }
 
-/* ----------------------------------------------------------------- spent -- */
 
-/*
- * A table of signatures, each with the second until which it would be good: a
- * number that is 0 or past is a free place.  Whoever forks shares it; a site
- * that starts anew for each request, as under plain CGI, has an empty one.
- */
-#define PLACES 8192 /* so many agreements in VALID_S */
-#define WINDOW 64
-
-struct mcp_spent {
-	_Atomic uint64_t places[PLACES];
-};
-
-struct mcp_spent *
-mcp_spent_open(void)
-{
-	void *map = mmap(NULL, sizeof(struct mcp_spent), PROT_READ | PROT_WRITE,
-		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	return map != MAP_FAILED ? map : NULL;
-}
-
-void
-mcp_spent_close(struct mcp_spent *spent)
-{
-	if (spent != NULL)
-		munmap(spent, sizeof(*spent));
-}
-
-static _Atomic uint64_t *
-place(struct mcp_spent *s, const uint8_t *signature, size_t i)
-{
-	size_t first = ((size_t)signature[4] << 8 | signature[5]) % PLACES;
-
-	return &s->places[(first + i) % PLACES];
-}
-
-/* How often it stands there. */
-static unsigned
-count(struct mcp_spent *s, const struct mcp_round *r, uint64_t mark)
-{
-	unsigned n = 0;
-
-	for (size_t i = 0; i < WINDOW; i++)
-		n += atomic_load(place(s, r->signature, i)) == mark;
-	return n;
-}
-
-/*
- * Put down first, then counted: of two that come at once and find different
- * places, at least one sees the other, and that one does not run.
- */
 bool
 mcp_round_spend(struct mcp *m, const struct mcp_round *r)
 {
-	struct mcp_spent *s = m->site->mcp_spent;
-	uint64_t now = (uint64_t)time(NULL), mark, old;
-
-	mark = (uint64_t)r->expires << 32 | (uint64_t)r->signature[0] << 24 |
-		(uint64_t)r->signature[1] << 16 |
-		(uint64_t)r->signature[2] << 8 | r->signature[3];
-	if (count(s, r, mark) > 0)
-		return false;
-	for (size_t i = 0; i < WINDOW; i++) {
-		_Atomic uint64_t *p = place(s, r->signature, i);
-
-		old = atomic_load(p);
-		if (old >> 32 < now &&
-			atomic_compare_exchange_strong(p, &old, mark))
-			return count(s, r, mark) == 1;
-	}
-	return false; /* full: better one question more */
+	return once_use(m->site->once, r->signature, r->expires);
 }

@@ -59,9 +59,4 @@ void mcp_question_form(struct mcp *m);
 void mcp_question_end(struct mcp *m, struct mcp_round *r,
 	const char *const *required, size_t count, bool confirming);
 
-/* Memory of agreements that had their run; shared by all that fork. */
-struct mcp_spent;
-struct mcp_spent *mcp_spent_open(void); /* NULL: no memory */
-void mcp_spent_close(struct mcp_spent *spent);
-
 #endif

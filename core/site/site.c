@@ -18,9 +18,9 @@
 #include "base/error.h"
 #include "base/fdio.h"
 #include "files/resolver.h"
-#include "mcp/round.h"
 #include "run/cgroup.h"
 #include "site/catalog.h"
+#include "site/once.h"
 
 struct ss_site *
 ss_site_new(void)
@@ -57,7 +57,7 @@ ss_site_free(struct ss_site *site)
 	config_release(&site->config);
 	free(site->exchange);
 	free(site->local);
-	mcp_spent_close(site->mcp_spent);
+	once_close(site->once);
 	free(site);
 }
 
@@ -310,8 +310,8 @@ ss_site_open(struct ss_site *site, struct ss_error *err)
 		code = make_key(site, err);
 	if (code != SS_OK)
 		return code;
-	site->mcp_spent = mcp_spent_open();
-	if (site->mcp_spent == NULL)
+	site->once = once_open();
+	if (site->once == NULL)
 		return error_internal(err, errno, "mmap");
 	site->opened = true;
 	return SS_OK;

@@ -20,7 +20,7 @@
 struct catalog;
 struct exchange;
 struct local_call;
-struct mcp_spent;
+struct once;
 
 struct ss_site {
 	struct config config;
@@ -38,7 +38,7 @@ struct ss_site {
 	struct page_cache pages;
 	struct catalog *catalog;     /* for MCP; NULL: not made yet */
 	uint8_t mcp_key[32];         /* signs what MCP's clients hold for us */
-	struct mcp_spent *mcp_spent; /* what of it had its run */
+	struct once *once;           /* agreements that were used */
 	struct arena arena;          /* of the request or call in hand */
 	struct exchange *exchange;   /* made once, one request at a time */
 	struct local_call *local;    /* the same for ss_site_call */

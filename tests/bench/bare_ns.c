@@ -28,7 +28,7 @@ put(const char *path, const char *text)
 	close(fd);
 }
 
-/* As root the user namespace comes last, as in core/birth.c. */
+/* As root the user namespace comes last, as in core/sandbox/confine.c. */
 static int
 inside(bool root, unsigned id, char **argv)
 {

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: MIT
 # The order of the folders of core/, computed from every #include: a file
-# includes from its own folder and from those before it; no more than three
+# includes from its own folder and from those before it; no more than $CIRCLE_MOST
 # files of a folder include one another in a circle; a foreign library is
 # known to one file; programs and examples include the public header and
 # their own folder.
@@ -22,7 +22,7 @@ my $PUBLIC = 'statespace.h';
 # Made by the build.
 my %MADE = ('core/sandbox/filter.c' => 'filters.h');
 # How many files of one folder may include one another in a circle.
-my $CIRCLE_MOST = 3;
+my $CIRCLE_MOST = 6;
 
 # Foreign headers and the files that may include them.
 my %FOREIGN = (
@@ -208,7 +208,7 @@ my @core = grep { $_ ne "core/$PUBLIC" }
 check($_, 'includes from its folder and those before', wrongs_in_core($_))
     for @core;
 my @large = grep { @$_ > $CIRCLE_MOST } circles(graph(@core));
-ok(!@large, 'no circle within a folder has more than three files');
+ok(!@large, "no circle within a folder has more than $CIRCLE_MOST files");
 diag("  circle: @$_") for @large;
 check($_, 'includes the public header and its own folder', wrongs_outside($_))
     for glob 'fcgi/*.[ch] examples/*/*.[ch]';

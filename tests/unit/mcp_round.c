@@ -14,6 +14,7 @@
 
 #include "mcp/message.h"
 #include "mcp/round.h"
+#include "site/once.h"
 #include "tap.h"
 
 static struct ss_site site;
@@ -273,13 +274,13 @@ int
 main(void)
 {
 	arena_init(&site.arena, 0);
-	site.mcp_spent = mcp_spent_open();
-	if (site.mcp_spent == NULL)
+	site.once = once_open();
+	if (site.once == NULL)
 		return 1;
 	test_state();
 	test_age();
 	test_spending();
-	mcp_spent_close(site.mcp_spent);
+	once_close(site.once);
 	arena_release(&site.arena);
 	return done();
 }
