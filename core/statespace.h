@@ -608,7 +608,8 @@ struct ss_tool_limit {
  * At any time, so also in the process that ss_site_fork made.  Without one
  * max_running is not looked at: a process runs one tool at a time.
  */
-void ss_site_set_tool_limit(struct ss_site *site, const struct ss_tool_limit *gauge);
+void
+ss_site_set_tool_limit(struct ss_site *site, const struct ss_tool_limit *gauge);
 
 /*
  * The built-in ones, for those that replace them and still want to call them.

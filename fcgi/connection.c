@@ -97,7 +97,8 @@ connection_set_answer(struct connection *g, connection_answer_fn fn, void *ctx)
 }
 
 struct connection *
-connection_open(struct ss_site *site, struct request *request, struct ss_error *err)
+connection_open(
+	struct ss_site *site, struct request *request, struct ss_error *err)
 {
 	struct connection *g = calloc(1, sizeof(*g));
 

@@ -28,8 +28,8 @@ struct connection;
  * Made in the process that will serve; request is the one attached to site,
  * both borrowed.  NULL with err filled: no memory or descriptor.
  */
-struct connection *
-connection_open(struct ss_site *site, struct request *request, struct ss_error *err);
+struct connection *connection_open(
+	struct ss_site *site, struct request *request, struct ss_error *err);
 void connection_close(struct connection *g);
 
 /*
@@ -37,7 +37,8 @@ void connection_close(struct connection *g);
  */
 typedef enum ss_err (*connection_answer_fn)(void *ctx, struct ss_site *site,
 	struct request *request, struct ss_response *res);
-void connection_set_answer(struct connection *g, connection_answer_fn fn, void *ctx);
+void
+connection_set_answer(struct connection *g, connection_answer_fn fn, void *ctx);
 
 /*
  * The next connection of a non-blocking listener, close-on-exec, with a limit

@@ -72,7 +72,7 @@ struct pool {
 	int refuse; /* eventfd of the status server */
 	struct figures *figures;
 	void *scoreboard; /* a page for each slot, then the status server's */
-	void *seen;   /* the same, through a descriptor that cannot write */
+	void *seen;       /* the same, through a descriptor that cannot write */
 	pid_t status_server;
 	uint64_t status_server_not_before_us;
 	struct slot slots[SLOT_COUNT];
@@ -216,7 +216,8 @@ worker_main(void *ctx)
 	munmap(p->figures, sizeof(*p->figures));
 	if (own > 0)
 		munmap(p->scoreboard, own * SCOREBOARD_PAGE);
-	munmap(scoreboard_at(p->scoreboard, own + 1), (SLOT_COUNT - own) * SCOREBOARD_PAGE);
+	munmap(scoreboard_at(p->scoreboard, own + 1),
+		(SLOT_COUNT - own) * SCOREBOARD_PAGE);
 	return worker_run(&w);
 }
 
@@ -252,8 +253,8 @@ start_status_server(struct pool *p, uint64_t now)
 	if (p->status_server != 0 || now < p->status_server_not_before_us)
 		return;
 	p->status_server_not_before_us = now + SECOND;
-	if (ss_site_fork_plain(
-		    p->served->site, status_server_main, p, &p->status_server, &err) != SS_OK) {
+	if (ss_site_fork_plain(p->served->site, status_server_main, p,
+		    &p->status_server, &err) != SS_OK) {
 		p->status_server = 0;
 		say_error("cannot start the status server", &err);
 	}
@@ -679,7 +680,8 @@ live(struct pool *p)
 		obey(p, now);
 		free_retired(p);
 		at = 0;
-		if (p->stopping && next_alive(p, &at) == NULL && p->status_server == 0)
+		if (p->stopping && next_alive(p, &at) == NULL &&
+			p->status_server == 0)
 			return 0;
 		if (!p->stopping) {
 			resize(p, now);

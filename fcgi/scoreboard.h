@@ -30,7 +30,8 @@ struct worker_page {
 	_Atomic uint64_t tool_ns; /* when it was taken up; 0: just now */
 };
 
-_Static_assert(sizeof(struct worker_page) <= SCOREBOARD_PAGE, "a page is one page");
+_Static_assert(
+	sizeof(struct worker_page) <= SCOREBOARD_PAGE, "a page is one page");
 
 /* Wakes the master before the idle ones run out. */
 struct bell {
@@ -59,7 +60,8 @@ scoreboard_at(void *region, size_t i)
 static inline const struct worker_page *
 scoreboard_read(const void *region, size_t i)
 {
-	return (const struct worker_page *)((const char *)region + i * SCOREBOARD_PAGE);
+	return (const struct worker_page *)((const char *)region +
+		i * SCOREBOARD_PAGE);
 }
 
 #endif

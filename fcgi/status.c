@@ -44,8 +44,9 @@ outcome_name(size_t i)
 }
 
 void
-status_take(struct status *s, const struct figures *figures, const void *scoreboard,
-	size_t count, const struct worker_page *status_server, uint64_t now_us)
+status_take(struct status *s, const struct figures *figures,
+	const void *scoreboard, size_t count,
+	const struct worker_page *status_server, uint64_t now_us)
 {
 	memset(s, 0, sizeof(*s));
 	s->figures = figures;

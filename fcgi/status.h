@@ -27,9 +27,9 @@ struct status {
  * Adds up the pages of count slots; scoreboard that claim nonsense only make
  * these figures wrong.
  */
-void
-status_take(struct status *s, const struct figures *figures, const void *scoreboard,
-	size_t count, const struct worker_page *status_server, uint64_t now_us);
+void status_take(struct status *s, const struct figures *figures,
+	const void *scoreboard, size_t count,
+	const struct worker_page *status_server, uint64_t now_us);
 
 /* Into out (cap bytes); the length, 0 when it did not fit. */
 size_t status_json(const struct status *s, char *out, size_t cap);

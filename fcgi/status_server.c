@@ -124,7 +124,8 @@ answer(void *ctx, struct ss_site *site, struct request *r,
 }
 
 static void
-turn_away(const struct status_server *c, struct connection *gate, struct answer *a)
+turn_away(const struct status_server *c, struct connection *gate,
+	struct answer *a)
 {
 	eventfd_t many = 0;
 
@@ -175,7 +176,7 @@ status_server_run(const struct status_server *c)
 	struct connection *gate;
 
 	worker_signals();
-	prctl(PR_SET_NAME, "ss-status_server");
+	prctl(PR_SET_NAME, "ss-status");
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	gate = connection_open(c->served->site, &c->served->request, &err);
 	if (gate == NULL) {

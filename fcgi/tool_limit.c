@@ -41,7 +41,8 @@ tool_limit_enter(struct tool_limit *g, uint64_t tool, uint64_t most)
 	own = clock_ns();
 	g->own->tool_ns = own;
 	for (size_t i = 0; i < g->count; i++) {
-		const struct worker_page *other = scoreboard_read(g->scoreboard, i);
+		const struct worker_page *other =
+			scoreboard_read(g->scoreboard, i);
 
 		if (other->tool == tool && time_of(other, tool) <= own &&
 			other->tool == tool)

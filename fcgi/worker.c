@@ -155,9 +155,9 @@ worker_run(const struct worker *w)
 	struct connection *gate;
 	int wait_fd;
 
-	struct tool_limit gauge = {
-		.scoreboard = w->scoreboard, .count = w->slot_count, .own = w->page
-	};
+	struct tool_limit gauge = { .scoreboard = w->scoreboard,
+		.count = w->slot_count,
+		.own = w->page };
 
 	worker_signals();
 	tool_limit_attach(&gauge, w->served->site);

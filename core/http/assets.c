@@ -11,7 +11,7 @@
 #define HIDDEN __attribute__((visibility("hidden")))
 #define INCLUDE(symbol, name)                                                  \
 	__asm__(".pushsection .rodata\n" #symbol ":\n"                         \
-		"\t.incbin \"core/http/assets/" #name "\"\n" #symbol "_end:\n"      \
+		"\t.incbin \"core/http/assets/" #name "\"\n" #symbol "_end:\n" \
 		"\t.byte 0\n\t.popsection\n");                                 \
 	extern const char(symbol)[] HIDDEN, symbol##_end[] HIDDEN
 

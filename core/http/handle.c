@@ -43,7 +43,8 @@ static enum ss_err
 stage_guard(struct exchange *x, enum stage_result *result)
 {
 	const struct ss_request *req = x->req;
-	enum ss_err code = origin_check_host(&x->site->config, req->host, &x->err);
+	enum ss_err code =
+		origin_check_host(&x->site->config, req->host, &x->err);
 
 	(void)result;
 	if (code == SS_OK && exchange_is(x, "POST"))

@@ -51,7 +51,8 @@ same_name(struct ss_text name, const char *known)
 }
 
 enum ss_err
-origin_check_host(const struct config *config, const char *host, struct ss_error *err)
+origin_check_host(
+	const struct config *config, const char *host, struct ss_error *err)
 {
 	struct ss_text name;
 

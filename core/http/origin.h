@@ -10,8 +10,8 @@
 #include "site/config.h"
 
 /* SS_HOST_REFUSED; NULL (no Host at all) passes: browsers always send one. */
-enum ss_err
-origin_check_host(const struct config *config, const char *host, struct ss_error *err);
+enum ss_err origin_check_host(
+	const struct config *config, const char *host, struct ss_error *err);
 /* Is it one of [http] origins? */
 bool origin_lists(const struct config *config, const char *origin);
 /* SS_ORIGIN_REFUSED; NULL passes: no browser page sent it. */

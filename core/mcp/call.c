@@ -12,8 +12,8 @@
 
 /* With room for more. */
 static enum ss_err
-read_arguments(struct mcp *m, size_t more, struct proto_argument **out,
-	size_t *count)
+read_arguments(
+	struct mcp *m, size_t more, struct proto_argument **out, size_t *count)
 {
 	return rpc_arguments(&m->site->arena,
 		       rpc_member(m->rpc.params, "arguments"), more, out, count)

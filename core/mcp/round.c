@@ -279,7 +279,6 @@ mcp_question_end(struct mcp *m, struct mcp_round *r,
 	buf_release(&text);
 }
 
-
 bool
 mcp_round_spend(struct mcp *m, const struct mcp_round *r)
 {

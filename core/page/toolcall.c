@@ -318,8 +318,7 @@ take_words(struct arena *arena, const struct spec *spec,
 	const struct proto_argument *args, size_t count,
 	struct proto_request *out, struct ss_error *err)
 {
-	const struct proto_argument *extra =
-		find(args, count, TOOLCALL_ARGS);
+	const struct proto_argument *extra = find(args, count, TOOLCALL_ARGS);
 	size_t most =
 		spec->part_count + (extra != NULL ? extra->item_count : 0);
 	enum ss_err code = SS_OK;

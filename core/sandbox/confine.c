@@ -599,8 +599,8 @@ read_report(int fd, pid_t pid, struct step *failed)
 }
 
 bool
-confine_start(struct sandbox_plan *plan, const struct confine_request *wish, pid_t *pid,
-	struct step *failed)
+confine_start(struct sandbox_plan *plan, const struct confine_request *wish,
+	pid_t *pid, struct step *failed)
 {
 	struct birth b = { .plan = plan,
 		.level = wish->level,

@@ -76,7 +76,7 @@ struct sandbox_plan {
 	gid_t gid;
 	bool drop;                   /* started as root: become it */
 	struct cgroup *memory_group; /* of the birth under way; NULL */
-	struct dotfiles dotfiles;            /* of the site's root, if they are known */
+	struct dotfiles dotfiles;    /* of the site's root, if they are known */
 };
 
 #define SANDBOX_PLAN_INIT                                                      \

@@ -29,8 +29,8 @@ struct confine_request {
  * The child runs worker(ctx) when every step succeeded; else *failed says
  * which one did not, and no child is left.
  */
-bool confine_start(struct sandbox_plan *plan, const struct confine_request *wish,
-	pid_t *pid, struct step *failed);
+bool confine_start(struct sandbox_plan *plan,
+	const struct confine_request *wish, pid_t *pid, struct step *failed);
 
 /* The memory group that this process was born into; closed: none. */
 struct cgroup *sandbox_memory(void);

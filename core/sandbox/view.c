@@ -468,7 +468,8 @@ mask_dots(int root, struct dotfiles *dotfiles, struct step *s)
 		fd_close(&site);
 		return step_fail(s, "make the masks");
 	}
-	seen = dotfiles_each(dotfiles_keep(dotfiles, site) ? dotfiles : NULL, site, mask, &m);
+	seen = dotfiles_each(dotfiles_keep(dotfiles, site) ? dotfiles : NULL,
+		site, mask, &m);
 	if (seen < 0)
 		step_fail(s, "list the site");
 	fd_close(&site);

@@ -27,9 +27,9 @@ struct step {
 bool step_fail(struct step *s, const char *name, ...) PRINTF_LIKE(2, 3);
 
 struct view_plan {
-	const char *root;    /* the site */
-	struct dotfiles *dotfiles;   /* of it: what may be known, and then is */
-	const char *libexec; /* NULL: none */
+	const char *root;          /* the site */
+	struct dotfiles *dotfiles; /* of it: what may be known, and then is */
+	const char *libexec;       /* NULL: none */
 	const struct grant *grant;
 	bool writes; /* bind [grant] write writable: Landlock is there */
 	uint64_t scratch_bytes, scratch_files;

@@ -36,12 +36,12 @@ struct ss_site {
 	struct ss_hook hooks[SITE_HOOKS_MAX];
 	size_t hook_count;
 	struct page_cache pages;
-	struct catalog *catalog;     /* for MCP; NULL: not made yet */
-	uint8_t mcp_key[32];         /* signs what MCP's clients hold for us */
-	struct once *once;           /* agreements that were used */
-	struct arena arena;          /* of the request or call in hand */
-	struct exchange *exchange;   /* made once, one request at a time */
-	struct local_call *local;    /* the same for ss_site_call */
+	struct catalog *catalog;   /* for MCP; NULL: not made yet */
+	uint8_t mcp_key[32];       /* signs what MCP's clients hold for us */
+	struct once *once;         /* agreements that were used */
+	struct arena arena;        /* of the request or call in hand */
+	struct exchange *exchange; /* made once, one request at a time */
+	struct local_call *local;  /* the same for ss_site_call */
 	void (*log)(void *ctx, const char *line, size_t len);
 	void *log_ctx;
 	uint64_t request_seed; /* for ids that we make ourselves */

@@ -149,8 +149,7 @@ bad_call(struct ss_error *err, const char *what)
 
 /* A list whose items are all texts; what else it is goes to found. */
 static bool
-read_items(
-	struct arena *arena, const cJSON *list, struct proto_argument *out)
+read_items(struct arena *arena, const cJSON *list, struct proto_argument *out)
 {
 	size_t count = (size_t)cJSON_GetArraySize(list);
 	struct ss_text *items = arena_array(arena, count + 1, sizeof(*items));

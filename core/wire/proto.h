@@ -36,7 +36,6 @@ struct proto_argument {
 	const char *found; /* "a number", "a list with a number in it" */
 };
 
-
 struct proto_request {
 	struct ss_text *words; /* filled with args; NUL-terminated */
 	size_t word_count;

@@ -144,8 +144,7 @@ worker(void *ctx)
 	arena_init(&r->arena, 0);
 	if (policy_resolve(&r->arena, &ask, &r->grant, &r->policy, &err) !=
 			SS_OK ||
-		ruleset_make(&r->arena, &r->policy, &r->ruleset, &err) !=
-			SS_OK)
+		ruleset_make(&r->arena, &r->policy, &r->ruleset, &err) != SS_OK)
 		return 1;
 	r->dir_fd = open(sandbox_self()->site, O_PATH | O_CLOEXEC);
 	return serve(r);

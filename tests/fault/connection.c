@@ -281,8 +281,8 @@ same_or_new(struct connection *g, bool fit, struct tally *t)
 }
 
 static struct connection *
-each_call_fails(
-	struct connection *g, const char *path, const char *body, struct tally *t)
+each_call_fails(struct connection *g, const char *path, const char *body,
+	struct tally *t)
 {
 	size_t len = put_request(path, body);
 	bool fit;

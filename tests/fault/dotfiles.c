@@ -320,7 +320,8 @@ test_faults(void)
 		if (fault_at != 0)
 			break;
 		fault_at = 0;
-		lies += kept || dotfiles_hold(&d, dir) || count_of(NULL, dir) != 2;
+		lies += kept || dotfiles_hold(&d, dir) ||
+			count_of(NULL, dir) != 2;
 	}
 	fault_at = 0;
 	ok(n > 4 && n < CALLS_MAX && kept, "%d calls fail", n - 1);

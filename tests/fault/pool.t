@@ -72,7 +72,7 @@ sub limited { return (under => ['/bin/sh', '-c', "ulimit $_[0]; exec \"\$\@\"",
 {
 	my $pool = start_pool(1);
 	$pool->until_true(sub { $pool->workers == 1
-		&& $pool->children('ss-clerk') == 1 });
+		&& $pool->children('ss-status') == 1 });
 	rename $pool->site->dir, $pool->site->dir . '.away';
 	$pool->signal('KILL', $pool->workers);
 	my $none = $pool->until_true(sub { $pool->log =~ /at birth/ }, 10);

@@ -29,8 +29,8 @@ sub ask
 sub figures { return decode_json(
 	ask('/__meta/status', STATESPACE_STATUS => 1)->{body}) }
 
-ok($pool->until_true(sub { $pool->children('ss-clerk') == 1 }),
-	'a clerk is there');
+ok($pool->until_true(sub { $pool->children('ss-status') == 1 }),
+	'a status server is there');
 is(ask('/healthz')->{status}, 200, 'it says that all is well');
 is(ask('/__meta/version')->{status}, 200, 'and the version');
 is(ask('/__meta/status')->{status}, 404,
@@ -99,13 +99,13 @@ receive($_, seconds => 30) for @silent;
 is(talk($pool->socket, request(variables()))->{status}, 200,
 	'afterwards the pool serves as before');
 
-# The clerk comes back.
-my ($clerk) = $pool->children('ss-clerk');
-$pool->signal('KILL', $clerk);
+# The status server comes back.
+my ($server) = $pool->children('ss-status');
+$pool->signal('KILL', $server);
 ok($pool->until_true(sub {
-	my ($next) = $pool->children('ss-clerk');
-	return $next && $next != $clerk;
-}), 'a killed clerk is replaced');
+	my ($next) = $pool->children('ss-status');
+	return $next && $next != $server;
+}), 'a killed status server is replaced');
 is(ask('/healthz')->{status}, 200, 'and answers');
 $pool->stop_ok;
 ok(!-e $second, 'the second socket is gone with the pool');
@@ -114,11 +114,11 @@ ok(!-e $second, 'the second socket is gone with the pool');
 {
 	my $pool = Statespace::Pool->start(config => "[grant]\nproc = true\n"
 		. "[pool]\nmode = \"static\"\nworkers = 1\n");
-	ok($pool->until_true(sub { $pool->children('ss-clerk') == 1
-		&& $pool->workers == 1 }), 'a clerk beside workers that keep things');
+	ok($pool->until_true(sub { $pool->children('ss-status') == 1
+		&& $pool->workers == 1 }), 'a status server beside workers that keep things');
 	my $all = Statespace::Server::processes();
 	my $below = grep { $_->{ppid} == $pool->pid } values %$all;
-	cmp_ok($below, '<=', 3, 'a worker, its launcher, a clerk without one');
+	cmp_ok($below, '<=', 3, 'a worker, its launcher, a status server without one');
 	$pool->stop_ok;
 }
 
