@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "call.h"
 #include "clock.h"
 #include "error.h"
 #include "fdio.h"
@@ -147,7 +148,12 @@ exchange_error(struct exchange *x)
 	buf_clear(&x->body);
 	x->header_count = 0;
 	x->fd = -1;
-	if (json) {
+	if (json && call_was_ended(x->err.code)) {
+		proto_ended(&x->body, x->result.out,
+			call_stderr(&x->site->arena, x->result.err,
+				text_of(x->err.message)),
+			&x->err);
+	} else if (json) {
 		proto_error(&x->body, &x->err);
 	} else {
 		buf_printf(&x->body, "%s\n", x->err.message);
