@@ -15,11 +15,13 @@
 
 #include "arena.h"
 #include "escape.h"
+#include "heading.h"
 
 #define MAILS_MAX 256
 #define COLUMNS_MAX 64
 #define IDS_MAX 500
 #define ID_BYTES_MAX 64
+#define HEADING_BYTES_MAX 1024
 #define BLOCK_MAX 65536 /* more than the arena takes for a small piece */
 #define OPTIONS (CMARK_OPT_DEFAULT | CMARK_OPT_VALIDATE_UTF8)
 
@@ -509,10 +511,13 @@ show_all(struct work *w, cmark_node *document)
 	cmark_iter_free(iter);
 }
 
-static void
-show_plain(struct ss_text text, struct buf *out)
+void
+markdown_plain(struct ss_text text, struct buf *out)
 {
-	buf_text(out, "<pre class=\"plain\" tabindex=\"0\">");
+	buf_text(out,
+		"<p class=\"note\">The text takes too long to render: this "
+		"is its source.</p>\n"
+		"<pre class=\"plain\" tabindex=\"0\">");
 	escape_html(out, text.data, text.len);
 	buf_text(out, "</pre>\n");
 }
@@ -546,7 +551,7 @@ markdown_html(struct ss_text text, const char *base, struct buf *out)
 	memory = &arena;
 	starved = false;
 	if (text.len > MARKDOWN_BYTES_MAX || !render(text, &w, out))
-		show_plain(text, out);
+		markdown_plain(text, out);
 	out->failed |= starved || w.scratch.failed;
 	buf_release(&w.scratch);
 	arena_release(&arena);
@@ -559,35 +564,50 @@ add_plain(struct buf *out, const char *text)
 	buf_text(out, text);
 }
 
+/* One heading of ours with this source, on one line. */
 static bool
-find_heading(struct ss_text text, struct buf *out)
+parse_heading(struct ss_text source, struct buf *out)
 {
 	cmark_parser *parser;
-	cmark_node *node;
+	cmark_node *document;
+	size_t len = 2;
+	char *line;
 
 	if (setjmp(out_of_memory) != 0)
 		return false;
-	node = cmark_node_first_child(parse(text, &parser));
-	while (node != NULL && cmark_node_get_type(node) != CMARK_NODE_HEADING)
-		node = cmark_node_next(node);
-	if (node == NULL)
-		return false;
-	add_text(out, node, add_plain);
+	line = take(1, source.len + 2);
+	memcpy(line, "# ", 2);
+	for (size_t i = 0; i < source.len; i++) {
+		bool blank = strchr(" \t\r\n", source.data[i]) != NULL;
+
+		if (!blank || line[len - 1] != ' ')
+			line[len++] = source.data[i];
+		if (blank)
+			line[len - 1] = ' ';
+	}
+	parser = cmark_parser_new_with_mem(OPTIONS, &allocator);
+	attach(parser, "strikethrough");
+	cmark_parser_feed(parser, line, len);
+	document = cmark_parser_finish(parser);
+	add_text(out, document, add_plain);
 	return true;
 }
 
 bool
 markdown_heading(struct ss_text text, struct buf *out)
 {
+	struct ss_text source;
 	struct arena arena;
 	bool found;
 
-	if (text.len > MARKDOWN_BYTES_MAX)
+	if (!heading_find(text, &source))
 		return false;
+	source.len = utf8_cut(source.data, source.len, HEADING_BYTES_MAX);
+	cmark_gfm_core_extensions_ensure_registered();
 	arena_init(&arena, MARKDOWN_MEMORY_MAX);
 	memory = &arena;
 	starved = false;
-	found = find_heading(text, out);
+	found = parse_heading(source, out);
 	out->failed |= starved;
 	arena_release(&arena);
 	memory = NULL;

@@ -21,7 +21,7 @@ my @FLOORS = (
 	{ name => 'reading', pure => 1, sees => [qw(base error buf arena log)],
 	  rooms => [qw(node yaml toml value pattern spec ask wants frontmatter
 		toolset lint proto path wildcard media fence addr env json escape
-		markdown assets html digest toolcall rpc
+		markdown heading assets html digest toolcall rpc
 		base64 ecma roster)] },
 	{ name => 'hands', sees => [qw(ground env path spec wants)],
 	  rooms => [qw(root dots scratch reap spawn watch landlock filter filters program loader view walls
@@ -30,7 +30,7 @@ my @FLOORS = (
 	  rooms => [qw(tool)] },
 	{ name => 'desk', sees => [qw(ground reading hands workshop)],
 	  rooms => [qw(config rights resolver executor oneshot explain page site
-		exchange guard content listing virtual browser call local check doctor component catalog
+		exchange guard content listing virtual render browser call local check doctor component catalog
 		mcp fsworker handle)] },
 );
 
