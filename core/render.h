@@ -15,8 +15,8 @@ struct render_limits {
 	unsigned budget_ms; /* of a child's processor time */
 };
 
-/* At most 15 ms for the worst text that is known. */
-#define RENDER_BYTES_HERE ((size_t)8192)
+/* Some milliseconds for the worst text that is known. */
+#define RENDER_BYTES_HERE ((size_t)4096)
 #define RENDER_BUDGET_MS 500
 
 /*

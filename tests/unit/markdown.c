@@ -193,6 +193,58 @@ test_wide_table(void)
 		"a table of 20000 columns and rows is none");
 }
 
+/* Head, a piece so often that the text has that many bytes, tail. */
+static const char *
+pile(const char *head, const char *piece, const char *tail, size_t bytes)
+{
+	static char text[201000];
+	size_t n = strlen(piece), at = (size_t)sprintf(text, "%s", head);
+
+	for (; at + n <= bytes; at += n)
+		memcpy(text + at, piece, n);
+	sprintf(text + at, "%s", tail);
+	return text;
+}
+
+/*
+ * The library would need seconds to minutes for each: it does not get to see
+ * them, or has to do without an extension.
+ */
+static void
+test_guards(void)
+{
+	static const struct {
+		const char *head, *piece, *tail, *lacks;
+	} t[] = {
+		{ "www.a", ")", "", "<a" },
+		{ "", "www.a_", "", "<a" },
+		{ "http://a", "_", "", "<a" },
+		{ "", "a\n", "|-", "<table" },
+		{ "", "a\r\n", "|-", "<table" },
+		{ "|a|\n|-|\n", "|", "", "<table" },
+		{ "a ", "<?", "", "<p>" },
+		{ "a ", "<![CDATA[", "", "<p>" },
+		{ "a ", "<!A", "", "<p>" },
+		{ "a ", "<?", "\n\n?>", "<p>" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		show(pile(t[i].head, t[i].piece, t[i].tail, 200000), "");
+		ok(buf_ok(&html) && strstr(html.data, t[i].lacks) == NULL,
+			"text %zu of 200 kB that repeats itself has no %s", i,
+			t[i].lacks);
+	}
+	show(pile("|a|b|\n|-|-|\n", "|c|d|\n", "\n\nwww.a.b\n", 40000),
+		"");
+	ok(strstr(html.data, "<table") != NULL &&
+			strstr(html.data, "<a href") != NULL,
+		"a long table stays one, and an address a link");
+	show(pile("a ", "<?a?> <!-- b --> <!C> ", "", 40000),
+		"");
+	ok(strstr(html.data, "<p>") != NULL,
+		"instructions that end are none of these");
+}
+
 int
 main(void)
 {
@@ -203,6 +255,7 @@ main(void)
 	test_heading();
 	test_bounds();
 	test_wide_table();
+	test_guards();
 	buf_release(&html);
 	return done();
 }
