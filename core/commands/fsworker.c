@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fdio.h"
@@ -87,9 +88,11 @@ do_read(struct worker *w)
 	enum ss_err code = below(w, w->in.path, &path);
 
 	if (code == SS_OK && w->in.has_max_bytes && w->in.max_bytes == 0) {
-		struct tool_stat st; /* nothing of it, if it is there */
+		struct stat st; /* nothing of it, if it can be read */
+		int fd;
 
-		code = tool_stat(w->site->root.fd, path, &st, &w->err);
+		code = tool_open(w->site->root.fd, path, &fd, &st, &w->err);
+		fd_close(&fd);
 	} else if (code == SS_OK) {
 		code = tool_read(
 			w->site->root.fd, path, &range, &bytes, &w->err);
@@ -220,12 +223,23 @@ do_stat(struct worker *w)
 	return code;
 }
 
+/* The process's own environment is not the peer's to read. */
+static const char *
+configured(const struct config *config, const char *name)
+{
+	for (size_t i = 0; i < config->env_count; i++)
+		if (strcmp(config->env[i].name, name) == 0)
+			return config->env[i].value;
+	return NULL;
+}
+
 static enum ss_err
 do_get_env(struct worker *w)
 {
 	buf_text(&w->out, "{\"kind\":\"get_env\",\"values\":[");
 	for (size_t i = 0; i < w->in.name_count; i++) {
-		const char *value = getenv(w->in.names[i]);
+		const char *value =
+			configured(&w->site->config, w->in.names[i]);
 
 		buf_text(&w->out, i > 0 ? "," : "");
 		if (value != NULL)

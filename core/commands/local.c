@@ -198,6 +198,11 @@ ss_result_json(struct ss_result *result, const struct ss_error *err)
 	buf_clear(b);
 	if (site->local->dry_run)
 		print_dry_run(b, result, err);
+	else if (err != NULL && call_was_ended(err->code))
+		proto_ended(b, result->out,
+			call_stderr(&site->arena, result->err,
+				text_of(err->message)),
+			err);
 	else if (err != NULL && err->code != SS_OK)
 		proto_error(b, err);
 	else

@@ -31,6 +31,7 @@ struct found {
 	int dir; /* where fd was opened; only when wanted */
 	bool want_dir;
 	bool linked;
+	bool hidden; /* a link on the way names a dot entry */
 	char real[PATH_CAP];
 };
 
@@ -116,7 +117,7 @@ struct walk {
 	const struct root *root;
 	int dir; /* directory `real` names; -1: to be opened again */
 	unsigned links, steps;
-	bool linked;
+	bool linked, hidden;
 	char name[256];      /* the component in hand */
 	char todo[PATH_CAP]; /* what is left */
 	char real[PATH_CAP]; /* where dir lies below the root */
@@ -131,9 +132,8 @@ next_component(const char **at, size_t *len)
 	return *len > 0;
 }
 
-/* A component that begins with a dot, but for "." and "..". */
-static bool
-has_hidden(const char *path)
+bool
+root_hides(const char *path)
 {
 	size_t len;
 
@@ -225,7 +225,8 @@ walk_link(struct walk *w, int why)
 		return EXDEV;
 	if (++w->links > LINKS_MAX)
 		return ELOOP;
-	if (has_hidden(target))
+	w->hidden = root_hides(target);
+	if (w->hidden)
 		return ENOENT;
 	if ((size_t)n + 1 + left > sizeof(w->todo))
 		return ENAMETOOLONG;
@@ -236,14 +237,17 @@ walk_link(struct walk *w, int why)
 	return 0;
 }
 
-/* O_PATH opens a link itself where the other modes say ELOOP. */
+/*
+ * O_PATH opens a link itself where the other modes say ELOOP: that is wanted
+ * only with O_NOFOLLOW beside it.
+ */
 static int
 open_last(int dir, const char *name, int flags)
 {
 	int fd = openat(dir, name, flags | O_NOFOLLOW);
 	struct stat st;
 
-	if (fd < 0 || !(flags & O_PATH))
+	if (fd < 0 || !(flags & O_PATH) || (flags & O_NOFOLLOW))
 		return fd;
 	if (fstat(fd, &st) == 0 && !S_ISLNK(st.st_mode))
 		return fd;
@@ -334,6 +338,7 @@ find_walk(const struct root *r, const char *path, int flags, struct found *f)
 	}
 	fd_close(&w.dir);
 	f->linked = w.linked;
+	f->hidden = w.hidden;
 	memcpy(f->real, w.real, strlen(w.real) + 1);
 	return e;
 }
@@ -350,7 +355,7 @@ find(const struct root *r, const char *path, int flags, struct found *f)
 	int e = ELOOP;
 
 	f->fd = -1;
-	f->linked = false;
+	f->linked = f->hidden = false;
 	flags |= O_CLOEXEC; /* openat2 takes little else with O_PATH */
 	if (!(flags & O_PATH))
 		flags |= O_NONBLOCK | O_NOCTTY;
@@ -492,14 +497,32 @@ root_resolve(const struct root *r, const char *path, enum root_want want,
 	return e == 0 ? SS_OK : refuse(err, e, name);
 }
 
-enum ss_err
-root_open_at(const struct root *r, const char *path, int flags, int *fd,
-	struct ss_error *err)
+int
+root_find(const struct root *r, const char *path, int flags, int *fd)
 {
 	struct found f = { .fd = -1, .dir = -1 };
 	int e = find(r, path, flags, &f);
 
 	*fd = e == 0 ? f.fd : -1;
+	return e;
+}
+
+bool
+root_leads_hidden(const struct root *r, const char *path)
+{
+	struct found f = { .fd = -1, .dir = -1 };
+
+	find(r, path, O_PATH, &f);
+	found_close(&f);
+	return f.hidden;
+}
+
+enum ss_err
+root_open_at(const struct root *r, const char *path, int flags, int *fd,
+	struct ss_error *err)
+{
+	int e = root_find(r, path, flags, fd);
+
 	return e == 0 ? SS_OK : refuse(err, e, path);
 }
 

@@ -46,6 +46,16 @@ enum ss_err root_resolve(const struct root *r, const char *path,
  */
 enum ss_err root_open_at(const struct root *r, const char *path, int flags,
 	int *fd, struct ss_error *err);
+/*
+ * The same, as 0 or errno: EXDEV for a path that leaves the root, ENOENT also
+ * for a link that names a dot entry.  O_PATH | O_NOFOLLOW opens a last link
+ * itself.
+ */
+int root_find(const struct root *r, const char *path, int flags, int *fd);
+/* Does a link, the last component or one before it, name a dot entry? */
+bool root_leads_hidden(const struct root *r, const char *path);
+/* Has it a component that begins with a dot, but for "." and ".."?  Pure. */
+bool root_hides(const char *path);
 void document_close(struct ss_document *doc);
 
 #endif

@@ -5,6 +5,7 @@
 #include "http/assets.h"
 #include "http/content.h"
 #include "http/html.h"
+#include "http/render.h"
 #include "page/markdown.h"
 #include "site/component.h"
 #include "site/listing.h"
@@ -228,17 +229,23 @@ put_policy(struct exchange *x)
 static enum ss_err
 write_page(struct exchange *x, struct html_page *page)
 {
+	struct buf html = BUF_INIT(x->body.max);
 	enum ss_err code = list_folders(x, page);
 
 	if (code != SS_OK)
 		return code;
 	if (!find_ways(x, page) || !find_url(x, page))
 		return error_memory(&x->err);
+	render_markdown(page->text, page->base, NULL, &html);
+	page->html = buf_view(&html);
 	page->version = assets_version();
 	page->server = x->site->config.env;
 	page->server_count = x->site->config.env_count;
 	page->timeout = x->site->config.limits.timeout;
 	html_page(page, &x->body);
+	if (!buf_ok(&html))
+		x->body.failed = true;
+	buf_release(&html);
 	return buf_ok(&x->body) ? SS_OK : error_memory(&x->err);
 }
 

@@ -8,6 +8,7 @@
 #include "base/fdio.h"
 #include "base/log.h"
 #include "http/origin.h"
+#include "site/call.h"
 #include "site/request_log.h"
 #include "site/site.h"
 #include "wire/media.h"
@@ -148,7 +149,12 @@ exchange_error(struct exchange *x)
 	buf_clear(&x->body);
 	x->header_count = 0;
 	x->fd = -1;
-	if (json) {
+	if (json && call_was_ended(x->err.code)) {
+		proto_ended(&x->body, x->result.out,
+			call_stderr(&x->site->arena, x->result.err,
+				text_of(x->err.message)),
+			&x->err);
+	} else if (json) {
 		proto_error(&x->body, &x->err);
 	} else {
 		buf_printf(&x->body, "%s\n", x->err.message);

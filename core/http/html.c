@@ -265,24 +265,20 @@ put_top(struct sheet *s)
 static void
 put_page_text(struct sheet *s)
 {
-	struct buf html = BUF_INIT(s->out->max);
+	struct ss_text html = s->page->html;
 
-	markdown_html(s->page->text, s->page->base, &html);
 	put(s, "<article>\n");
-	if (html.data == NULL || strstr(html.data, "<h1") == NULL) {
+	if (memmem(html.data, html.len, "<h1", 3) == NULL) {
 		put(s, "<h1>");
 		put_title(s);
 		put(s, "</h1>\n");
 	}
-	buf_add(s->out, html.data != NULL ? html.data : "", html.len);
-	if (!buf_ok(&html))
-		s->out->failed = true;
+	buf_add(s->out, html.data, html.len);
 	if (s->page->cut)
 		put(s,
 			"<p class=\"note\">The page is longer: this is its "
 			"beginning.</p>\n");
 	put(s, "</article>\n");
-	buf_release(&html);
 }
 
 static void

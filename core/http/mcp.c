@@ -12,6 +12,8 @@
 #define MCP_PATH "/mcp"
 #define ALLOWED "POST, OPTIONS"
 #define HEADER_MAX 8192
+/* Clients refuse an event of over 1 MiB (the Python SDK and those on it). */
+#define EVENT_MAX ((size_t)1000 << 10)
 
 bool
 mcp_wanted(const struct exchange *x)
@@ -203,6 +205,7 @@ answer_message(struct exchange *x, struct mcp *m)
 	if (wants_events(x, m)) {
 		m->notify = event;
 		m->notify_ctx = x;
+		m->event_max = EVENT_MAX;
 	}
 	code = mcp_message_run(m);
 	x->stage = m->method != NULL ? m->method : "mcp";

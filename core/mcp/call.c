@@ -205,6 +205,8 @@ call(struct mcp *m, struct calling *c)
 	m->tool = m->result.tool;
 	if (code == SS_GONE || code == SS_INTERNAL)
 		return RPC_INTERNAL;
+	if (call_was_ended(code))
+		return mcp_ended(m, type);
 	return code == SS_OK ? mcp_ran(m, type, path) : mcp_refused(m, type);
 }
 

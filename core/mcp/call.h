@@ -14,6 +14,8 @@ struct ss_text mcp_output_type(const struct spec *spec);
 
 /* The result for m->err: what went wrong is the model's to read and correct. */
 enum rpc_code mcp_refused(struct mcp *m, struct ss_text type);
+/* The result for a tool that was ended at a limit, with what it had written. */
+enum rpc_code mcp_ended(struct mcp *m, struct ss_text type);
 /* The result for m->result, of a tool of the page at path. */
 enum rpc_code mcp_ran(struct mcp *m, struct ss_text type, const char *path);
 

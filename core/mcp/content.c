@@ -33,36 +33,172 @@ text_block(struct mcp *m, struct ss_text text)
 	buf_char(m->out, '}');
 }
 
+/* -------------------------------------------------------------- the cut -- */
+
+/* Of what an event holds: for the rest of the message, and for text blocks. */
+#define REST_BYTES 8192
+#define CONTENT_BYTES ((size_t)64 << 10)
+
+/* What a tool wrote, as far as it is told. */
+struct shown {
+	struct ss_text out, err;
+	size_t size; /* as JSON strings */
+	bool cut;
+};
+
+/* For the output alone. */
+static size_t
+room(const struct mcp *m)
+{
+	size_t used = m->out->len + REST_BYTES;
+
+	if (m->event_max == 0)
+		return SIZE_MAX;
+	return used < m->event_max ? m->event_max - used : 0;
+}
+
+/* Stderr leaves stdout at least three quarters. */
+static struct shown
+fit(struct ss_text out, struct ss_text err, size_t most)
+{
+	struct shown s = { .out = out, .err = err };
+	size_t n, of_out, of_err;
+
+	json_fit(out.data, out.len, SIZE_MAX, &of_out);
+	json_fit(err.data, err.len, SIZE_MAX, &of_err);
+	s.cut = most < of_out || most - of_out < of_err;
+	if (s.cut) {
+		n = most > of_out ? most - of_out : 0;
+		s.err.len = json_fit(err.data, err.len,
+			n > most / 4 ? n : most / 4, &of_err);
+		n = most > of_err ? most - of_err : 0;
+		s.out.len = json_fit(out.data, out.len, n, &of_out);
+	}
+	s.size = of_out + of_err;
+	return s;
+}
+
+/*
+ * The output is told twice, as text and as structure.  Where that is more than
+ * an event may hold, the structure keeps as much as there is room for, and the
+ * text is cut to what is left.
+ */
 static void
-structured(struct mcp *m, struct ss_text out, struct ss_text err, int code)
+fit_both(const struct mcp *m, struct ss_text out, struct ss_text err,
+	struct shown *text, struct shown *structure)
+{
+	size_t most = room(m);
+
+	*structure = *text = fit(out, err, most);
+	if (!text->cut && text->size <= most / 2)
+		return;
+	*structure =
+		fit(out, err, most > CONTENT_BYTES ? most - CONTENT_BYTES : 0);
+	*text = fit(
+		out, err, most > structure->size ? most - structure->size : 0);
+}
+
+static void
+cut_block(struct mcp *m, const struct shown *s, size_t whole, bool elsewhere)
+{
+	struct buf line = BUF_INIT(256);
+
+	if (!s->cut)
+		return;
+	buf_printf(&line, "[cut: these are %zu of %zu bytes; %s]",
+		s->out.len + s->err.len, whole,
+		elsewhere ? "structuredContent has all"
+			  : "ask for less: a limit, a filter, a range");
+	text_block(m, buf_view(&line));
+	buf_release(&line);
+}
+
+static void
+structured(struct mcp *m, const struct shown *s, int code)
 {
 	mcp_key(m, "structuredContent");
 	buf_text(m->out, "{\"stdout\":");
-	json_string(m->out, out.data, out.len);
+	json_string(m->out, s->out.data, s->out.len);
 	buf_text(m->out, ",\"stderr\":");
-	json_string(m->out, err.data, err.len);
-	buf_printf(m->out, ",\"returncode\":%d}", code);
+	json_string(m->out, s->err.data, s->err.len);
+	buf_printf(m->out, ",\"returncode\":%d%s}", code,
+		s->cut ? ",\"truncated\":true" : "");
+}
+
+/* ------------------------------------------------------------ the output -- */
+
+/* status: a last line about how it ended; "": none. */
+static void
+text_blocks(struct mcp *m, const struct shown *s, size_t whole, bool elsewhere,
+	struct ss_text status)
+{
+	if (s->out.len > 0 || (s->err.len == 0 && status.len == 0))
+		text_block(m, s->out);
+	if (s->err.len > 0)
+		text_block(m, s->err);
+	cut_block(m, s, whole, elsewhere);
+	if (status.len > 0)
+		text_block(m, status);
+}
+
+static void
+texts(struct mcp *m, struct ss_text out, struct ss_text err, int code,
+	bool has_structure, struct ss_text status)
+{
+	size_t whole = out.len + err.len;
+	struct shown text, structure;
+
+	if (has_structure)
+		fit_both(m, out, err, &text, &structure);
+	else
+		text = fit(out, err, room(m));
+	mcp_key(m, "content");
+	buf_char(m->out, '[');
+	text_blocks(m, &text, whole, has_structure && !structure.cut, status);
+	buf_char(m->out, ']');
+	if (has_structure)
+		structured(m, &structure, code);
+}
+
+static enum rpc_code
+is_error(struct mcp *m, bool error)
+{
+	mcp_key(m, "isError");
+	buf_text(m->out, error ? "true" : "false");
+	return RPC_OK;
+}
+
+/* The reason is the last of what stderr says. */
+static enum rpc_code
+failed(struct mcp *m, struct ss_text type, struct ss_text out,
+	struct ss_text err)
+{
+	struct buf reason =
+		BUF_INIT(sizeof(m->err.message) + sizeof(m->err.hint) + 2);
+
+	buf_text(&reason, m->err.message);
+	if (m->err.hint[0] != '\0')
+		buf_printf(&reason, "\n%s", m->err.hint);
+	texts(m, out, call_stderr(&m->site->arena, err, buf_view(&reason)), 1,
+		type.len == 0, TEXT(""));
+	buf_release(&reason);
+	return is_error(m, true);
 }
 
 enum rpc_code
 mcp_refused(struct mcp *m, struct ss_text type)
 {
-	struct buf text =
-		BUF_INIT(sizeof(m->err.message) + sizeof(m->err.hint) + 2);
+	return failed(m, type, TEXT(""), TEXT(""));
+}
 
-	buf_text(&text, m->err.message);
-	if (m->err.hint[0] != '\0')
-		buf_printf(&text, "\n%s", m->err.hint);
-	mcp_key(m, "content");
-	buf_char(m->out, '[');
-	text_block(m, buf_view(&text));
-	buf_char(m->out, ']');
-	if (type.len == 0)
-		structured(m, TEXT(""), buf_view(&text), 1);
-	mcp_key(m, "isError");
-	buf_text(m->out, "true");
-	buf_release(&text);
-	return RPC_OK;
+enum rpc_code
+mcp_ended(struct mcp *m, struct ss_text type)
+{
+	const struct ss_result *r = &m->result;
+
+	/* Half an image is of no use to anybody. */
+	return type.len > 0 ? mcp_refused(m, type)
+			    : failed(m, type, r->out, r->err);
 }
 
 /* Blocks that the tool wrote itself: a JSON list of objects with a type. */
@@ -123,40 +259,54 @@ binary_block(struct mcp *m, struct ss_text type, const char *path)
 }
 
 static void
-text_blocks(struct mcp *m)
+ran_texts(struct mcp *m, struct ss_text type)
 {
 	const struct ss_result *r = &m->result;
 	struct buf line = BUF_INIT(256);
 
-	if (r->out.len > 0 || (r->err.len == 0 && r->returncode == 0))
-		text_block(m, r->out);
-	if (r->err.len > 0)
-		text_block(m, r->err);
 	if (r->returncode != 0) {
 		buf_printf(&line, "exit status %d", r->returncode);
 		if (r->limit != NULL)
 			buf_printf(&line, " (limit: %s)", r->limit);
-		text_block(m, buf_view(&line));
 	}
+	texts(m, r->out, r->err, r->returncode, type.len == 0, buf_view(&line));
 	buf_release(&line);
+}
+
+/* Blocks of another kind; false: they are none, or too large for an event. */
+static bool
+ran_blocks(struct mcp *m, struct ss_text type, const char *path)
+{
+	size_t start = m->out->len, most = room(m);
+	bool own = text_is(type, CONTENT_TYPE), good = true;
+
+	mcp_key(m, "content");
+	buf_char(m->out, '[');
+	if (own)
+		good = own_blocks(m, m->result.out);
+	else
+		binary_block(m, type, path);
+	buf_char(m->out, ']');
+	if (good && m->out->len - start <= most)
+		return true;
+	m->out->len = start;
+	if (good)
+		error_set(&m->err, SS_OUTPUT_TOO_LARGE,
+			"the tool ran; its output of %zu bytes is too large "
+			"for an event: call it without a progressToken",
+			m->result.out.len);
+	return false;
 }
 
 enum rpc_code
 mcp_ran(struct mcp *m, struct ss_text type, const char *path)
 {
-	const struct ss_result *r = &m->result;
+	bool plain = type.len == 0 || m->result.returncode != 0;
 
-	mcp_key(m, "content");
-	buf_char(m->out, '[');
-	if (type.len == 0 || r->returncode != 0 ||
-		(text_is(type, CONTENT_TYPE) && !own_blocks(m, r->out)))
-		text_blocks(m);
-	else if (!text_is(type, CONTENT_TYPE))
-		binary_block(m, type, path);
-	buf_char(m->out, ']');
-	if (type.len == 0)
-		structured(m, r->out, r->err, r->returncode);
-	mcp_key(m, "isError");
-	buf_text(m->out, r->returncode != 0 ? "true" : "false");
-	return RPC_OK;
+	if (plain || !ran_blocks(m, type, path)) {
+		if (m->err.code == SS_OUTPUT_TOO_LARGE)
+			return mcp_refused(m, type);
+		ran_texts(m, type);
+	}
+	return is_error(m, m->result.returncode != 0);
 }

@@ -28,6 +28,7 @@ struct mcp {
 	/* Notifications go here; NULL: there is no way to send any. */
 	bool (*notify)(void *ctx, const char *message, size_t len);
 	void *notify_ctx;
+	size_t event_max; /* of the answer, when it is an event; 0: none */
 
 	struct buf *out;         /* the answer */
 	const char *result_type; /* "complete" */
@@ -108,6 +109,8 @@ void mcp_field(struct mcp *m, const struct part *p);
 void mcp_output_schema(struct mcp *m);
 void mcp_annotations(
 	struct mcp *m, const struct page *page, const struct spec *spec);
+/* The same for powers that are known, as far as the sandbox enforces them. */
+void mcp_annotate(struct mcp *m, bool writes, bool reaches);
 
 /* mcp_progress.c: call_run, with news of it where the request asks for them. */
 enum ss_err mcp_run(struct mcp *m, struct call *job);

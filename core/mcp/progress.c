@@ -10,6 +10,7 @@
 
 #define HEARTBEAT_MS 10000
 #define SPACING_MS 50 /* a tool that writes without pause is told this often */
+#define TICK_MS 200   /* so late at most is the last line of a burst */
 #define LINE_MAX 200
 
 struct progress {
@@ -17,6 +18,8 @@ struct progress {
 	const struct rpc_value *token;
 	struct buf out[2]; /* what the tool wrote, by stream */
 	size_t told_err;   /* of its stderr */
+	size_t told;       /* of both */
+	bool spoke;        /* the tool, and that was told */
 	uint64_t started_ms, told_ms;
 	uint64_t value; /* milliseconds; must rise each time */
 };
@@ -41,6 +44,19 @@ last_line(struct progress *p)
 		utf8_cut(b->data + start, end - start, LINE_MAX) };
 }
 
+static size_t
+written(const struct progress *p)
+{
+	return p->out[0].len + p->out[1].len;
+}
+
+/* Has the tool written since it was last told? */
+static bool
+has_news(const struct progress *p)
+{
+	return written(p) > p->told;
+}
+
 static void
 tell(struct progress *p)
 {
@@ -50,6 +66,8 @@ tell(struct progress *p)
 
 	p->value = value > p->value ? value : p->value + 1;
 	p->told_ms = now;
+	p->told = written(p);
+	p->spoke = p->told > 0;
 	buf_text(&text,
 		"{\"jsonrpc\":\"2.0\",\"method\":"
 		"\"notifications/progress\",\"params\":{"
@@ -71,9 +89,12 @@ watch(void *ctx, int stream, const char *data, size_t len)
 {
 	struct progress *p = ctx;
 
+	uint64_t silent_ms = clock_ms() - p->told_ms;
+
 	if (stream > 0)
 		buf_add(&p->out[stream - 1], data, len);
-	if (stream == 0 || clock_ms() - p->told_ms >= SPACING_MS)
+	if (silent_ms >= HEARTBEAT_MS ||
+		(has_news(p) && (!p->spoke || silent_ms >= SPACING_MS)))
 		tell(p);
 }
 
@@ -100,12 +121,12 @@ run_watched(struct mcp *m, struct call *job, const struct rpc_value *token)
 
 	job->output = watch;
 	job->output_ctx = &p;
-	job->tick_ms = HEARTBEAT_MS;
+	job->tick_ms = TICK_MS;
 	tell(&p);
 	code = call_run(m->site, job, &stage, &m->result, &m->err);
 	job->output = NULL;
 	job->output_ctx = NULL;
-	if (code == SS_OK &&
+	if ((code == SS_OK || call_was_ended(code)) &&
 		(!keep(m, &p.out[0], &m->result.out) ||
 			!keep(m, &p.out[1], &m->result.err)))
 		code = error_memory(&m->err);

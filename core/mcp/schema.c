@@ -183,7 +183,9 @@ mcp_output_schema(struct mcp *m)
 		"{\"type\":\"object\",\"properties\":{"
 		"\"stdout\":{\"type\":\"string\"},"
 		"\"stderr\":{\"type\":\"string\"},"
-		"\"returncode\":{\"type\":\"integer\"}},"
+		"\"returncode\":{\"type\":\"integer\"},"
+		"\"truncated\":{\"type\":\"boolean\",\"description\":"
+		"\"The output was longer\"}},"
 		"\"required\":[\"stdout\",\"stderr\",\"returncode\"]}");
 }
 
@@ -208,25 +210,43 @@ powers(const struct page *page, size_t index, bool *writes, bool *reaches)
 		page->rights.tools[index].ask.http;
 }
 
-/*
- * Not what the author promises but what the sandbox lets happen: a tool that
- * cannot write and reach nothing is read-only whatever its program does.
- * Without a sandbox nothing is promised.
- */
-void
-mcp_annotations(struct mcp *m, const struct page *page, const struct spec *spec)
+/* The level that tools of this site run at. */
+static enum sandbox_level
+level(const struct mcp *m)
 {
-	bool walls = strcmp(m->site->config.sandbox.mode, "off") != 0;
-	bool writes, reaches;
+	struct sandbox_plan *plan = &m->site->plan;
 
-	powers(page, (size_t)(spec - page->front.specs), &writes, &reaches);
-	writes |= !walls;
-	reaches |= !walls;
+	if (m->site->worker)
+		return sandbox_self()->level;
+	return plan->decided ? plan->level : sandbox_decide(plan);
+}
+
+void
+mcp_annotate(struct mcp *m, bool writes, bool reaches)
+{
+	enum sandbox_level held = level(m);
+
+	/* Landlock has no right for chmod(2), utimensat(2) and the like. */
+	writes |= reaches || held != SANDBOX_STRICT;
+	reaches |= held < SANDBOX_LANDLOCK;
 	mcp_key(m, "annotations");
 	buf_printf(m->out,
 		"{\"readOnlyHint\":%s,\"destructiveHint\":%s,"
 		"\"openWorldHint\":%s}",
-		!writes && !reaches ? "true" : "false",
-		writes || reaches ? "true" : "false",
+		writes ? "false" : "true", writes ? "true" : "false",
 		reaches ? "true" : "false");
+}
+
+/*
+ * What the sandbox lets a tool do, whatever its author promises.  A tool that
+ * a person has to agree to is never announced as harmless: clients run those
+ * that are without asking.
+ */
+void
+mcp_annotations(struct mcp *m, const struct page *page, const struct spec *spec)
+{
+	bool writes, reaches;
+
+	powers(page, (size_t)(spec - page->front.specs), &writes, &reaches);
+	mcp_annotate(m, writes || spec->confirm, reaches);
 }

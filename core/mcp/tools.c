@@ -51,8 +51,6 @@ write_tool(struct mcp *m, const struct catalog_page *listed,
 static void
 write_run_tool(struct mcp *m)
 {
-	bool walls = strcmp(m->site->config.sandbox.mode, "off") != 0;
-
 	buf_text(m->out, "{\"name\":\"" MCP_RUN_TOOL "\"");
 	mcp_text(m, "title", "Run a command that a page allows");
 	mcp_text(m, "description",
@@ -74,14 +72,9 @@ write_run_tool(struct mcp *m)
 		"\"required\":[\"page\",\"command\"],"
 		"\"additionalProperties\":false}");
 	mcp_output_schema(m);
-	mcp_key(m, "annotations");
-	buf_printf(m->out,
-		"{\"readOnlyHint\":false,\"destructiveHint\":true,"
-		"\"openWorldHint\":%s}}",
-		walls && m->site->grant.network == NETWORK_OFF &&
-				!m->site->grant.http
-			? "false"
-			: "true");
+	mcp_annotate(m, true,
+		m->site->grant.network != NETWORK_OFF || m->site->grant.http);
+	buf_char(m->out, '}');
 }
 
 /* Those of a page that come now; the page is opened for the first. */

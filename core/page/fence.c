@@ -149,3 +149,23 @@ fence_next(struct fence_scan *s, struct fence_block *out)
 	}
 	return false;
 }
+
+bool
+fence_next_line(struct fence_scan *s, struct ss_text *out)
+{
+	struct fence open;
+	struct line l;
+
+	if (!next_line(s, &l))
+		return false;
+	*out = (struct ss_text){ l.data, l.len };
+	if (opens_comment(&l)) {
+		skip_comment(s, l);
+		out->len = 0;
+	} else if (opens(&l, &open)) {
+		while (next_line(s, &l) && !closes(&l, &open))
+			;
+		out->len = 0;
+	}
+	return true;
+}

@@ -22,5 +22,10 @@ struct fence_scan {
 
 /* The next component; false: no more. */
 bool fence_next(struct fence_scan *scan, struct fence_block *out);
+/*
+ * The next line that is in no fence and no comment, without its break; empty
+ * in place of each of those.  False: no more.
+ */
+bool fence_next_line(struct fence_scan *scan, struct ss_text *out);
 
 #endif

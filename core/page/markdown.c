@@ -14,12 +14,12 @@
 #include <strings.h>
 
 #include "base/arena.h"
+#include "page/heading.h"
 #include "wire/escape.h"
 
-#define MAILS_MAX 256
-#define COLUMNS_MAX 64
 #define IDS_MAX 500
 #define ID_BYTES_MAX 64
+#define HEADING_BYTES_MAX 1024
 #define BLOCK_MAX 65536 /* more than the arena takes for a small piece */
 #define OPTIONS (CMARK_OPT_DEFAULT | CMARK_OPT_VALIDATE_UTF8)
 
@@ -84,42 +84,114 @@ struct work {
 };
 
 /*
- * The library looks through the rest of the text for every '@' again, and
- * fills every row of a table up to its last column.
+ * What the library needs a quadratic time for, found in one pass: texts of
+ * people stay far below these.  What is left is held by render's budget.
  */
-static bool
-has_many_mails(struct ss_text text)
-{
-	const char *p = text.data, *end = p + text.len;
-	size_t count = 0;
+#define MAILS_MAX 256
+#define COLUMNS_MAX 64
+#define PIPES_MAX 256
+#define WORD_MAX 1024
+#define OPEN_MAX 256
+#define ABOVE_MAX ((uint64_t)16384 * 16384)
 
-	while (p < end && (p = memchr(p, '@', (size_t)(end - p))) != NULL) {
-		count++;
-		p++;
-	}
-	return count > MAILS_MAX;
+struct cost {
+	size_t mails;      /* each '@' looks through the rest of the text */
+	bool long_address; /* an address is read anew from each of its bytes */
+	bool wide;         /* every row is filled up to the last column */
+	uint64_t above;    /* all lines above a table are read with each "|-" */
+	bool open;         /* each "<?" or "<!" looks for its end */
+};
+
+/* One paragraph, line by line, and one line, byte by byte. */
+struct scan {
+	struct ss_text text;
+	size_t at;
+	size_t paragraph, line, word; /* where they begin */
+	size_t pipes, columns;
+	bool divides;     /* nothing but what stands below a table's head */
+	bool address;     /* the word may hold one */
+	unsigned open[3]; /* "<?", "<![CDATA[", "<!A" without their ends */
+};
+
+static bool
+stands(const struct scan *s, const char *what)
+{
+	size_t n = strlen(what);
+
+	return s->text.len - s->at >= n &&
+		memcmp(s->text.data + s->at, what, n) == 0;
 }
 
-/* A line of nothing but "|---" makes a table as wide as it is. */
-static bool
-has_wide_table(struct ss_text text)
+static void
+end_word(struct scan *s, struct cost *cost)
 {
-	size_t columns = 0;
-	bool divides = true;
+	cost->long_address |= s->address && s->at - s->word > WORD_MAX;
+	s->word = s->at + 1;
+	s->address = false;
+}
 
-	for (size_t i = 0; i < text.len; i++) {
-		char c = text.data[i];
+static void
+end_line(struct scan *s, struct cost *cost)
+{
+	uint64_t above = s->at - s->paragraph;
+	bool blank = s->at == s->line;
 
-		if (c == '\n' || c == '\r') {
-			columns = 0;
-			divides = true;
-		} else if (c == '\0' || strchr("|:-+*> \t\v\f", c) == NULL) {
-			divides = false;
-		} else if (c == '|' && ++columns > COLUMNS_MAX && divides) {
-			return true;
-		}
+	cost->wide |= s->pipes > PIPES_MAX ||
+		(s->divides && s->columns > COLUMNS_MAX);
+	if (s->divides && !blank && s->line > s->paragraph)
+		cost->above += above * above;
+	if (blank) {
+		s->paragraph = s->at + 1;
+		memset(s->open, 0, sizeof(s->open));
 	}
-	return false;
+	s->line = s->at + 1;
+	s->pipes = s->columns = 0;
+	s->divides = true;
+}
+
+static void
+see_byte(struct scan *s, struct cost *cost)
+{
+	char c = s->text.data[s->at];
+	static const char *const opened[] = { "<?", "<![CDATA[", "<!" },
+				 *const closed[] = { "?>", "]]>", ">" };
+
+	if (c == '\0' || strchr("|:-+*> \t\v\f", c) == NULL)
+		s->divides = false;
+	if (c == '|') {
+		s->pipes++;
+		s->columns += s->divides;
+	}
+	cost->mails += c == '@';
+	s->address |= c == '@' || stands(s, "www.") || stands(s, "://");
+	for (size_t i = 0; i < ARRAY_LEN(opened); i++) {
+		if (stands(s, closed[i]))
+			s->open[i] = 0;
+		else if (stands(s, opened[i]) && ++s->open[i] > OPEN_MAX)
+			cost->open = true;
+	}
+}
+
+static struct cost
+cost_of(struct ss_text text)
+{
+	struct cost cost = { .mails = 0 };
+	struct scan s = { .text = text, .divides = true };
+
+	for (; s.at < text.len; s.at++) {
+		if (strchr(" \t\r\n", text.data[s.at]) != NULL)
+			end_word(&s, &cost);
+		if (text.data[s.at] == '\n' && s.at > 0 &&
+			text.data[s.at - 1] == '\r')
+			s.line++;
+		else if (text.data[s.at] == '\n' || text.data[s.at] == '\r')
+			end_line(&s, &cost);
+		else
+			see_byte(&s, &cost);
+	}
+	end_word(&s, &cost);
+	end_line(&s, &cost);
+	return cost;
 }
 
 static void
@@ -134,12 +206,14 @@ attach(cmark_parser *parser, const char *name)
 static cmark_node *
 parse(struct ss_text text, cmark_parser **parser)
 {
+	struct cost cost = cost_of(text);
+
 	cmark_gfm_core_extensions_ensure_registered();
 	*parser = cmark_parser_new_with_mem(OPTIONS, &allocator);
-	if (!has_wide_table(text))
+	if (!cost.wide && cost.above <= ABOVE_MAX)
 		attach(*parser, "table");
 	attach(*parser, "strikethrough");
-	if (!has_many_mails(text))
+	if (cost.mails <= MAILS_MAX && !cost.long_address)
 		attach(*parser, "autolink");
 	attach(*parser, "tasklist");
 	attach(*parser, "tagfilter");
@@ -509,10 +583,13 @@ show_all(struct work *w, cmark_node *document)
 	cmark_iter_free(iter);
 }
 
-static void
-show_plain(struct ss_text text, struct buf *out)
+void
+markdown_plain(struct ss_text text, struct buf *out)
 {
-	buf_text(out, "<pre class=\"plain\" tabindex=\"0\">");
+	buf_text(out,
+		"<p class=\"note\">The text takes too long to render: this "
+		"is its source.</p>\n"
+		"<pre class=\"plain\" tabindex=\"0\">");
 	escape_html(out, text.data, text.len);
 	buf_text(out, "</pre>\n");
 }
@@ -545,8 +622,9 @@ markdown_html(struct ss_text text, const char *base, struct buf *out)
 	arena_init(&arena, MARKDOWN_MEMORY_MAX);
 	memory = &arena;
 	starved = false;
-	if (text.len > MARKDOWN_BYTES_MAX || !render(text, &w, out))
-		show_plain(text, out);
+	if (text.len > MARKDOWN_BYTES_MAX || cost_of(text).open ||
+		!render(text, &w, out))
+		markdown_plain(text, out);
 	out->failed |= starved || w.scratch.failed;
 	buf_release(&w.scratch);
 	arena_release(&arena);
@@ -559,35 +637,50 @@ add_plain(struct buf *out, const char *text)
 	buf_text(out, text);
 }
 
+/* One heading of ours with this source, on one line. */
 static bool
-find_heading(struct ss_text text, struct buf *out)
+parse_heading(struct ss_text source, struct buf *out)
 {
 	cmark_parser *parser;
-	cmark_node *node;
+	cmark_node *document;
+	size_t len = 2;
+	char *line;
 
 	if (setjmp(out_of_memory) != 0)
 		return false;
-	node = cmark_node_first_child(parse(text, &parser));
-	while (node != NULL && cmark_node_get_type(node) != CMARK_NODE_HEADING)
-		node = cmark_node_next(node);
-	if (node == NULL)
-		return false;
-	add_text(out, node, add_plain);
+	line = take(1, source.len + 2);
+	memcpy(line, "# ", 2);
+	for (size_t i = 0; i < source.len; i++) {
+		bool blank = strchr(" \t\r\n", source.data[i]) != NULL;
+
+		if (!blank || line[len - 1] != ' ')
+			line[len++] = source.data[i];
+		if (blank)
+			line[len - 1] = ' ';
+	}
+	parser = cmark_parser_new_with_mem(OPTIONS, &allocator);
+	attach(parser, "strikethrough");
+	cmark_parser_feed(parser, line, len);
+	document = cmark_parser_finish(parser);
+	add_text(out, document, add_plain);
 	return true;
 }
 
 bool
 markdown_heading(struct ss_text text, struct buf *out)
 {
+	struct ss_text source;
 	struct arena arena;
 	bool found;
 
-	if (text.len > MARKDOWN_BYTES_MAX)
+	if (!heading_find(text, &source))
 		return false;
+	source.len = utf8_cut(source.data, source.len, HEADING_BYTES_MAX);
+	cmark_gfm_core_extensions_ensure_registered();
 	arena_init(&arena, MARKDOWN_MEMORY_MAX);
 	memory = &arena;
 	starved = false;
-	found = find_heading(text, out);
+	found = parse_heading(source, out);
 	out->failed |= starved;
 	arena_release(&arena);
 	memory = NULL;

@@ -25,7 +25,12 @@
  * Errors   stick in out, no others.
  */
 void markdown_html(struct ss_text text, const char *base, struct buf *out);
-/* Appends the plain text of the first heading; false: there is none. */
+/* Appends the text as it is, with a note that it could not be rendered. */
+void markdown_plain(struct ss_text text, struct buf *out);
+/*
+ * Appends the plain text of the first heading, of at most 1 KiB of source;
+ * false: there is none.  The cost is one pass over the text before it.
+ */
 bool markdown_heading(struct ss_text text, struct buf *out);
 
 #endif

@@ -434,7 +434,7 @@ enter_strict(struct birth *b)
 	if (sethostname("statespace", 10) < 0)
 		return step_fail(b->step, "set the host name");
 	if (!view_enter(&view, &b->keeps, b->step) || !become_account(b) ||
-		!enter_user_namespace(b))
+		!enter_user_namespace(b) || !view_hide_mounts(b->step))
 		return false;
 	forbid_namespaces(b);
 	fd_close(&b->proc);
@@ -576,6 +576,8 @@ start(const struct birth *b)
 		flags |= OWN_NAMESPACES;
 		if (b->keeps & KEEP_NETWORK)
 			flags &= ~(unsigned long)CLONE_NEWNET;
+		if (b->keeps & KEEP_PROC) /* /proc/PID/cgroup: from here on */
+			flags |= CLONE_NEWCGROUP;
 		if (!b->plan->drop)
 			flags |= CLONE_NEWUSER;
 	}

@@ -785,6 +785,26 @@ pivot(int root, struct step *s)
 	return true;
 }
 
+/* A detached copy of the view; -1: not needed. */
+static int copy = -1;
+
+static bool
+copy_view(struct step *s)
+{
+	fd_close(&copy);
+	copy = (int)syscall(SYS_open_tree, AT_FDCWD, "/",
+		OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+	return copy >= 0 || step_fail(s, "copy the view");
+}
+
+/* The copy lives as long as its descriptor, which stays open. */
+bool
+view_hide_mounts(struct step *s)
+{
+	return copy < 0 || (fchdir(copy) == 0 && chroot(".") == 0) ||
+		step_fail(s, "enter the copy of the view");
+}
+
 bool
 view_enter(const struct view_plan *p, unsigned *keeps, struct step *s)
 {
@@ -799,7 +819,7 @@ view_enter(const struct view_plan *p, unsigned *keeps, struct step *s)
 	done = add_system(root, s) && add_etc(root, p, *keeps, s) &&
 		add_site(root, p, s) && add_grants(root, p, *keeps, s) &&
 		cover_loaders(root, s) && add_scratch(root, p, s) &&
-		pivot(root, s);
+		pivot(root, s) && (!(*keeps & KEEP_PROC) || copy_view(s));
 out:
 	fd_close(&root);
 	umask(before);

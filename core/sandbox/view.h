@@ -43,6 +43,15 @@ struct view_plan {
  * KEEP_PROC when /proc cannot be mounted here.  The working directory is "/".
  */
 bool view_enter(const struct view_plan *plan, unsigned *keeps, struct step *s);
+/*
+ * Moves this process's root into a detached copy of the view, when view_enter
+ * kept KEEP_PROC.  /proc/PID/mountinfo, mounts and mountstats list the mounts
+ * of the namespace that the root leads to, each with its path beneath its file
+ * system, which is the site's on the host; from the copy it leads to none.
+ * After the last user namespace: unshare(2) refuses one to a process that
+ * called chroot(2).
+ */
+bool view_hide_mounts(struct step *s);
 
 /*
  * Do the copies (loader.h) still lie over the loaders?  The kernel takes one

@@ -371,3 +371,26 @@ call_run(struct ss_site *site, const struct call *call, const char **stage,
 	}
 	return code;
 }
+
+bool
+call_was_ended(enum ss_err code)
+{
+	return code == SS_TIMEOUT || code == SS_OUTPUT_TOO_LARGE;
+}
+
+struct ss_text
+call_stderr(struct arena *arena, struct ss_text err, struct ss_text reason)
+{
+	bool breaks = err.len > 0 && err.data[err.len - 1] != '\n';
+	size_t len = err.len + breaks + reason.len;
+	char *all = arena_alloc(arena, len + 1);
+
+	if (all == NULL)
+		return reason;
+	if (err.len > 0)
+		memcpy(all, err.data, err.len);
+	if (breaks)
+		all[err.len] = '\n';
+	memcpy(all + err.len + breaks, reason.data, reason.len + 1);
+	return (struct ss_text){ all, len };
+}

@@ -33,4 +33,13 @@ struct call {
 enum ss_err call_run(struct ss_site *site, const struct call *call,
 	const char **stage, struct ss_result *result, struct ss_error *err);
 
+/* Was the tool ended at a limit?  Then the result has its output so far. */
+bool call_was_ended(enum ss_err code);
+/*
+ * The stderr of such a tool with the reason as its last lines, in the arena;
+ * the reason alone when memory ran out.
+ */
+struct ss_text
+call_stderr(struct arena *arena, struct ss_text err, struct ss_text reason);
+
 #endif

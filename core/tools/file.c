@@ -2,10 +2,7 @@
 /* Beneath one directory: opening, and the tools that look: read, stat, ls. */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/fdio.h"
@@ -17,7 +14,6 @@ enum ss_err
 tool_path_check(const char *path, struct ss_error *err)
 {
 	const char *at = path;
-	bool hidden = false;
 	size_t n;
 
 	if (path[0] == '/')
@@ -29,11 +25,11 @@ tool_path_check(const char *path, struct ss_error *err)
 		if (n == 2 && memcmp(at, "..", 2) == 0)
 			return error_set(err, SS_PATH_REFUSED,
 				"a path must not climb with \"..\"");
-		hidden |= n > 1 && at[0] == '.';
 	}
-	return hidden ? error_set(err, SS_NOT_FOUND,
-				"entries that begin with a dot are not seen")
-		      : SS_OK;
+	return root_hides(path) ? error_set(err, SS_NOT_FOUND,
+					  "entries that begin with a dot are "
+					  "not seen")
+				: SS_OK;
 }
 
 enum ss_err
@@ -70,64 +66,24 @@ tool_failed(int number, const char *path, const char *what, struct ss_error *e)
 	}
 }
 
-/*
- * Where there is no openat2, the walk of the site's root; it follows the last
- * link too, so that a name which may be one is opened in its directory.
- */
-static int
-open_walking(int dir, const char *path, int flags)
-{
-	const struct root root = { .fd = dir, .walk = true };
-	const char *slash = strrchr(path, '/');
-	const char *name = slash != NULL ? slash + 1 : path;
-	size_t len = slash != NULL ? (size_t)(slash - path) : 0;
-	bool by_name = (flags & O_NOFOLLOW) && name[0] != '\0';
-	char folder[PATH_MAX];
-	int fd = -1, below;
-
-	if (len >= sizeof(folder)) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	memcpy(folder, path, len);
-	folder[len] = '\0';
-	switch (root_open_at(&root, by_name ? folder : path,
-		by_name ? O_PATH | O_DIRECTORY : flags & ~O_NOFOLLOW, &fd,
-		NULL)) {
-	case SS_OK: break;
-	case SS_PATH_REFUSED: errno = EXDEV; return -1;
-	case SS_NOT_FOUND: errno = ENOENT; return -1;
-	default: errno = EIO; return -1;
-	}
-	if (!by_name)
-		return fd;
-	below = openat(fd, name, flags | O_CLOEXEC);
-	fd_close(&fd);
-	return below;
-}
-
 /* -1 and errno. */
 int
 tool_open_beneath(int dir, const char *path, int flags)
 {
-	struct open_how how = {
-		.flags = (uint64_t)(flags | O_CLOEXEC),
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
-	};
-	int fd = -1;
+	const struct root root = { .fd = dir };
+	int fd, number = root_find(&root, path, flags, &fd);
 
-	/* openat2 takes no more flags beside O_PATH. */
-	if (!(flags & O_PATH))
-		how.flags |= O_NONBLOCK | O_NOCTTY;
-	if (path[0] == '\0')
-		path = ".";
-	/* A rename or mount anywhere may disturb a link with ".." in it. */
-	for (int tries = 0; tries < 100; tries++) {
-		fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
-		if (fd >= 0 || errno != EAGAIN)
-			break;
-	}
-	return fd < 0 && errno == ENOSYS ? open_walking(dir, path, flags) : fd;
+	if (number != 0)
+		errno = number;
+	return fd;
+}
+
+bool
+tool_leads_hidden(int dir, const char *path)
+{
+	const struct root root = { .fd = dir };
+
+	return root_leads_hidden(&root, path);
 }
 
 enum ss_err
@@ -279,6 +235,8 @@ tool_stat(
 		return code;
 	}
 	fd_close(&fd);
+	if (S_ISLNK(st.st_mode) && tool_leads_hidden(dir, path))
+		return tool_failed(ENOENT, path, "look at", err);
 	*out = (struct tool_stat){
 		.size = S_ISDIR(st.st_mode) ? 0 : (uint64_t)st.st_size,
 		.type = S_ISDIR(st.st_mode)   ? "directory"
@@ -295,6 +253,20 @@ tool_stat(
 
 /* -------------------------------------------------------------------- ls */
 
+/* A link to a dot entry is not there, as the dot entry is not. */
+static bool
+is_seen(struct arena *arena, int dir, const char *path,
+	const struct tool_entry *entry)
+{
+	const char *below;
+
+	if (entry->type != ENTRY_LINK)
+		return true;
+	below = arena_printf(
+		arena, "%s%s%s", path, path[0] != '\0' ? "/" : "", entry->name);
+	return below != NULL && !tool_leads_hidden(dir, below);
+}
+
 enum ss_err
 tool_ls(struct arena *arena, int dir, const char *path, size_t most,
 	struct tool_names *out, struct ss_error *err)
@@ -310,13 +282,21 @@ tool_ls(struct arena *arena, int dir, const char *path, size_t most,
 	code = tool_entries(arena, &fd, &list, err);
 	if (code != SS_OK)
 		return code;
-	out->truncated = list.count > most || list.truncated;
-	out->count = list.count < most ? list.count : most;
-	out->items = arena_array(arena, out->count + 1, sizeof(*out->items));
-	for (size_t i = 0; out->items != NULL && i < out->count; i++) {
-		out->items[i] = arena_printf(arena, "%s%s", list.items[i].name,
-			list.items[i].type == ENTRY_DIR ? "/" : "");
-		if (out->items[i] == NULL)
+	out->truncated = list.truncated;
+	out->items =
+		arena_array(arena, (list.count < most ? list.count : most) + 1,
+			sizeof(*out->items));
+	for (size_t i = 0; out->items != NULL && i < list.count; i++) {
+		const struct tool_entry *entry = &list.items[i];
+
+		if (!is_seen(arena, dir, path, entry))
+			continue;
+		out->truncated |= out->count == most;
+		if (out->count == most)
+			break;
+		out->items[out->count] = arena_printf(arena, "%s%s",
+			entry->name, entry->type == ENTRY_DIR ? "/" : "");
+		if (out->items[out->count++] == NULL)
 			return error_memory(err);
 	}
 	return out->items != NULL ? SS_OK : error_memory(err);

@@ -83,6 +83,8 @@ last_part(struct walk *w, const char *path, enum tool_entry_type type)
 {
 	if (w->only_dirs && type != ENTRY_DIR && !is_dir(w, path))
 		return SS_OK;
+	if (type == ENTRY_LINK && tool_leads_hidden(w->root, path))
+		return SS_OK;
 	return found(w, path);
 }
 
@@ -105,7 +107,7 @@ step_text(struct walk *w, struct spot at, struct ss_text part, const char *rest)
 	if (fd < 0)
 		return SS_OK;
 	fd_close(&fd);
-	return last_part(w, path, ENTRY_OTHER);
+	return last_part(w, path, ENTRY_LINK); /* it may be one */
 }
 
 /* One entry of a directory, against a part that is no text. */

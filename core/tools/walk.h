@@ -21,7 +21,12 @@ struct tool_entries {
 /* Takes *fd, also when it fails. */
 enum ss_err tool_entries(struct arena *arena, int *fd, struct tool_entries *out,
 	struct ss_error *err);
-/* openat2 beneath dir, close-on-exec and non-blocking; -1 and errno. */
+/*
+ * root_find beneath dir: links stay beneath it and name no dot entry.
+ * Close-on-exec and non-blocking; -1 and errno.
+ */
 int tool_open_beneath(int dir, const char *path, int flags);
+/* Does a link in path name a dot entry?  Then nothing is there. */
+bool tool_leads_hidden(int dir, const char *path);
 
 #endif

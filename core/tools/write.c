@@ -16,6 +16,7 @@
 
 /* A file to be written: its directory, held open, and its name there. */
 struct target {
+	int root; /* what path is beneath; the caller's */
 	int dir;
 	const char *path, *name;
 	char part[64]; /* the new file's name until it is whole */
@@ -31,7 +32,9 @@ target_open(struct target *t, int dir, const char *path, struct ss_error *err)
 	enum ss_err code = tool_path_check(path, err);
 	char folder[4096];
 
-	*t = (struct target){ .dir = -1, .path = path, .mode = 0644 };
+	*t = (struct target){
+		.root = dir, .dir = -1, .path = path, .mode = 0644
+	};
 	t->name = slash != NULL ? slash + 1 : path;
 	if (code != SS_OK)
 		return code;
@@ -54,6 +57,8 @@ target_look(struct target *t, bool new_only, struct ss_error *err)
 			? SS_OK
 			: tool_failed(errno, t->path, "write", err);
 	}
+	if (S_ISLNK(t->old.st_mode) && tool_leads_hidden(t->root, t->path))
+		return tool_failed(ENOENT, t->path, "write", err);
 	if (S_ISLNK(t->old.st_mode))
 		return error_set(err, SS_PATH_REFUSED,
 			"%s is a link: write to what it names", t->path);

@@ -447,3 +447,30 @@ json_string(struct buf *out, const char *data, size_t len)
 	}
 	return buf_char(out, '"');
 }
+
+size_t
+json_fit(const char *data, size_t len, size_t room, size_t *used)
+{
+	struct buf one = BUF_INIT(16);
+	size_t i = 0, n, cost;
+
+	*used = 2; /* the quotes */
+	while (i < len) {
+		n = cost = plain_run(data + i, len - i);
+		if (n > 0 && *used < room && cost > room - *used)
+			n = cost = room - *used;
+		if (n == 0 && (unsigned char)data[i] >= 0x80)
+			n = cost = utf8_sequence(data + i, len - i);
+		if (n == 0) {
+			buf_clear(&one);
+			n = add_special(&one, data + i, len - i);
+			cost = one.len;
+		}
+		if (*used + cost > room)
+			break;
+		*used += cost;
+		i += n;
+	}
+	buf_release(&one);
+	return i;
+}

@@ -22,5 +22,10 @@
 enum ss_err json_check(const char *text, size_t len, struct ss_error *err);
 /* A JSON string with quotes; what is not UTF-8 becomes U+FFFD. */
 bool json_string(struct buf *out, const char *data, size_t len);
+/*
+ * The longest beginning of data, of whole characters, whose JSON string is at
+ * most room bytes, quotes included; *used is the size of that string.
+ */
+size_t json_fit(const char *data, size_t len, size_t room, size_t *used);
 
 #endif

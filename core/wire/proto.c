@@ -528,10 +528,13 @@ proto_result(struct buf *out, struct ss_text stdout_text,
 }
 
 bool
-proto_error(struct buf *out, const struct ss_error *err)
+proto_ended(struct buf *out, struct ss_text stdout_text,
+	struct ss_text stderr_text, const struct ss_error *err)
 {
-	buf_text(out, "{\"stdout\": \"\", ");
-	add_member(out, "stderr", err->message);
+	buf_text(out, "{\"stdout\": ");
+	json_string(out, stdout_text.data, stdout_text.len);
+	buf_text(out, ", \"stderr\": ");
+	json_string(out, stderr_text.data, stderr_text.len);
 	buf_text(out, ", \"returncode\": 1, \"error\": {");
 	add_member(out, "code", ss_err_code(err->code));
 	buf_text(out, ", ");
@@ -540,4 +543,10 @@ proto_error(struct buf *out, const struct ss_error *err)
 	add_member(out, "hint", err->hint);
 	buf_text(out, "}}");
 	return buf_ok(out);
+}
+
+bool
+proto_error(struct buf *out, const struct ss_error *err)
+{
+	return proto_ended(out, TEXT(""), text_of(err->message), err);
 }

@@ -5,6 +5,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
+use JSON::PP ();
 use Statespace::Attack;
 use Statespace::TestSite qw(slurp);
 use Test::More;
@@ -45,12 +46,28 @@ my @own = (
 		'cat /proc/{WPID}/cmdline && echo PWNED'] },
 );
 
+# What /proc tells of the host; Landlock mode grants none of it.
+my @told = (
+	{ id => 'prc-mounts', tool => ['sh', '-c', 'cd /proc && cat self/mountinfo '
+		. 'self/mounts self/mountstats mounts thread-self/mountinfo '
+		. 'thread-self/mounts self/task/*/mountinfo [0-9]*/mountinfo '
+		. '[0-9]*/task/*/mounts 2>/dev/null | grep -q . && echo PWNED'] },
+	{ id => 'prc-cgroup', tool => ['sh', '-c', 'for f in /proc/[0-9]*/cgroup; do '
+		. 'grep -q ":/[^/]" $f && echo PWNED; done'] },
+);
+for my $case (@told) {
+	$case->{policy} = { proc => JSON::PP::true };
+	$case->{roads} = [qw(strict exec cgi)];
+}
+$Statespace::Attack::no_wonder{'prc-cgroup'} =
+    'this test is in the first control group';
+
 # In Landlock mode it names every process of the account: run only where the
 # plain signals above were held.
 my @danger = ({ id => 'prc-kill-all', tool => ['sh', '-c', 'kill -9 -1; true'],
 	roads => ['strict', 'exec', 'cgi'] });
 
-Statespace::Attack::family(areas => ['proc'], own => [@own, @danger],
+Statespace::Attack::family(areas => ['proc'], own => [@own, @told, @danger],
 	without => ['prc-kill-all'], change => {
 		# An address that is there; and of others only one.
 		'prc-vmreadv-worker' => { control => ['perl', '-e',

@@ -286,6 +286,25 @@ sub test_confirm
 	return;
 }
 
+# What is announced is what the level enforces.
+sub test_annotations
+{
+	for my $mode ('landlock', 'off') {
+		local $ENV{STATESPACE_SANDBOX_MODE} = $mode;
+		start();
+		ask(1, 'tools/list');
+		my ($echo) = grep { $_->{name} eq 'echo' }
+		    @{ line()->{result}{tools} };
+		is_deeply([@{ $echo->{annotations} }{qw(readOnlyHint
+			destructiveHint)}], [JSON::PP::false, JSON::PP::true],
+			"$mode: no tool is read-only");
+		ok($echo->{annotations}{openWorldHint},
+			"$mode: it may reach anything") if $mode eq 'off';
+		is(finish(), 0, "$mode: the end");
+	}
+	return;
+}
+
 # The public address of a site, as one writes it.
 sub test_address
 {
@@ -315,6 +334,7 @@ test_beside();
 test_full();
 test_leaving();
 test_confirm();
+test_annotations();
 test_address();
 unlike(slurp($site->scratch . '/log', ''), qr/Sanitizer|runtime error/,
 	'no sanitizer has spoken');

@@ -89,10 +89,25 @@ with open(base + '/secret', 'w') as f:
     f.write('TOPSECRET')
 os.symlink(base + '/secret', root + '/out')
 os.symlink('a.txt', root + '/in')
+os.makedirs(root + '/.git/refs')
+for name in ('.git/config', '.git/refs/main', 'src/.env'):
+    with open(os.path.join(root, name), 'w') as f:
+        f.write('DOTSECRET\n')
+# Each leads to a dot entry, or below one; `chain` by way of others.
+os.symlink('.hidden', root + '/dot')
+os.symlink('src/.env', root + '/deep')
+os.symlink('.git', root + '/git')
+os.symlink('src/../git', root + '/chain')
+os.symlink('src', root + '/folder')
+os.symlink('nowhere', root + '/dangling')
 subprocess.run(['chmod', '-R', 'a+rwX', base], check=True)
 
-env = dict(os.environ, HTTPS_PROXY='http://proxy.example:3128', EMPTY='')
-w = Pipe('--root', root, env=env)
+conf = base + '/statespace.toml'
+with open(conf, 'w') as f:
+    f.write('[env]\nFROM_FILE = "of the file"\n')
+env = dict(os.environ, AMBIENT='SECRET', HTTPS_PROXY='http://no.example:1')
+w = Pipe('-c', conf, '-e', 'HTTPS_PROXY=http://proxy.example:3128',
+         '-e', 'EMPTY=', '--root', root, env=env)
 
 # ---- what the source's own tests say of framing
 same(w.ask(kind='ping'), {'kind': 'pong'}, 'ping is answered by pong')
@@ -175,6 +190,50 @@ same(w.ask(kind='stat', path='in')['is_symlink'], True, 'stat of a link')
 same(w.ask(kind='get_env', names=['HTTPS_PROXY', 'EMPTY', 'NOT_THERE_X']),
      {'kind': 'get_env', 'values': ['http://proxy.example:3128', '', None]},
      'get_env tells the unset from the empty')
+same(w.ask(kind='get_env', names=['FROM_FILE', 'AMBIENT', 'PATH', 'HOME']),
+     {'kind': 'get_env', 'values': ['of the file', None, None, None]},
+     '... and nothing that neither -e nor the configuration gives')
+
+# ---- links to dot entries: what is there is not seen
+for path in ('dot', 'deep', 'folder/.env', 'git/config', 'git/refs/main',
+             'chain/config', root + '/dot'):
+    for request in (dict(kind='read', path=path),
+                    dict(kind='read', path=path, max_bytes=0),
+                    dict(kind='read', path=path, max_bytes=9),
+                    dict(kind='write', path=path, content=[1]),
+                    dict(kind='edit', path=path, old_string='T',
+                         new_string='x'),
+                    dict(kind='stat', path=path)):
+        same(error(w.ask(**request)), 'io', '%s of %s, which is a dot entry' %
+             (request['kind'], path.replace(base, '')))
+for path in ('git', 'chain', 'git/refs'):
+    for request in (dict(kind='stat', path=path),
+                    dict(kind='write', path=path + '/new', content=[1]),
+                    dict(kind='glob', pattern='*', root=path),
+                    dict(kind='grep', pattern='SECRET', root=path)):
+        same(error(w.ask(**request)), 'io', '%s in %s, which is a dot '
+             'directory' % (request['kind'], path))
+for path in ('dot', 'git/config', 'chain/refs/main'):
+    same(error(w.ask(kind='grep', pattern='.', root=path)), 'io',
+         'grep in %s' % path)
+same(w.ask(kind='grep', pattern='DOTSECRET', root=root),
+     {'kind': 'grep', 'matches': []}, 'grep of everything finds none of it')
+same(w.ask(kind='glob', pattern='{dot,deep,git,chain}', root=root),
+     {'kind': 'glob', 'paths': []}, 'glob does not name such a link')
+same(w.ask(kind='glob', pattern='{git,chain}/**', root=root),
+     {'kind': 'glob', 'paths': []}, '... nor what is behind one')
+same(w.ask(kind='glob', pattern='[cdf]*', root=root),
+     {'kind': 'glob', 'paths': [root + '/dangling', root + '/folder']},
+     '... other links are named, also one that leads nowhere')
+same(w.ask(kind='stat', path='dangling')['is_symlink'], True,
+     'stat of a link that leads nowhere')
+same(w.ask(kind='read', path='folder/main.rs')['kind'], 'read',
+     'a link to a directory is followed')
+for name in ('.git/config', 'src/.env'):
+    with open(os.path.join(root, name)) as f:
+        same(f.read(), 'DOTSECRET\n', name + ' is as it was')
+same(sorted(os.listdir(root + '/.git')), ['config', 'refs'],
+     'nothing was made in a dot directory')
 
 # ---- what it does not do
 for path in ('/etc/passwd', root + '/../secret', '../secret', 'out',

@@ -3,9 +3,11 @@
  * html: a page as a person meets it, and that nothing in it leaves its place.
  */
 #include "http/html.h"
+#include "page/markdown.h"
 #include "tap.h"
 
 static struct buf out = BUF_INIT((size_t)8 << 20);
+static struct buf text = BUF_INIT((size_t)8 << 20);
 static struct arena arena;
 
 /* The page of this source, as the README.md of docs/. */
@@ -44,6 +46,9 @@ show(const char *source, void (*change)(struct html_page *page))
 		strlen(source) - front.body };
 	if (change != NULL)
 		change(&page);
+	buf_clear(&text);
+	markdown_html(page.text, page.base, &text);
+	page.html = buf_view(&text);
 	buf_clear(&out);
 	html_page(&page, &out);
 	frontmatter_release(&front);
@@ -256,6 +261,7 @@ main(void)
 	test_curl();
 	test_problems();
 	buf_release(&out);
+	buf_release(&text);
 	arena_release(&arena);
 	return done();
 }

@@ -501,6 +501,48 @@ test_no_byte_hides(void)
 	buf_release(&b);
 }
 
+/* A prefix of any room is what json_string makes of it, and one more is not. */
+static void
+test_fit(void)
+{
+	static const char text[] = "ab\"c\n\x01\xc3\xa9\xff-\xf0\x9f\x98\x80z";
+	size_t len = sizeof(text) - 1, used, n, last = 0;
+	struct buf b = BUF_INIT(256);
+	int wrong = 0;
+
+	json_string(&b, text, len);
+	is_int(json_fit(text, len, SIZE_MAX, &used), len, "all of it fits");
+	is_int(used, b.len, "in as many bytes as it is written with");
+	for (size_t room = 2; room <= b.len; room++) {
+		n = json_fit(text, len, room, &used);
+		wrong += n < last || used > room;
+		last = n;
+	}
+	is_int(last, len, "its own size is enough");
+	is_int(json_fit(text, len, b.len - 1, &used), len - 1, "one less not");
+	is_int(wrong, 0, "more room never takes less, nor more than there is");
+	is_int(json_fit(text, len, 12, &used), 5, "an escape is not split");
+	is_int(json_fit(text, len, 16, &used), 6, "nor a character");
+	is_int(json_fit(text, len, 0, &used), 0, "no room takes nothing");
+	buf_release(&b);
+}
+
+static void
+test_ended(void)
+{
+	struct ss_error err = { .code = SS_TIMEOUT, .message = "late" };
+	struct buf b = BUF_INIT(8192);
+
+	ok(proto_ended(&b, TEXT("a\n"), TEXT("b\nlate"), &err),
+		"writes what a tool that was ended had written");
+	is_str(b.data,
+		"{\"stdout\": \"a\\n\", \"stderr\": \"b\\nlate\", "
+		"\"returncode\": 1, \"error\": {\"code\": \"timeout\", "
+		"\"message\": \"late\", \"hint\": \"\"}}",
+		"beside the error");
+	buf_release(&b);
+}
+
 static void
 test_answers(void)
 {
@@ -570,6 +612,8 @@ main(void)
 	test_fill_cost();
 	test_string();
 	test_no_byte_hides();
+	test_fit();
+	test_ended();
 	test_answers();
 	test_no_memory();
 	arena_release(&arena);

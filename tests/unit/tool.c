@@ -408,6 +408,110 @@ check_stat(void)
 		"ls of what leads out");
 }
 
+/*
+ * Links to a dot entry: at once, by way of a directory, by way of links, and
+ * one in a directory that is a link.
+ */
+static const char *const to_dots[] = { "dot", "far", "chain", "dotdir",
+	"in/near", "dotdir/x", "chaindir/x", "chaindir", NULL };
+
+static bool
+take_none(void *ctx, const struct tool_line *line)
+{
+	(void)line;
+	*(bool *)ctx = true;
+	return true;
+}
+
+static void
+check_link_to_dot(const char *path)
+{
+	const struct tool_search what = { .pattern = "." };
+	const struct tool_range all = { .first = 1 };
+	struct buf out = BUF_INIT(4096);
+	struct tool_names names;
+	struct tool_stat st;
+	bool shown = false;
+	size_t count;
+
+	is_int(tool_read(dir, path, &all, &out, &err), SS_NOT_FOUND,
+		"read: no %s", path);
+	is_int(out.len, 0, "... and no byte of it");
+	is_int(tool_stat(dir, path, &st, &err), SS_NOT_FOUND, "stat: no %s",
+		path);
+	is_int(tool_ls(&arena, dir, path, 9, &names, &err), SS_NOT_FOUND,
+		"ls: no %s", path);
+	is_int(tool_grep(dir, path, &what, take_none, &shown, &err),
+		SS_NOT_FOUND, "grep: no %s", path);
+	ok(!shown, "... and no line of it");
+	ok(tool_glob(&arena, dir, path, 9, &names, &err) == SS_OK &&
+			names.count == 0,
+		"glob: no %s", path);
+	is_int(tool_write(dir, path, "x", 1, false, &err), SS_NOT_FOUND,
+		"write: no %s", path);
+	is_int(tool_edit(dir, path, text_of("I"), text_of("x"), true, &count,
+		       &err),
+		SS_NOT_FOUND, "edit: no %s", path);
+	buf_release(&out);
+}
+
+static bool
+are_names(const struct tool_names *names, const char *wanted)
+{
+	struct buf seen = BUF_INIT(4096);
+	bool same;
+
+	for (size_t i = 0; i < names->count; i++)
+		buf_printf(&seen, "%s ", names->items[i]);
+	same = text_is(buf_view(&seen), wanted);
+	if (!same)
+		printf("# %.*s\n", (int)seen.len, seen.data);
+	buf_release(&seen);
+	return same;
+}
+
+static void
+check_links_to_dots(void)
+{
+	struct tool_names names;
+	struct tool_stat st;
+
+	mkdirat(dir, ".d", 0755);
+	put(".d/x", "HIDDEN\n");
+	put("s/.h", "HIDDEN\n");
+	if (symlinkat(".hidden", dir, "dot") < 0 ||
+		symlinkat("s/../s/.h", dir, "far") < 0 ||
+		symlinkat("dot", dir, "chain") < 0 ||
+		symlinkat(".d", dir, "dotdir") < 0 ||
+		symlinkat("./in/../dotdir/", dir, "chaindir") < 0 ||
+		symlinkat("../.d/x", dir, "s/near") < 0)
+		printf("# cannot make the links\n");
+	for (const char *const *p = to_dots; *p != NULL; p++)
+		check_link_to_dot(*p);
+	is_int(tool_write(dir, "dotdir/new", "x", 1, true, &err), SS_NOT_FOUND,
+		"write: nothing new behind a link to a dot directory");
+	ok(faccessat(dir, ".d/new", F_OK, 0) < 0, "... and it is not there");
+	ok(tool_glob(&arena, dir, "{[a-l]*,[c-i]*/n*}", 20, &names, &err) ==
+				SS_OK &&
+			are_names(&names, "a.txt in in/new loop "),
+		"glob names no link to a dot entry");
+	ok(tool_ls(&arena, dir, "", 20, &names, &err) == SS_OK &&
+			are_names(&names, "a.txt in loop out s/ z.bin ") &&
+			!names.truncated,
+		"ls names no link to a dot entry");
+	ok(tool_ls(&arena, dir, "", 6, &names, &err) == SS_OK &&
+			names.count == 6 && !names.truncated,
+		"... and does not count one");
+	ok(tool_stat(dir, "in/d.md", &st, &err) == SS_OK && !st.is_symlink,
+		"what is behind another link is seen");
+	for (const char *const *p =
+			(const char *const[]){ "dot", "far", "chain", "dotdir",
+				"chaindir", "s/near", "s/.h", ".d/x", NULL };
+		*p != NULL; p++)
+		unlinkat(dir, *p, 0);
+	unlinkat(dir, ".d", AT_REMOVEDIR);
+}
+
 static void
 prepare(void)
 {
@@ -448,6 +552,7 @@ main(void)
 	check_write();
 	check_stat();
 	check_grep();
+	check_links_to_dots();
 	for (const char *const *p = (const char *const[]){ "s/t/e.md", "s/d.md",
 		     "s/new", "a.txt", "z.bin", ".hidden", "out", "in", "loop",
 		     NULL };

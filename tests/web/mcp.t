@@ -36,6 +36,12 @@ tools:
   - { name: blob, command: [printf, '\000', ;], output: application/x-thing }
   - { name: steps, command: [sh, -c, 'echo one >&2; sleep 0.3; echo two >&2; sleep 0.3; echo end', ;] }
   - { name: slow, command: [sleep, '20', ;] }
+  - { name: early, command: [sh, -c, 'echo first >&2; sleep 1; echo end', ;] }
+  - { name: late, command: [sh, -c, 'echo begun; printf why >&2; sleep 20.1', ;], timeout: 1 }
+  - { name: endless, command: [yes, ;] }
+  - { name: long, command: [sh, -c, 'head -c 900000 /dev/zero | tr "\\0" x', ;] }
+  - { name: longer, command: [sh, -c, 'head -c 40000 /dev/zero | tr "\\0" e >&2; head -c 900000 /dev/zero | tr "\\0" "\""', ;] }
+  - { name: picture, command: [head, -c, '900000', /dev/zero, ;], output: image/png }
   - { name: bytes, command: [printf, 'a\377b', ;] }
   - name: order
     command: [sh, -c, 'echo "$0 for $WHO, $1"', { name: what, regex: '^(tea|milk\.coffee)$', description: The drink }, { name: note }, ;]
@@ -149,10 +155,18 @@ sub test_tools
 	is($tool{first}{inputSchema}{properties}{args}{type}, 'array',
 		'a tool without a lock takes more words');
 	ok($tool{eat}{inputSchema}{properties}{stdin}, 'stdin where declared');
-	is_deeply($tool{echo}{annotations}, { readOnlyHint => JSON::PP::true,
-		destructiveHint => JSON::PP::false,
-		openWorldHint => JSON::PP::false },
-		'what cannot write or reach anything is said to be read-only');
+	SKIP: {
+		skip 'the level is not strict', 1
+		    if ($ENV{STATESPACE_SANDBOX_MODE} // '') =~ /^(?:off|landlock)$/;
+		is_deeply($tool{echo}{annotations}, {
+			readOnlyHint => JSON::PP::true,
+			destructiveHint => JSON::PP::false,
+			openWorldHint => JSON::PP::false },
+			'what cannot write or reach anything is read-only');
+	}
+	is_deeply([@{ $tool{careful}{annotations} }{qw(readOnlyHint
+		destructiveHint)}], [JSON::PP::false, JSON::PP::true],
+		'what a person has to agree to is not');
 	ok($tool{echo}{outputSchema} && !$tool{pixel}{outputSchema},
 		'an output schema for text, none for bytes');
 	like($tool{echo}{description}, qr/^Words about the site\.\n/,
@@ -646,6 +660,93 @@ sub test_progress
 	return;
 }
 
+# A call that asks for progress, with its events.
+sub watched
+{
+	my ($name) = @_;
+
+	return post({ jsonrpc => '2.0', id => ++$id, method => 'tools/call',
+		params => { name => $name, arguments => {},
+			_meta => { progressToken => 7 } } });
+}
+
+sub test_first_line
+{
+	my @news = map { $_->{params}{message} // () }
+	    events(watched('early')->{body});
+
+	is_deeply(\@news, ['first'], 'a line that comes at once is told');
+	return;
+}
+
+# Clients refuse an event of over 1 MiB.
+sub test_long_events
+{
+	my $read = sub {
+		my ($body) = watched($_[0])->{body} =~ /([^\n]*"result"[^\n]*)/;
+		cmp_ok(length $body, '<', 1 << 20, "$_[0]: an event is read");
+		return (events($body))[-1]{result};
+	};
+	my $r = $read->('long');
+
+	is(length $r->{structuredContent}{stdout}, 900000,
+		'what fits once is whole as structure');
+	ok(!exists $r->{structuredContent}{truncated}, 'and not called cut');
+	like($r->{content}[0]{text}, qr/\Ax{60000}/, 'the text is cut');
+	like($r->{content}[1]{text}, qr/^\[cut: these are (\d+) of 900000 bytes; /,
+		'which it says');
+	ok(!$r->{isError}, 'and it is no error');
+	$r = $read->('longer');
+	is(length $r->{structuredContent}{stderr}, 40000, 'stderr is kept');
+	cmp_ok(length $r->{structuredContent}{stdout}, '>', 400000,
+		'of the rest what fits');
+	ok($r->{structuredContent}{truncated}, 'what is cut as structure says so');
+	like($r->{content}[-1]{text}, qr/of 940000 bytes; ask for less/,
+		'and as text');
+	$r = $read->('picture');
+	ok($r->{isError} && $r->{content}[0]{text} =~ /without a progressToken/,
+		'what cannot be cut is refused');
+	$r = call('long');
+	is_deeply([length $r->{structuredContent}{stdout},
+		length $r->{content}[0]{text}], [900000, 900000],
+		'an answer that is no event is whole twice');
+	is(length call('picture')->{content}[0]{data}, 1200000, 'any kind');
+	return;
+}
+
+# What a tool wrote before it was ended reaches the client.
+sub test_ended
+{
+	my $late = qr/\Awhy\nthe tool ran and was stopped after 1 s/;
+
+	for (call('late'), (events(watched('late')->{body}))[-1]{result}) {
+		is($_->{structuredContent}{stdout}, "begun\n",
+			'the output of a tool that ran out of time');
+		like($_->{structuredContent}{stderr}, $late, 'and the reason');
+		is($_->{content}[0]{text}, "begun\n", 'as text, too');
+		like($_->{content}[1]{text}, $late, 'with the reason');
+		ok($_->{isError}, 'it is an error');
+	}
+	my $r = call('endless');
+	is(length $r->{structuredContent}{stdout}, 1 << 20,
+		'the output up to its limit');
+	like($r->{structuredContent}{stderr}, qr/wrote more than/, 'and why');
+	for (['late', 408, "begun\n", $late],
+		['endless', 413, "y\n" x (1 << 19), qr/wrote more than/]) {
+		my ($name, $status, $out, $why) = @$_;
+		my $answer = $server->request('POST', '/',
+			headers => { 'Content-Type' => 'application/json' },
+			body => $JSON->encode({ tool_call => { name => $name } }));
+		my $json = $JSON->decode($answer->{body});
+		is($answer->{status}, $status, "by POST: $name");
+		ok($json->{stdout} eq $out, 'its output');
+		like($json->{stderr}, $why, 'and the reason');
+		is($json->{returncode}, 1, 'as an error');
+		like($json->{error}{message}, qr/^the tool ran/, 'of the tool');
+	}
+	return;
+}
+
 # A client that leaves ends its tool.
 sub test_leaving
 {
@@ -814,6 +915,9 @@ test_asking();
 test_asking_and_confirm();
 test_asking_prompt();
 test_progress();
+test_first_line();
+test_long_events();
+test_ended();
 test_leaving();
 test_hostile();
 $server->stop_ok;

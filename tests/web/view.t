@@ -35,6 +35,10 @@ my $server = Statespace::Server->start(files => {
 	'now.md' => "# Now\n\n```component\ndate +%N; echo '<script>x'\n```\n",
 	'data.csv' => "a,b\n",
 	'.dot.md' => "# Dot\n",
+	# What libcmark-gfm needs seconds to minutes for.
+	'costly/address.md' => 'www.a' . ')' x 200_000,
+	'costly/table.md' => "a\n" x 200_000 . '|-',
+	'costly/pi.md' => 'a ' . '<?' x 100_000,
 }, symlinks => {
 	'linked.md' => 'docs/a.md', 'out.md' => '$OUT/secret.md',
 	'loop' => '.',
@@ -86,6 +90,17 @@ my $head = html('/docs', 'HEAD');
 is($head->{body}, '', 'HEAD has no body');
 is($head->{headers}{$_}, $page->{headers}{$_}, "HEAD has the $_ of GET")
     for qw(etag content-length content-type content-security-policy);
+
+# ------------------------------------------------------- costly Markdown --
+
+for my $name (qw(address table pi)) {
+	my $answer = html("/costly/$name");
+	is($answer->{status}, 200, "costly Markdown, $name: answered");
+	like($answer->{body}, qr{</article>}, 'whole');
+}
+like(html('/costly/pi')->{body},
+	qr{takes too long to render.*<pre class="plain"[^>]*>a &lt;\?&lt;}s,
+	'what takes too long to render is shown as its source');
 
 # ------------------------------------------------------------ the errors --
 

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include "page/heading.h"
+
+#include "page/fence.h"
+
+struct line {
+	struct ss_text text; /* without blanks around it */
+	bool indented;       /* by a tab, or by four spaces or more */
+};
+
+static bool
+next_line(struct fence_scan *scan, struct line *out)
+{
+	struct ss_text t;
+	size_t indent = 0;
+
+	if (!fence_next_line(scan, &t))
+		return false;
+	while (indent < t.len && t.data[indent] == ' ')
+		indent++;
+	out->indented =
+		indent > 3 || (indent < t.len && t.data[indent] == '\t');
+	t.data += indent;
+	t.len -= indent;
+	while (t.len > 0 && strchr(" \t", t.data[t.len - 1]) != NULL)
+		t.len--;
+	out->text = t;
+	return true;
+}
+
+static bool
+is_blank(struct ss_text t, size_t at)
+{
+	return at == t.len || t.data[at] == ' ' || t.data[at] == '\t';
+}
+
+/* How often the first byte stands at the start. */
+static size_t
+run(struct ss_text t)
+{
+	size_t n = 0;
+
+	while (n < t.len && t.data[n] == t.data[0])
+		n++;
+	return n;
+}
+
+/* What stands behind one to six '#'. */
+static bool
+is_marked(const struct line *l, struct ss_text *out)
+{
+	size_t n = run(l->text);
+
+	if (l->indented || n == 0 || n > 6 || l->text.data[0] != '#' ||
+		!is_blank(l->text, n))
+		return false;
+	*out = (struct ss_text){ l->text.data + n, l->text.len - n };
+	return true;
+}
+
+static bool
+is_underline(const struct line *l)
+{
+	return !l->indented && l->text.len > 0 &&
+		strchr("=-", l->text.data[0]) != NULL &&
+		run(l->text) == l->text.len;
+}
+
+/* Three or more of a mark, with nothing but blanks between them. */
+static bool
+is_break(const struct line *l)
+{
+	size_t marks = 0;
+
+	if (l->indented || l->text.len == 0 ||
+		strchr("*-_", l->text.data[0]) == NULL)
+		return false;
+	for (size_t i = 0; i < l->text.len; i++) {
+		if (l->text.data[i] == l->text.data[0])
+			marks++;
+		else if (!is_blank(l->text, i))
+			return false;
+	}
+	return marks >= 3;
+}
+
+/* Does the line begin code, a quote, a list, a table's row or HTML? */
+static bool
+is_other_block(const struct line *l)
+{
+	struct ss_text t = l->text;
+	size_t digits = 0;
+
+	if (l->indented || strchr("><|", t.data[0]) != NULL)
+		return true;
+	if (strchr("-+*", t.data[0]) != NULL)
+		return is_blank(t, 1);
+	while (digits < t.len && t.data[digits] >= '0' && t.data[digits] <= '9')
+		digits++;
+	return digits > 0 && digits < t.len &&
+		strchr(".)", t.data[digits]) != NULL && is_blank(t, digits + 1);
+}
+
+/* What of these ends a paragraph without an empty line before it. */
+static bool
+interrupts(const struct line *l)
+{
+	return !l->indented && strchr("<|", l->text.data[0]) == NULL &&
+		is_other_block(l);
+}
+
+bool
+heading_find(struct ss_text text, struct ss_text *out)
+{
+	struct fence_scan scan = { .text = text.data, .len = text.len };
+	struct ss_text paragraph = { NULL, 0 };
+	bool other = false; /* its lines go on with it */
+	struct line l;
+
+	while (next_line(&scan, &l)) {
+		if (is_marked(&l, out))
+			return true;
+		if (paragraph.data != NULL && is_underline(&l)) {
+			*out = paragraph;
+			return true;
+		}
+		if (l.text.len == 0 || is_break(&l)) {
+			paragraph.data = NULL;
+			other = false;
+		} else if (paragraph.data != NULL && interrupts(&l)) {
+			paragraph.data = NULL;
+			other = true;
+		} else if (paragraph.data != NULL) {
+			paragraph.len = (size_t)(l.text.data + l.text.len -
+				paragraph.data);
+		} else {
+			other = other || is_other_block(&l);
+			if (!other)
+				paragraph = l.text;
+		}
+	}
+	return false;
+}
