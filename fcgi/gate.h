@@ -38,6 +38,8 @@ void gate_close(struct gate *g);
 typedef enum ss_err (*gate_answer_fn)(void *ctx, struct ss_site *site,
 	struct request *request, struct ss_response *res);
 void gate_set_answer(struct gate *g, gate_answer_fn fn, void *ctx);
+/* The connections that the pool serves at once, for FCGI_GET_VALUES; first 1. */
+void gate_set_most(struct gate *g, unsigned most);
 
 /*
  * The next connection of a non-blocking listener, close-on-exec, with a limit

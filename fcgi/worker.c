@@ -169,6 +169,7 @@ worker_run(const struct worker *w)
 			gate == NULL ? err.message : "epoll");
 		return 1;
 	}
+	gate_set_most(gate, w->most);
 	serve_until_told(w, gate, wait_fd);
 	close(wait_fd);
 	gate_close(gate);
