@@ -9,6 +9,7 @@
 #include "fdio.h"
 #include "guard.h"
 #include "log.h"
+#include "mcp.h"
 #include "media.h"
 #include "proto.h"
 #include "site.h"
@@ -148,7 +149,9 @@ exchange_error(struct exchange *x)
 	buf_clear(&x->body);
 	x->header_count = 0;
 	x->fd = -1;
-	if (json && call_was_ended(x->err.code)) {
+	if (x->json_errors && mcp_is_path(x)) {
+		mcp_refusal(x);
+	} else if (json && call_was_ended(x->err.code)) {
 		proto_ended(&x->body, x->result.out,
 			call_stderr(&x->site->arena, x->result.err,
 				text_of(x->err.message)),
