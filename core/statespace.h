@@ -612,6 +612,15 @@ void
 ss_site_set_tool_limit(struct ss_site *site, const struct ss_tool_limit *gauge);
 
 /*
+ * Called while a tool runs and the request's client_fd can be read: left reads
+ * what came, without blocking, and says whether the client gave the request up.
+ * Set it in the process that ss_site_fork made; NULL: bytes from the client are
+ * left unread.
+ */
+void
+ss_site_set_client(struct ss_site *site, bool (*left)(void *ctx), void *ctx);
+
+/*
  * The built-in ones, for those that replace them and still want to call them.
  * They live as long as the site; the resolver needs an opened one.
  */

@@ -57,11 +57,18 @@ send_bytes(void *ctx, const char *data, size_t len)
 static void
 answer_plainly(void)
 {
-	static const char body[] =
+	static const char plain[] =
 		"{\"stdout\": \"\", \"stderr\": \"an internal error; the "
 		"operator's log has it\", \"returncode\": 1, \"error\": "
 		"{\"code\": \"internal\", \"message\": \"an internal error; "
 		"the operator's log has it\", \"hint\": \"\"}}\n";
+	static const char rpc[] =
+		"{\"jsonrpc\": \"2.0\", \"id\": null, \"error\": {\"code\": "
+		"-32603, \"message\": \"an internal error; the operator's "
+		"log has it\"}}\n";
+	const char *path = getenv("PATH_INFO");
+	const char *body =
+		path != NULL && strcmp(path, "/mcp") == 0 ? rpc : plain;
 	static const struct ss_header headers[] = {
 		{ "Content-Type", "application/json" },
 		{ "Cache-Control", "no-store" },
@@ -73,7 +80,7 @@ answer_plainly(void)
 	res.headers = headers;
 	res.header_count = sizeof(headers) / sizeof(headers[0]);
 	res.body = body;
-	res.body_len = res.length = sizeof(body) - 1;
+	res.body_len = res.length = strlen(body);
 	res.fd = -1;
 	reply_send(&res, &sink);
 }

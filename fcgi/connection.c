@@ -29,6 +29,7 @@ struct connection {
 	struct request *request;
 	connection_answer_fn answer;
 	void *answer_ctx;
+	unsigned most;
 	FCGX_Request fcgi;
 	/*
 	 * The head goes to the library through this pipe: it reads only what
@@ -42,7 +43,6 @@ struct connection {
 	uint64_t begun_us;
 	size_t body_len;
 	size_t drained;
-	bool spoken; /* a byte has come */
 	bool head_done;
 	bool streaming; /* the head of the answer has left */
 	unsigned char chunk[CHUNK];
@@ -96,6 +96,14 @@ connection_set_answer(struct connection *g, connection_answer_fn fn, void *ctx)
 	g->answer_ctx = ctx;
 }
 
+void
+connection_set_most(struct connection *g, unsigned most)
+{
+	g->most = most;
+}
+
+static bool client_speaks(void *ctx);
+
 struct connection *
 connection_open(
 	struct ss_site *site, struct request *request, struct ss_error *err)
@@ -109,6 +117,8 @@ connection_open(
 	g->site = site;
 	g->request = request;
 	g->answer = answer_by_site;
+	g->most = 1;
+	ss_site_set_client(site, client_speaks, g);
 	if (!head_open(g) || FCGX_Init() != 0 ||
 		FCGX_InitRequest(&g->fcgi, -1, FCGI_FAIL_ACCEPT_ON_INTR) != 0) {
 		say_refusal(err, SS_INTERNAL, "cannot start FastCGI");
@@ -125,6 +135,7 @@ connection_close(struct connection *g)
 {
 	if (g == NULL)
 		return;
+	ss_site_set_client(g->site, NULL, NULL);
 	head_close(g);
 	free(g);
 }
@@ -215,6 +226,28 @@ take_body(struct connection *g, const unsigned char *data, size_t len)
 	return NULL;
 }
 
+/* A record of our own, between those of the library. */
+static bool
+send_record(struct connection *g, const unsigned char *record, size_t len)
+{
+	ssize_t n = send(g->fd, record, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	return n == (ssize_t)len;
+}
+
+static const char *
+answer_management(struct connection *g)
+{
+	unsigned char reply[RECORD_REPLY_MAX];
+	size_t len = record_reply(&g->reader, g->most, reply);
+
+	if (len == 0)
+		return g->reader.why;
+	return send_record(g, reply, len)
+		? NULL
+		: "the peer does not read the answer to its management record";
+}
+
 /* Hands n bytes of chunk to the record reader; a reason to stop, or NULL. */
 static const char *
 take(struct connection *g, size_t n)
@@ -222,15 +255,18 @@ take(struct connection *g, size_t n)
 	size_t at = 0;
 	const char *why = NULL;
 
-	while (why == NULL && at < n && g->reader.state != RECORD_DONE) {
+	while (why == NULL && at < n && g->reader.state != RECORD_ABORTED) {
 		const unsigned char *body = NULL;
 		size_t body_len;
 
 		at += record_take(
 			&g->reader, g->chunk + at, n - at, &body, &body_len);
-		if (g->reader.state == RECORD_BAD)
+		if (g->reader.state >= RECORD_ABORTED)
 			return g->reader.why;
-		if (g->reader.state >= RECORD_STDIN && !g->head_done)
+		if (g->reader.asked)
+			why = answer_management(g);
+		if (why == NULL && g->reader.state >= RECORD_STDIN &&
+			!g->head_done)
 			why = take_head(g);
 		if (why == NULL && body_len > 0)
 			why = take_body(g, body, body_len);
@@ -244,12 +280,12 @@ receive(struct connection *g)
 {
 	const char *why = NULL;
 
-	while (why == NULL && g->reader.state != RECORD_DONE) {
+	while (why == NULL && g->reader.state < RECORD_DONE) {
 		ssize_t n = recv(g->fd, g->chunk, sizeof(g->chunk), 0);
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n == 0 && !g->spoken)
+		if (n == 0 && record_is_fresh(&g->reader))
 			return "";
 		if (n == 0)
 			return "the connection ended within the request";
@@ -258,7 +294,6 @@ receive(struct connection *g)
 					       : "the connection broke";
 		if (now_us() - g->begun_us > GATE_TOTAL_S * UINT64_C(1000000))
 			return "the request took too long to arrive";
-		g->spoken = true;
 		why = take(g, (size_t)n);
 	}
 	return why;
@@ -293,13 +328,32 @@ stream(void *ctx, const struct ss_response *res, const char *data, size_t len)
 	return send_bytes(g, data, len) && FCGX_FFlush(g->fcgi.out) == 0;
 }
 
+/*
+ * Bytes behind the whole request: ABORT_REQUEST, or a management record, which
+ * is answered.  True: nobody waits for the answer any more.
+ */
+static bool
+client_speaks(void *ctx)
+{
+	struct connection *g = ctx;
+	ssize_t n = recv(g->fd, g->chunk, sizeof(g->chunk), MSG_DONTWAIT);
+
+	if (n < 0)
+		return errno != EAGAIN && errno != EINTR;
+	g->drained += (size_t)n;
+	return n == 0 || g->drained > DRAIN_MAX || take(g, (size_t)n) != NULL ||
+		g->reader.state == RECORD_ABORTED;
+}
+
 /* A request that waited in the queue may have outlived its client. */
 static bool
-peer_left(const struct connection *g)
+peer_left(struct connection *g)
 {
-	struct pollfd peer = { .fd = g->fd, .events = POLLRDHUP };
+	struct pollfd peer = { .fd = g->fd, .events = POLLIN | POLLRDHUP };
 
-	return poll(&peer, 1, 0) > 0;
+	if (poll(&peer, 1, 0) <= 0)
+		return false;
+	return (peer.revents & ~POLLIN) != 0 || client_speaks(g);
 }
 
 /* False: nobody is there to read the answer. */
@@ -311,6 +365,8 @@ answer(struct connection *g, enum ss_err *outcome)
 	struct ss_response res;
 	bool sent;
 
+	if (g->reader.state == RECORD_ABORTED)
+		request_refuse(r, SS_GONE, "the request was aborted");
 	if (r->refused.code == SS_OK && !r->ss.body_too_large &&
 		g->body_len != r->content_length)
 		request_refuse(r, SS_BAD_REQUEST,
@@ -347,6 +403,15 @@ finish(struct connection *g, bool sent)
 	g->fcgi.ipcFd = -1;
 }
 
+/* The peer that aborted a request waits for its END_REQUEST. */
+static void
+end_aborted(struct connection *g)
+{
+	unsigned char end[RECORD_REPLY_MAX];
+
+	send_record(g, end, record_end(&g->reader, end));
+}
+
 /*
  * Closing a socket with unread bytes resets it, and the peer may lose the
  * answer: read on for a moment.
@@ -376,17 +441,19 @@ connection_serve(struct connection *g, int fd, enum ss_err *outcome)
 	g->fd = fd;
 	g->begun_us = now_us();
 	g->body_len = g->drained = 0;
-	g->spoken = g->head_done = g->streaming = false;
+	g->head_done = g->streaming = false;
 	*outcome = SS_GONE;
 	record_init(&g->reader, g->head_max);
 	why = receive(g);
-	if (why == NULL)
+	if (why == NULL && g->head_done)
 		sent = answer(g, outcome);
-	else if (*why != '\0')
+	else if (why != NULL && *why != '\0')
 		say("a FastCGI connection was dropped: %s", why);
 	if (!sent)
 		*outcome = SS_GONE;
 	finish(g, sent);
+	if (!sent && g->reader.state == RECORD_ABORTED)
+		end_aborted(g);
 	if (g->reader.state != RECORD_DONE)
 		linger(g);
 	close(fd);

@@ -39,6 +39,8 @@ typedef enum ss_err (*connection_answer_fn)(void *ctx, struct ss_site *site,
 	struct request *request, struct ss_response *res);
 void
 connection_set_answer(struct connection *g, connection_answer_fn fn, void *ctx);
+/* The connections that the pool serves at once, for FCGI_GET_VALUES; first 1. */
+void connection_set_most(struct connection *g, unsigned most);
 
 /*
  * The next connection of a non-blocking listener, close-on-exec, with a limit

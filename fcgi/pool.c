@@ -208,6 +208,7 @@ worker_main(void *ctx)
 		.slot_count = SLOT_COUNT,
 		.bell = p->bell,
 		.max_requests = p->max_requests,
+		.most = p->sizing.max,
 		.open = &p->open };
 
 	size_t own = (size_t)(b->slot - p->slots);

@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "record.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum { TYPE_BEGIN = 1, TYPE_PARAMS = 4, TYPE_STDIN = 5 };
+enum {
+	TYPE_BEGIN = 1,
+	TYPE_ABORT = 2,
+	TYPE_END = 3,
+	TYPE_PARAMS = 4,
+	TYPE_STDIN = 5,
+	TYPE_GET_VALUES = 9, /* the first of the management records */
+	TYPE_GET_VALUES_RESULT = 10,
+	TYPE_UNKNOWN = 11
+};
 enum { ROLE_RESPONDER = 1, BEGIN_BODY_LEN = 8 };
 
 void
@@ -16,6 +26,9 @@ record_init(struct record_reader *r, size_t head_max)
 	r->lengths_have = r->name_left = r->value_left = 0;
 	r->head_len = 0;
 	r->head_max = head_max < RECORD_HEAD_MAX ? head_max : RECORD_HEAD_MAX;
+	r->asking = r->asked = false;
+	r->asks = 0;
+	r->ask_len = 0;
 }
 
 static void
@@ -66,13 +79,25 @@ keep_header(struct record_reader *r, unsigned id)
 		keep(r, h, sizeof(h));
 }
 
+static void
+ask_begins(struct record_reader *r)
+{
+	r->asking = true;
+	r->ask_len = 0;
+	if (r->content > RECORD_ASK_MAX)
+		refuse(r, "a management record that is too large");
+	else if (++r->asks > RECORD_ASKS_MAX)
+		refuse(r, "too many management records");
+}
+
 /* A header is complete: is it one that may stand here? */
 static void
 header_read(struct record_reader *r)
 {
 	static const unsigned expected[] = { [RECORD_BEGIN] = TYPE_BEGIN,
 		[RECORD_PARAMS] = TYPE_PARAMS,
-		[RECORD_STDIN] = TYPE_STDIN };
+		[RECORD_STDIN] = TYPE_STDIN,
+		[RECORD_DONE] = 0 };
 	const unsigned char *h = r->header;
 	unsigned id = (unsigned)h[2] << 8 | h[3];
 
@@ -81,6 +106,13 @@ header_read(struct record_reader *r)
 	r->padding = h[6];
 	if (h[0] != 1)
 		refuse(r, "a record of another protocol version");
+	else if (id == 0 && r->type >= TYPE_GET_VALUES)
+		ask_begins(r);
+	else if (r->state != RECORD_BEGIN && r->type == TYPE_ABORT &&
+		id == r->id && r->content == 0)
+		r->state = RECORD_ABORTED;
+	else if (r->state == RECORD_DONE)
+		return;
 	else if (r->type != expected[r->state])
 		refuse(r, "a record of a type that does not belong here");
 	else if (r->state == RECORD_BEGIN && id == 0)
@@ -202,11 +234,36 @@ record_ends(struct record_reader *r)
 	bool empty = r->header[4] == 0 && r->header[5] == 0;
 
 	if (r->header_have < RECORD_HEADER_LEN || r->content > 0 ||
-		r->padding > 0 || r->state == RECORD_BAD)
+		r->padding > 0 || r->state >= RECORD_ABORTED)
 		return;
 	r->header_have = 0;
-	if (empty)
+	if (r->asking)
+		r->asked = true;
+	else if (empty && r->state != RECORD_DONE)
 		stream_ends(r);
+	r->asking = false;
+}
+
+/* Content that is no part of the request: kept to be answered, or skipped. */
+static size_t
+side_content(struct record_reader *r, const unsigned char *data, size_t len)
+{
+	size_t n = smaller(r->content, len);
+
+	if (r->asking) {
+		memcpy(r->ask + r->ask_len, data, n);
+		r->ask_len += n;
+	}
+	r->content -= n;
+	return n;
+}
+
+/* What the caller has to see before the next byte. */
+static bool
+pauses(const struct record_reader *r, enum record_state before)
+{
+	return r->asked || r->state >= RECORD_ABORTED ||
+		(r->state != before && r->state >= RECORD_STDIN);
 }
 
 size_t
@@ -217,11 +274,13 @@ record_take(struct record_reader *r, const unsigned char *data, size_t len,
 	size_t taken = 0, n;
 
 	*body_len = 0;
-	while (taken < len && r->state != RECORD_BAD &&
-		r->state != RECORD_DONE &&
-		!(before != RECORD_STDIN && r->state == RECORD_STDIN)) {
+	r->asked = false;
+	while (taken < len && !pauses(r, before)) {
 		if (r->header_have < RECORD_HEADER_LEN) {
 			n = header_bytes(r, data + taken, len - taken);
+		} else if (r->content > 0 &&
+			(r->asking || r->state == RECORD_DONE)) {
+			n = side_content(r, data + taken, len - taken);
 		} else if (r->content > 0 && r->type == TYPE_STDIN) {
 			n = smaller(r->content, len - taken);
 			r->content -= n;
@@ -239,4 +298,107 @@ record_take(struct record_reader *r, const unsigned char *data, size_t len,
 			break;
 	}
 	return taken;
+}
+
+bool
+record_is_fresh(const struct record_reader *r)
+{
+	return r->state == RECORD_BEGIN && r->header_have == 0;
+}
+
+static void
+put_header(unsigned char *out, unsigned type, unsigned id, size_t content)
+{
+	out[0] = 1;
+	out[1] = (unsigned char)type;
+	out[2] = (unsigned char)(id >> 8);
+	out[3] = (unsigned char)id;
+	out[4] = (unsigned char)(content >> 8);
+	out[5] = (unsigned char)content;
+	out[6] = out[7] = 0;
+}
+
+/* A name's or value's length at *at; false: cut, or over what is left. */
+static bool
+take_length(const struct record_reader *r, size_t *at, size_t *length)
+{
+	const unsigned char *p = r->ask + *at;
+	size_t left = r->ask_len - *at;
+
+	if (left == 0 || (p[0] & 0x80 && left < 4))
+		return false;
+	*length = p[0];
+	if (p[0] & 0x80)
+		*length = (size_t)(p[0] & 0x7f) << 24 | (size_t)p[1] << 16 |
+			(size_t)p[2] << 8 | p[3];
+	*at += p[0] & 0x80 ? 4 : 1;
+	return *length <= RECORD_ASK_MAX;
+}
+
+enum { MAX_CONNS, MAX_REQS, MPXS_CONNS, VALUES };
+
+static const char *const value_names[VALUES] = { "FCGI_MAX_CONNS",
+	"FCGI_MAX_REQS", "FCGI_MPXS_CONNS" };
+
+/* Which names GET_VALUES holds; false: its pairs do not fit its length. */
+static bool
+read_names(const struct record_reader *r, bool wanted[static VALUES])
+{
+	size_t at = 0, name, value;
+
+	while (at < r->ask_len) {
+		if (!take_length(r, &at, &name) ||
+			!take_length(r, &at, &value) ||
+			name + value > r->ask_len - at)
+			return false;
+		for (size_t i = 0; i < VALUES; i++)
+			if (name == strlen(value_names[i]) &&
+				memcmp(r->ask + at, value_names[i], name) == 0)
+				wanted[i] = true;
+		at += name + value;
+	}
+	return true;
+}
+
+size_t
+record_reply(struct record_reader *r, unsigned most,
+	unsigned char out[RECORD_REPLY_MAX])
+{
+	bool wanted[VALUES] = { false };
+	size_t len = RECORD_HEADER_LEN;
+	char digits[16];
+
+	if (r->type != TYPE_GET_VALUES) {
+		put_header(out, TYPE_UNKNOWN, 0, 8);
+		memset(out + len, 0, 8);
+		out[len] = (unsigned char)r->type;
+		return len + 8;
+	}
+	if (!read_names(r, wanted)) {
+		refuse(r, "a GET_VALUES that is cut");
+		return 0;
+	}
+	for (size_t i = 0; i < VALUES; i++) {
+		size_t name = strlen(value_names[i]);
+		size_t value = (size_t)snprintf(digits, sizeof(digits), "%u",
+			i == MPXS_CONNS ? 0 : most);
+
+		if (!wanted[i])
+			continue;
+		out[len++] = (unsigned char)name;
+		out[len++] = (unsigned char)value;
+		memcpy(out + len, value_names[i], name);
+		memcpy(out + len + name, digits, value);
+		len += name + value;
+	}
+	put_header(out, TYPE_GET_VALUES_RESULT, 0, len - RECORD_HEADER_LEN);
+	return len;
+}
+
+size_t
+record_end(const struct record_reader *r, unsigned char out[RECORD_REPLY_MAX])
+{
+	put_header(out, TYPE_END, r->id, 8);
+	memset(out + RECORD_HEADER_LEN, 0, 8);
+	return RECORD_HEADER_LEN + 8;
 }

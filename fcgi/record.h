@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads the records of one FastCGI request, byte by byte if need be, and lets
- * through only what nginx, lighttpd and Apache send: BEGIN_REQUEST for a
- * responder, PARAMS to their end, STDIN to its end, all for one id.  Anything
- * else (management records, aborts, a second request, lengths that lie) ends
- * it.  This stands before libfcgi, which crashes on some of that, serves
- * parameters that were cut short, and knows no limit.
+ * through only what front servers send: BEGIN_REQUEST for a responder, PARAMS
+ * to their end, STDIN to its end, all for one id.  Management records are kept
+ * apart and answered by record_reply, ABORT_REQUEST ends the request.  Anything
+ * else (a second request, lengths that lie) is refused.  This stands before
+ * libfcgi, which crashes on some of that, serves parameters that were cut
+ * short, and knows no limit.
  *
  * Pure: no I/O, no allocation.
  * Source: FastCGI specification 1.0, sections 3 to 5.
@@ -19,13 +20,17 @@
 
 #define RECORD_HEADER_LEN 8
 #define RECORD_HEAD_MAX 65536 /* all records up to the end of PARAMS */
+#define RECORD_ASK_MAX 512    /* the content of one management record */
+#define RECORD_ASKS_MAX 16    /* management records of one connection */
+#define RECORD_REPLY_MAX 128
 
 enum record_state {
-	RECORD_BEGIN,  /* waiting for BEGIN_REQUEST */
-	RECORD_PARAMS, /* in the parameters */
-	RECORD_STDIN,  /* in the body */
-	RECORD_DONE,   /* the whole request has been seen */
-	RECORD_BAD     /* refused; `why` says what it was */
+	RECORD_BEGIN,   /* waiting for BEGIN_REQUEST */
+	RECORD_PARAMS,  /* in the parameters */
+	RECORD_STDIN,   /* in the body */
+	RECORD_DONE,    /* the whole request has been seen */
+	RECORD_ABORTED, /* ABORT_REQUEST came, also after the whole request */
+	RECORD_BAD      /* refused; `why` says what it was */
 };
 
 struct record_reader {
@@ -45,17 +50,40 @@ struct record_reader {
 	unsigned char head[RECORD_HEAD_MAX];
 	size_t head_len;
 	size_t head_max; /* at most RECORD_HEAD_MAX */
+	/* The management record in hand: id 0, type 9 and above. */
+	bool asking;
+	bool asked; /* it is whole: record_reply answers it */
+	unsigned asks;
+	unsigned char ask[RECORD_ASK_MAX];
+	size_t ask_len;
 };
 
 void record_init(struct record_reader *r, size_t head_max);
 
 /*
  * Takes bytes from data until a stretch of body content, the end of the
- * parameters, the end of the request or the end of data.  Returns how many
- * bytes were taken.  A stretch of body is handed out through body and
- * body_len (borrowed from data; 0: none in this step).
+ * parameters, the end of the request, a whole management record (r->asked) or
+ * the end of data.  Returns how many bytes were taken.  A stretch of body is
+ * handed out through body and body_len (borrowed from data; 0: none in this
+ * step).  After RECORD_DONE only ABORT_REQUEST and management records are
+ * looked at; other records are skipped.
  */
 size_t record_take(struct record_reader *r, const unsigned char *data,
 	size_t len, const unsigned char **body, size_t *body_len);
+
+/* No byte of a request, and no part of a record, has come. */
+bool record_is_fresh(const struct record_reader *r);
+
+/*
+ * The answer to the management record that is whole: GET_VALUES_RESULT with
+ * those of FCGI_MAX_CONNS and FCGI_MAX_REQS (most) and FCGI_MPXS_CONNS (0) that
+ * were asked for, or UNKNOWN_TYPE.  Returns its length; 0: refused, r->why.
+ */
+size_t record_reply(struct record_reader *r, unsigned most,
+	unsigned char out[RECORD_REPLY_MAX]);
+
+/* END_REQUEST with REQUEST_COMPLETE, for a request that was aborted. */
+size_t
+record_end(const struct record_reader *r, unsigned char out[RECORD_REPLY_MAX]);
 
 #endif

@@ -169,6 +169,7 @@ worker_run(const struct worker *w)
 			gate == NULL ? err.message : "epoll");
 		return 1;
 	}
+	connection_set_most(gate, w->most);
 	serve_until_told(w, gate, wait_fd);
 	close(wait_fd);
 	connection_close(gate);

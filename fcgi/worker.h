@@ -26,6 +26,7 @@ struct worker {
 	size_t slot_count;
 	struct bell *bell;
 	uint64_t max_requests; /* 0: any number */
+	unsigned most;         /* workers that the pool may have */
 	const sigset_t *open;  /* signals while waiting */
 };
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/fdio.h"
 #include "base/log.h"
+#include "http/mcp.h"
 #include "http/origin.h"
 #include "site/call.h"
 #include "site/request_log.h"
@@ -149,7 +150,9 @@ exchange_error(struct exchange *x)
 	buf_clear(&x->body);
 	x->header_count = 0;
 	x->fd = -1;
-	if (json && call_was_ended(x->err.code)) {
+	if (x->json_errors && mcp_is_path(x)) {
+		mcp_refusal(x);
+	} else if (json && call_was_ended(x->err.code)) {
 		proto_ended(&x->body, x->result.out,
 			call_stderr(&x->site->arena, x->result.err,
 				text_of(x->err.message)),

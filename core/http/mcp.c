@@ -16,13 +16,19 @@
 #define EVENT_MAX ((size_t)1000 << 10)
 
 bool
-mcp_wanted(const struct exchange *x)
+mcp_is_path(const struct exchange *x)
 {
 	const char *path = exchange_path(x);
 
-	return strcmp(x->site->config.mcp.enabled, "true") == 0 &&
-		path != NULL && strncmp(path, MCP_PATH, 4) == 0 &&
+	return path != NULL && strncmp(path, MCP_PATH, 4) == 0 &&
 		(path[4] == '\0' || strcmp(path + 4, "/") == 0);
+}
+
+bool
+mcp_wanted(const struct exchange *x)
+{
+	return strcmp(x->site->config.mcp.enabled, "true") == 0 &&
+		mcp_is_path(x);
 }
 
 /* --------------------------------------------------------------- headers -- */
@@ -235,19 +241,16 @@ answer_post(struct exchange *x)
 	m.request_id = x->id;
 	m.user = x->req->remote_user;
 	m.client_fd = x->req->client_fd;
-	if (!media_is_json(x->req->content_type)) {
-		mcp_refuse(&m, RPC_INVALID,
+	if (!media_is_json(x->req->content_type))
+		code = error_set(&x->err, SS_CONTENT_TYPE,
 			"a POST carries Content-Type: application/json");
-		code = refuse(x, &m, RPC_INVALID, 415);
-	} else if (x->req->body_too_large) {
-		mcp_refuse(&m, RPC_INVALID,
+	else if (x->req->body_too_large)
+		code = error_set(&x->err, SS_BODY_TOO_LARGE,
 			"the body is larger than %llu bytes",
 			(unsigned long long)
 				x->site->config.limits.max_body_bytes);
-		code = refuse(x, &m, RPC_INVALID, 413);
-	} else {
+	else
 		code = answer_message(x, &m);
-	}
 	mcp_message_release(&m);
 	return code;
 }

@@ -354,6 +354,20 @@ relay(struct run *run)
 
 enum { OUT, ERR, CHILD, FEED, RELAY, CLIENT, SLOTS };
 
+short
+spawn_client_events(const struct spawn *s)
+{
+	return s->client_left != NULL ? POLLIN | POLLRDHUP : POLLRDHUP;
+}
+
+bool
+spawn_client_left(const struct spawn *s, short revents)
+{
+	if (revents & (POLLRDHUP | POLLHUP | POLLERR))
+		return true;
+	return revents & POLLIN && s->client_left(s->client_ctx);
+}
+
 static void
 wait_for(const struct run *run, struct pollfd p[static SLOTS])
 {
@@ -364,7 +378,8 @@ wait_for(const struct run *run, struct pollfd p[static SLOTS])
 	p[CHILD] = (struct pollfd){ run->pidfd, POLLIN, 0 };
 	p[FEED] = (struct pollfd){ run->feed, idle ? 0 : POLLOUT, 0 };
 	p[RELAY] = (struct pollfd){ idle ? run->relay : -1, POLLIN, 0 };
-	p[CLIENT] = (struct pollfd){ run->s->client_fd, POLLRDHUP, 0 };
+	p[CLIENT] = (struct pollfd){ run->s->client_fd,
+		spawn_client_events(run->s), 0 };
 }
 
 /* How long ppoll may sleep; NULL: as long as nothing happens. */
@@ -418,7 +433,7 @@ run_turn(struct run *run, const struct pollfd p[static SLOTS])
 		relay(run);
 	if (p[CHILD].revents != 0 || (run->pidfd < 0 && child_is_dead(run)))
 		stop(run, SPAWN_EXITED);
-	if (p[CLIENT].revents & (POLLRDHUP | POLLHUP | POLLERR)) {
+	if (spawn_client_left(run->s, p[CLIENT].revents)) {
 		stop(run, SPAWN_GONE);
 		batch_close(run->batch, SPAWN_GONE);
 	}

@@ -41,6 +41,8 @@ struct spawn {
 	size_t stdin_len;
 	int stdin_fd;  /* relayed when not -1 */
 	int client_fd; /* a hang-up ends the run; -1.  Any pipe will do */
+	bool (*client_left)(void *ctx); /* reads client_fd; NULL: nobody */
+	void *client_ctx;
 	struct spawn_limits limits;
 	struct spawn_enter enter; /* may be empty */
 	bool own_pid_namespace;   /* we put ourselves there: kill(-1) */
@@ -122,6 +124,13 @@ spawn_run(const struct spawn *s, struct spawn_result *r, struct ss_error *err);
 enum ss_err
 spawn_run_many(const struct spawn_batch *batch, struct ss_error *err);
 void spawn_result_release(struct spawn_result *r);
+
+/*
+ * What poll(2) asks of client_fd, and whether its answer means that the client
+ * left; the second may call client_left.
+ */
+short spawn_client_events(const struct spawn *s);
+bool spawn_client_left(const struct spawn *s, short revents);
 
 /*
  * The file that `name` runs: looked up in the PATH that tools get (PROTOCOL

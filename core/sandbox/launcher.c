@@ -623,7 +623,7 @@ static bool
 wait_frame(struct session *w)
 {
 	struct pollfd p[2] = { { w->connection, POLLIN, 0 },
-		{ w->s->client_fd, POLLRDHUP, 0 } };
+		{ w->s->client_fd, spawn_client_events(w->s), 0 } };
 	int n;
 
 	for (;;) {
@@ -640,6 +640,8 @@ wait_frame(struct session *w)
 			return false;
 		if (p[0].revents != 0)
 			return true;
+		if (!spawn_client_left(w->s, p[1].revents))
+			continue;
 		w->called_off = true;
 		shutdown(w->connection, SHUT_WR);
 	}

@@ -255,6 +255,8 @@ run_blocks(struct rendering *r, struct right *right, struct ss_error *err)
 		.dir_fd = job->doc->dir_fd,
 		.stdin_fd = -1,
 		.client_fd = job->client_fd,
+		.client_left = site->client_left,
+		.client_ctx = site->client_ctx,
 		.limits = right->policy.limits };
 	enum ss_err code;
 	char **envp;

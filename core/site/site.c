@@ -331,6 +331,13 @@ ss_site_set_tool_limit(struct ss_site *site, const struct ss_tool_limit *gauge)
 	site->gauge = *gauge;
 }
 
+void
+ss_site_set_client(struct ss_site *site, bool (*left)(void *ctx), void *ctx)
+{
+	site->client_left = left;
+	site->client_ctx = ctx;
+}
+
 enum ss_err
 ss_site_set_resolver(struct ss_site *site, const struct ss_resolver *resolver,
 	struct ss_error *err)

@@ -32,7 +32,9 @@ struct ss_site {
 	struct ss_resolver builtin_resolver, resolver;
 	struct ss_executor builtin_executor, executor;
 	struct executor exec_state;
-	struct ss_tool_limit gauge; /* enter NULL: none */
+	struct ss_tool_limit gauge;     /* enter NULL: none */
+	bool (*client_left)(void *ctx); /* reads a client_fd; NULL: nobody */
+	void *client_ctx;
 	struct ss_hook hooks[SITE_HOOKS_MAX];
 	size_t hook_count;
 	struct page_cache pages;

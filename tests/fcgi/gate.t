@@ -131,9 +131,11 @@ my @workers = $pool->workers;
 my $begin = begin();
 my $values = pair('FCGI_MAX_CONNS', '') x 5;
 my %hostile = (
-	'a GET_VALUES record that repeats a name' =>
+	'a GET_VALUES record that repeats a name, and no end' =>
 	    $begin . record(9, $values, id => 0) . params(variables()),
 	'the same before everything' => record(9, $values, id => 0),
+	'a GET_VALUES record that is cut' => record(9, "\x0e\x02x", id => 0),
+	'seventeen of them' => record(9, '', id => 0) x 17,
 	'two lengths just below INT_MAX' =>
 	    $begin . record(4, pack('NN', 0xfffffff0, 0xfffffff0) . 'x' x 40),
 	'a name of 1 GiB' => $begin . record(4, pack('NN', 0xc0000000, 1)),

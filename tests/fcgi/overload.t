@@ -72,9 +72,14 @@ SKIP: {
 my @silent = map { connect_to($pool->socket) } 1 .. 2;
 ok($pool->until_true(sub { figures()->{pool}{busy} == 2 }),
 	'both workers are busy');
+my $ping = '{"jsonrpc":"2.0","id":7,"method":"ping"}';
 my @waiting = map {
 	my $socket = connect_to($pool->socket);
-	syswrite $socket, $_ == 1 ? request(variables()) : call('/', ['true']);
+	syswrite $socket, $_ == 1 ? request(variables()) : $_ == 2
+	    ? call('/', ['true']) : request(variables(
+		REQUEST_METHOD => 'POST', SCRIPT_NAME => '/mcp',
+		CONTENT_TYPE => 'application/json',
+		CONTENT_LENGTH => length $ping), $ping);
 	$socket;
 } 1 .. 3;
 $pool->until_true(sub {
@@ -93,6 +98,8 @@ is(join(' ', map { $_->{status} } @answers), '503 503 503',
 	'who waits for five seconds is told 503');
 is($answers[0]{headers}{'retry-after'}, 1, 'with Retry-After');
 like($answers[1]{body}, qr/"code": "overloaded"/, 'a POST in our own shape');
+like($answers[2]{body}, qr/^\{"jsonrpc":"2\.0","id":7,"error":.*did not run/,
+	'a message of MCP as an error of JSON-RPC');
 like($answers[1]{body}, qr/did not run/, 'that says that nothing ran');
 is(figures()->{queue}{refused}, 3, 'which is counted');
 receive($_, seconds => 30) for @silent;

@@ -150,8 +150,9 @@ static void
 test_types(void)
 {
 	wrong(TYPE_BEGIN, 1, "refuses a second BEGIN_REQUEST");
-	wrong(2, 1, "refuses an abort");
-	wrong(9, 0, "refuses GET_VALUES");
+	wrong(2, 1, "refuses an abort with a content");
+	wrong(9, 1, "refuses GET_VALUES of a request");
+	wrong(8, 0, "refuses application records with id 0");
 	wrong(TYPE_STDIN, 1, "refuses a body before the parameters' end");
 	wrong(TYPE_PARAMS, 2, "refuses another request's parameters");
 	wrong(42, 1, "refuses an unknown type");
@@ -159,6 +160,156 @@ test_types(void)
 	record(TYPE_BEGIN, 1, "\0\2\0\0\0\0\0\0", 8, 0);
 	feed(1, RECORD_HEAD_MAX);
 	ok(reader.state == RECORD_BAD, "refuses the role of an authorizer");
+}
+
+/* All management records before, within and behind a request: the answers. */
+static unsigned char replies[4096];
+static size_t replies_len;
+
+static size_t
+feed_all(size_t step)
+{
+	size_t at = 0, all = 0;
+
+	record_init(&reader, RECORD_HEAD_MAX);
+	replies_len = 0;
+	while (at < length && reader.state < RECORD_ABORTED) {
+		size_t end = at + step < length ? at + step : length;
+		const unsigned char *body;
+		size_t n;
+
+		at += record_take(&reader, bytes + at, end - at, &body, &n);
+		all += n;
+		if (reader.asked)
+			replies_len +=
+				record_reply(&reader, 8, replies + replies_len);
+	}
+	return all;
+}
+
+#define NAME(name) "\x0e\x00" name
+#define RESULT                                                                 \
+	"\x01\x0a\0\0\0\x11\0\0"                                               \
+	"\x0e\x01"                                                             \
+	"FCGI_MAX_CONNS8"
+
+static void
+test_management(void)
+{
+	static const char asked[] = NAME("FCGI_MAX_CONNS");
+	static const char twice[] =
+		NAME("FCGI_MAX_CONNS") NAME("FCGI_MAX_CONNS");
+	static const char unknown[] = "\x01\x0b\0\0\0\x08\0\0"
+				      "\x2a\0\0\0\0\0\0";
+
+	length = 0;
+	record(TYPE_GET_VALUES, 0, asked, sizeof(asked) - 1, 3);
+	for (size_t step = 1; step <= length; step++) {
+		feed_all(step);
+		ok(replies_len == sizeof(RESULT) - 1 &&
+				memcmp(replies, RESULT, replies_len) == 0 &&
+				record_is_fresh(&reader),
+			"answers GET_VALUES alone, %zu bytes at a time", step);
+	}
+	length = 0;
+	record(TYPE_GET_VALUES, 0, twice, sizeof(twice) - 1, 0);
+	feed_all(4096);
+	ok(replies_len == sizeof(RESULT) - 1, "a name that came twice, once");
+	begin();
+	record(TYPE_PARAMS, 1, "\x01", 1, 0);
+	record(42, 0, "abc", 3, 5);
+	record(TYPE_PARAMS, 1,
+		"\x01"
+		"Ab",
+		3, 0);
+	record(TYPE_PARAMS, 1, "", 0, 0);
+	record(TYPE_GET_VALUES, 0, "", 0, 0);
+	record(TYPE_STDIN, 1, "hello", 5, 0);
+	record(TYPE_STDIN, 1, "", 0, 0);
+	record(TYPE_GET_VALUES, 0, asked, sizeof(asked) - 1, 0);
+	ok(feed_all(1) == 5 && reader.state == RECORD_DONE,
+		"management records do not disturb the request around them");
+	ok(replies_len == 16 + 8 + sizeof(RESULT) - 1 &&
+			memcmp(replies, unknown, sizeof(unknown)) == 0,
+		"a type that is not known is named in UNKNOWN_TYPE");
+	ok(reader.head_len == 16 + 8 + 1 + 8 + 3 + 8,
+		"and they do not reach the library");
+}
+
+static void
+test_management_limits(void)
+{
+	static const char cut[] = "\x0e\x02"
+				  "FCGI_MAX_CONNS1";
+	static const char large[] = "\xff\xff\xff\xf0\xff\xff\xff\xf0"
+				    "A";
+	static unsigned char full[RECORD_ASK_MAX + 1];
+
+	for (size_t n = RECORD_ASKS_MAX; n <= RECORD_ASKS_MAX + 1; n++) {
+		length = 0;
+		for (size_t i = 0; i < n; i++)
+			record(TYPE_GET_VALUES, 0, "", 0, 0);
+		feed_all(4096);
+		ok((reader.state == RECORD_BAD) == (n > RECORD_ASKS_MAX),
+			"%zu management records", n);
+	}
+	for (size_t n = RECORD_ASK_MAX; n <= RECORD_ASK_MAX + 1; n++) {
+		length = 0;
+		record(42, 0, full, n, 0);
+		feed_all(4096);
+		ok((reader.state == RECORD_BAD) == (n > RECORD_ASK_MAX),
+			"a management record of %zu bytes", n);
+	}
+	length = 0;
+	record(TYPE_GET_VALUES, 0, cut, sizeof(cut) - 1, 0);
+	feed_all(1);
+	ok(reader.state == RECORD_BAD, "refuses a value that is cut");
+	length = 0;
+	record(TYPE_GET_VALUES, 0, large, sizeof(large) - 1, 0);
+	feed_all(1);
+	ok(reader.state == RECORD_BAD, "refuses a name of 2 GiB");
+	length = 0;
+	record(TYPE_GET_VALUES, 0, "\x80", 1, 0);
+	feed_all(1);
+	ok(reader.state == RECORD_BAD, "refuses a length that is cut");
+}
+
+static void
+test_abort(void)
+{
+	unsigned char end[RECORD_REPLY_MAX];
+
+	for (size_t step = 1; step < 64; step += 7) {
+		whole("hello", 5, 0);
+		record(TYPE_ABORT, 1, "", 0, 0);
+		feed_all(step);
+		ok(reader.state == RECORD_ABORTED,
+			"an abort behind the request, %zu bytes at a time",
+			step);
+	}
+	whole("hello", 5, 0);
+	length -= 8;
+	record(TYPE_ABORT, 1, "", 0, 0);
+	feed_all(4096);
+	ok(reader.state == RECORD_ABORTED, "an abort in the body");
+	begin();
+	record(TYPE_ABORT, 1, "", 0, 0);
+	feed_all(4096);
+	ok(reader.state == RECORD_ABORTED, "an abort in the parameters");
+	ok(record_end(&reader, end) == 16 &&
+			memcmp(end, "\1\3\0\1\0\x08\0\0\0\0\0\0\0\0\0", 16) ==
+				0,
+		"is answered by END_REQUEST");
+	whole("hello", 5, 0);
+	record(TYPE_ABORT, 2, "", 0, 0);
+	record(TYPE_BEGIN, 2, "\0\1\0\0\0\0\0\0", 8, 0);
+	record(TYPE_STDIN, 1, "more", 4, 0);
+	ok(feed_all(1) == 5 && reader.state == RECORD_DONE,
+		"what else follows a request is skipped");
+	length = 0;
+	record(TYPE_ABORT, 1, "", 0, 0);
+	feed_all(4096);
+	ok(reader.state == RECORD_BAD, "refuses an abort of no request");
 }
 
 static int
@@ -224,6 +375,9 @@ main(void)
 	test_records();
 	test_pairs();
 	test_types();
+	test_management();
+	test_management_limits();
+	test_abort();
 	test_sizing();
 	test_queue();
 	return done();

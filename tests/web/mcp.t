@@ -412,11 +412,28 @@ sub test_http
 			[405, 'POST, OPTIONS'], "$method is 405");
 	}
 	is($server->request('OPTIONS', '/mcp')->{status}, 204, 'OPTIONS');
-	is(post('{}', 'Content-Type' => 'text/plain')->{status}, 415,
-		'another content type');
-	is(post('{}', Host => 'evil.example')->{status}, 421, 'a foreign host');
-	is(post('{}', Origin => 'http://evil.example')->{status}, 403,
-		'a foreign origin');
+	my $ping = $JSON->encode({ jsonrpc => '2.0', id => 'i',
+		method => 'ping' });
+	my $large = ' ' x (1 << 20);
+	for ([415, 'content_type', $ping, 'Content-Type' => 'text/plain'],
+		[421, 'host_refused', $ping, Host => 'evil.example'],
+		[403, 'origin_refused', $ping, Origin => 'http://evil.example'],
+		[413, 'body_too_large', "$ping$large"],
+		# By nginx itself, at its own limit.
+		[413, 'body_too_large', "$ping$large$large"],
+		[400, 'bad_request', $ping, Cookie => 'a' x 40000]) {
+		my ($status, $code, $body, %headers) = @$_;
+		my $answer = post($body, %headers);
+		my $json = $answer->{json};
+		is($answer->{status}, $status, "refused: $status $code");
+		is_deeply([sort keys %$json], [qw(error id jsonrpc)],
+			'as an error of JSON-RPC');
+		is($json->{id}, length $body > 1 << 20 || $status == 400
+			? undef : 'i', 'with the id, or null');
+		is_deeply([@{ $json->{error} }{'code'}, $json->{error}{data}{code}],
+			[-32600, $code], 'and a code');
+		ok(length $json->{error}{message}, 'and a text');
+	}
 	return;
 }
 
@@ -980,7 +997,10 @@ sub test_off
 {
 	$server = Statespace::Server->start(config => "[mcp]\nenabled = false\n",
 		files => { 'README.md' => "# x\n" });
-	is(legacy('ping')->{status}, 405, 'where it is off nothing answers');
+	my $answer = legacy('ping');
+	is($answer->{status}, 405, 'where it is off nothing answers');
+	is_deeply([$answer->{json}{id}, error($answer)->{data}{code}],
+		[$id, 'method'], 'which a client can read');
 	is($server->request('GET', '/mcp')->{status}, 404, 'or is there');
 	$server->stop_ok;
 	return;

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What HTTP refuses at /mcp before a message is read, or instead of reading
+ * it, as an error of JSON-RPC: clients show no other body.
+ */
+#include "http/mcp.h"
+#include "wire/json.h"
+#include "wire/rpc.h"
+
+#define LOOKED_AT ((size_t)64 << 10) /* of a body, for its id */
+
+/*
+ * The id of the request, or null, as JSON-RPC 2.0 has it for one that could not
+ * be read: without the member, the Python SDK takes no error from the body.
+ */
+static void
+write_id(struct exchange *x)
+{
+	const struct ss_request *req = x->req;
+	struct rpc rpc = { 0 };
+
+	if (req->body != NULL && req->body_len <= LOOKED_AT)
+		rpc_parse(req->body, req->body_len, &rpc, NULL);
+	if (rpc.id != NULL)
+		rpc_write(&x->body, rpc.id);
+	else
+		buf_text(&x->body, "null");
+	rpc_release(&rpc);
+}
+
+void
+mcp_refusal(struct exchange *x)
+{
+	const struct ss_error *err = &x->err;
+	bool ours = ss_err_status(err->code) >= 500;
+
+	buf_text(&x->body, "{\"jsonrpc\":\"2.0\",\"id\":");
+	write_id(x);
+	buf_printf(&x->body, ",\"error\":{\"code\":%d,\"message\":",
+		ours ? RPC_INTERNAL : RPC_INVALID);
+	json_string(&x->body, err->message, strlen(err->message));
+	buf_printf(&x->body,
+		",\"data\":{\"code\":\"%s\",\"hint\":", ss_err_code(err->code));
+	json_string(&x->body, err->hint, strlen(err->hint));
+	buf_text(&x->body, "}}}");
+}
