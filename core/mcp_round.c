@@ -2,18 +2,14 @@
 #include "mcp_round.h"
 
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/random.h>
 #include <time.h>
 
 #include "base64.h"
 #include "json.h"
 
-#define VALID_S 600     /* a person reads, thinks, clicks */
-#define ROTATION_S 3600 /* each key signs for so long */
 #define NUMBER_BYTES 12
 #define STATE_MAX ((size_t)1 << 20)
 
@@ -46,18 +42,6 @@ describe(struct mcp *m, struct mcp_round *r, const char *path,
 
 /* ------------------------------------------------------------- signature -- */
 
-/* The key of the hour in which a state that ends then was signed. */
-static void
-key_of(const struct ss_site *site, int64_t expires,
-	uint8_t key[static DIGEST_BYTES])
-{
-	char epoch[64];
-	int n = snprintf(epoch, sizeof(epoch), "mcp round %" PRId64,
-		(expires - VALID_S) / ROTATION_S);
-
-	digest_keyed(site->mcp_key, epoch, (size_t)n, key);
-}
-
 /* Of the state's text up to its last point, and what it is about. */
 static void
 sign(const struct mcp *m, const struct mcp_round *r, struct ss_text text,
@@ -65,11 +49,9 @@ sign(const struct mcp *m, const struct mcp_round *r, struct ss_text text,
 {
 	const struct ss_text parts[] = { text,
 		{ (const char *)r->about, DIGEST_BYTES } };
-	uint8_t key[DIGEST_BYTES], all[DIGEST_BYTES];
 
-	digest_parts(parts, ARRAY_LEN(parts), all);
-	key_of(m->site, r->expires, key);
-	digest_keyed(key, (const char *)all, DIGEST_BYTES, out);
+	seal_sign(m->site, "mcp round", r->expires, parts, ARRAY_LEN(parts),
+		out);
 }
 
 /* ----------------------------------------------------------------- state -- */
@@ -94,7 +76,7 @@ state(struct mcp *m, struct mcp_round *r, bool confirming, struct buf *out)
 		buf_add(&answers, r->answers[i].value,
 			strlen(r->answers[i].value) + 1);
 	}
-	r->expires = (int64_t)time(NULL) + VALID_S;
+	r->expires = (int64_t)time(NULL) + SEAL_VALID_S;
 	digest_hex(number, sizeof(number), hex);
 	buf_printf(out, "%" PRId64 ".%c.%s.", r->expires,
 		confirming ? 'c' : 'a', hex);
@@ -157,7 +139,7 @@ is_ours(struct mcp *m, struct mcp_round *r, const char *text)
 	if (rest.len > STATE_MAX * 2 || text[0] < '1' || text[0] > '9')
 		return false;
 	r->expires = strtoll(field(&rest).data, NULL, 10);
-	if (r->expires < now || r->expires > now + VALID_S)
+	if (r->expires < now || r->expires > now + SEAL_VALID_S)
 		return false;
 	kind = field(&rest);
 	field(&rest);
@@ -282,75 +264,8 @@ mcp_question_end(struct mcp *m, struct mcp_round *r,
 
 /* ----------------------------------------------------------------- spent -- */
 
-/*
- * A table of signatures, each with the second until which it would be good: a
- * number that is 0 or past is a free place.  Whoever forks shares it; a site
- * that starts anew for each request, as under plain CGI, has an empty one.
- */
-#define PLACES 8192 /* so many agreements in VALID_S */
-#define WINDOW 64
-
-struct mcp_spent {
-	_Atomic uint64_t places[PLACES];
-};
-
-struct mcp_spent *
-mcp_spent_open(void)
-{
-	void *map = mmap(NULL, sizeof(struct mcp_spent), PROT_READ | PROT_WRITE,
-		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	return map != MAP_FAILED ? map : NULL;
-}
-
-void
-mcp_spent_close(struct mcp_spent *spent)
-{
-	if (spent != NULL)
-		munmap(spent, sizeof(*spent));
-}
-
-static _Atomic uint64_t *
-place(struct mcp_spent *s, const uint8_t *signature, size_t i)
-{
-	size_t first = ((size_t)signature[4] << 8 | signature[5]) % PLACES;
-
-	return &s->places[(first + i) % PLACES];
-}
-
-/* How often it stands there. */
-static unsigned
-count(struct mcp_spent *s, const struct mcp_round *r, uint64_t mark)
-{
-	unsigned n = 0;
-
-	for (size_t i = 0; i < WINDOW; i++)
-		n += atomic_load(place(s, r->signature, i)) == mark;
-	return n;
-}
-
-/*
- * Put down first, then counted: of two that come at once and find different
- * places, at least one sees the other, and that one does not run.
- */
 bool
 mcp_round_spend(struct mcp *m, const struct mcp_round *r)
 {
-	struct mcp_spent *s = m->site->mcp_spent;
-	uint64_t now = (uint64_t)time(NULL), mark, old;
-
-	mark = (uint64_t)r->expires << 32 | (uint64_t)r->signature[0] << 24 |
-		(uint64_t)r->signature[1] << 16 |
-		(uint64_t)r->signature[2] << 8 | r->signature[3];
-	if (count(s, r, mark) > 0)
-		return false;
-	for (size_t i = 0; i < WINDOW; i++) {
-		_Atomic uint64_t *p = place(s, r->signature, i);
-
-		old = atomic_load(p);
-		if (old >> 32 < now &&
-			atomic_compare_exchange_strong(p, &old, mark))
-			return count(s, r, mark) == 1;
-	}
-	return false; /* full: better one question more */
+	return seal_spend(m->site, r->signature, r->expires);
 }

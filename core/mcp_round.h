@@ -10,6 +10,7 @@
 
 #include "digest.h"
 #include "mcp_parts.h"
+#include "seal.h"
 
 struct mcp_round {
 	uint8_t about[DIGEST_BYTES]; /* the request, its user, what it runs */
@@ -58,10 +59,5 @@ void mcp_question_begin(struct mcp *m, const char *name);
 void mcp_question_form(struct mcp *m);
 void mcp_question_end(struct mcp *m, struct mcp_round *r,
 	const char *const *required, size_t count, bool confirming);
-
-/* Memory of agreements that had their run; shared by all that fork. */
-struct mcp_spent;
-struct mcp_spent *mcp_spent_open(void); /* NULL: no memory */
-void mcp_spent_close(struct mcp_spent *spent);
 
 #endif

@@ -20,7 +20,7 @@
 #include "error.h"
 #include "exchange.h"
 #include "fdio.h"
-#include "mcp_round.h"
+#include "seal.h"
 #include "resolver.h"
 
 struct ss_site *

@@ -30,7 +30,7 @@ my @FLOORS = (
 	  rooms => [qw(tool)] },
 	{ name => 'desk', sees => [qw(ground reading hands workshop)],
 	  rooms => [qw(config rights resolver executor oneshot explain page site
-		exchange guard content listing virtual render browser call local check doctor component catalog
+		exchange guard content listing virtual render browser seal call local check doctor component catalog
 		mcp fsworker handle)] },
 );
 
