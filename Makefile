@@ -161,7 +161,7 @@ LINK_HELPER = $(call once,LINK_HELPER,$(if $(SANITIZE),$(LINK),$(shell \
 CORE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/*/*.c))
 # The helpers are programs of their own.
 FCGI_OBJ := $(patsubst %.c,$(BUILD)/%.o, \
-	$(filter-out fcgi/tool.c fcgi/curl.c,$(wildcard fcgi/*.c)))
+	$(filter-out fcgi/tool.c fcgi/curl.c fcgi/own_address.c,$(wildcard fcgi/*.c)))
 UNIT := $(patsubst tests/%.c,$(BUILD)/%.t,$(wildcard tests/unit/*.c))
 FAULT := $(patsubst tests/%.c,$(BUILD)/%.t,$(wildcard tests/fault/*.c))
 
@@ -219,7 +219,8 @@ $(BUILD)/libexec/statespace-tool: $(BUILD)/fcgi/tool.o $(BUILD)/core.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) $(LINK_HELPER) $(LDFLAGS) -o $@ $^ $(LIBS_HELPER)
 
-$(BUILD)/libexec/statespace-curl: $(BUILD)/fcgi/curl.o $(BUILD)/core.a
+$(BUILD)/libexec/statespace-curl: $(BUILD)/fcgi/curl.o $(BUILD)/fcgi/own_address.o \
+		$(BUILD)/core.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) $(LINK) $(LDFLAGS) -o $@ $^ $(LIBS_CORE) -lcurl

@@ -656,6 +656,11 @@ struct ss_http {
 	uint32_t timeout_ms;        /* of the whole run; 0: none */
 	const char *const *targets; /* what the operator widened */
 	size_t target_count;
+	/*
+	 * Is the address this machine's own?  Asked only of public ones, which
+	 * then count as private.  NULL: none is.
+	 */
+	bool (*is_own)(int family, const void *address);
 };
 
 /*
@@ -667,8 +672,8 @@ struct ss_http {
 enum ss_err ss_http_parse(int argc, char *const argv[], struct ss_http *out,
 	struct ss_error *err);
 /*
- * May a socket be connected to this address?  Public ones, and what the
- * targets name.  family and address as for ss_address_is_public.
+ * May a socket be connected to this address?  Public ones that are not
+ * this machine's own, and what the targets name.  family and address as for ss_address_is_public.
  */
 bool ss_http_may_connect(const struct ss_http *http, int family,
 	const void *address, uint16_t port);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "helper.h"
+#include "own_address.h"
 #include "statespace.h"
 
 #define CONNECT_MS 10000
@@ -276,6 +277,7 @@ main(int argc, char **argv)
 
 	if (ss_http_parse(argc, argv, &t.http, &err) != SS_OK)
 		return end_refused(&err);
+	t.http.is_own = own_address;
 	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
 		return end_failed(&t, code);
 	t.curl = curl_easy_init();

@@ -8,11 +8,8 @@
 #include <time.h>
 
 #include "base/base64.h"
-#include "site/once.h"
 #include "wire/json.h"
 
-#define VALID_S 600     /* a person reads, thinks, clicks */
-#define ROTATION_S 3600 /* each key signs for so long */
 #define NUMBER_BYTES 12
 #define STATE_MAX ((size_t)1 << 20)
 
@@ -45,18 +42,6 @@ describe(struct mcp *m, struct mcp_round *r, const char *path,
 
 /* ------------------------------------------------------------- signature -- */
 
-/* The key of the hour in which a state that ends then was signed. */
-static void
-key_of(const struct ss_site *site, int64_t expires,
-	uint8_t key[static DIGEST_BYTES])
-{
-	char epoch[64];
-	int n = snprintf(epoch, sizeof(epoch), "mcp round %" PRId64,
-		(expires - VALID_S) / ROTATION_S);
-
-	digest_keyed(site->mcp_key, epoch, (size_t)n, key);
-}
-
 /* Of the state's text up to its last point, and what it is about. */
 static void
 sign(const struct mcp *m, const struct mcp_round *r, struct ss_text text,
@@ -64,11 +49,9 @@ sign(const struct mcp *m, const struct mcp_round *r, struct ss_text text,
 {
 	const struct ss_text parts[] = { text,
 		{ (const char *)r->about, DIGEST_BYTES } };
-	uint8_t key[DIGEST_BYTES], all[DIGEST_BYTES];
 
-	digest_parts(parts, ARRAY_LEN(parts), all);
-	key_of(m->site, r->expires, key);
-	digest_keyed(key, (const char *)all, DIGEST_BYTES, out);
+	seal_sign(
+		m->site, "mcp round", r->expires, parts, ARRAY_LEN(parts), out);
 }
 
 /* ----------------------------------------------------------------- state -- */
@@ -93,7 +76,7 @@ state(struct mcp *m, struct mcp_round *r, bool confirming, struct buf *out)
 		buf_add(&answers, r->answers[i].value,
 			strlen(r->answers[i].value) + 1);
 	}
-	r->expires = (int64_t)time(NULL) + VALID_S;
+	r->expires = (int64_t)time(NULL) + SEAL_VALID_S;
 	digest_hex(number, sizeof(number), hex);
 	buf_printf(out, "%" PRId64 ".%c.%s.", r->expires,
 		confirming ? 'c' : 'a', hex);
@@ -156,7 +139,7 @@ is_ours(struct mcp *m, struct mcp_round *r, const char *text)
 	if (rest.len > STATE_MAX * 2 || text[0] < '1' || text[0] > '9')
 		return false;
 	r->expires = strtoll(field(&rest).data, NULL, 10);
-	if (r->expires < now || r->expires > now + VALID_S)
+	if (r->expires < now || r->expires > now + SEAL_VALID_S)
 		return false;
 	kind = field(&rest);
 	field(&rest);
@@ -282,5 +265,5 @@ mcp_question_end(struct mcp *m, struct mcp_round *r,
 bool
 mcp_round_spend(struct mcp *m, const struct mcp_round *r)
 {
-	return once_use(m->site->once, r->signature, r->expires);
+	return seal_spend(m->site, r->signature, r->expires);
 }

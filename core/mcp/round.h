@@ -10,6 +10,7 @@
 
 #include "base/digest.h"
 #include "mcp/parts.h"
+#include "site/seal.h"
 
 struct mcp_round {
 	uint8_t about[DIGEST_BYTES]; /* the request, its user, what it runs */

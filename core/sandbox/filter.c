@@ -23,9 +23,10 @@ filter_whole(unsigned keeps, bool alone)
 }
 
 const struct filter *
-filter_narrow(unsigned keeps)
+filter_narrow(unsigned keeps, bool routes)
 {
-	return &narrow[keeps & (FILTER_NETWORK | FILTER_UNIX)];
+	return &narrow[(keeps & (FILTER_NETWORK | FILTER_UNIX)) |
+		(routes ? FILTER_ROUTES : 0)];
 }
 
 static int

@@ -18,13 +18,15 @@ struct filter {
 enum {
 	FILTER_NETWORK = 1 << 0,
 	FILTER_UNIX = 1 << 1,
+	/* In a narrow one; a whole one has it with FILTER_NETWORK. */
+	FILTER_ROUTES = 1 << 2,
 	/*
 	 * Pid 1 of its own namespace: it needs no pidfd to signal and gives
 	 * its tools none.
 	 */
 	FILTER_ALONE = 1 << 2,
 
-	FILTER_NARROW = 1 << 2, /* how many of each kind */
+	FILTER_NARROW = 1 << 3, /* how many of each kind */
 	FILTER_WHOLE = 1 << 3
 };
 
@@ -32,9 +34,10 @@ enum {
 const struct filter *filter_whole(unsigned keeps, bool alone);
 /*
  * For one command of a launcher, on top of the launcher's own: the socket
- * families that this policy does not keep.
+ * families that this policy does not keep.  routes: the kernel may be asked
+ * for routes, rtnetlink(7).
  */
-const struct filter *filter_narrow(unsigned keeps);
+const struct filter *filter_narrow(unsigned keeps, bool routes);
 
 /* Needs no_new_privs.  0 or errno.  Async-signal-safe. */
 int filter_child_enter(const struct filter *f);

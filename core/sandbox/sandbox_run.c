@@ -127,8 +127,11 @@ prepare_entry(const struct policy *p, const struct ruleset *r,
 		.ruleset = r->fd,
 		.only_own_signals = self->level == SANDBOX_LANDLOCK &&
 			self->landlock_abi < 6 };
-	if (self->level >= SANDBOX_LANDLOCK && p->keeps != self->keeps)
-		entry->narrow = filter_narrow(p->keeps);
+	/* Of what has a network, only the HTTP tool asks for routes. */
+	if (self->level >= SANDBOX_LANDLOCK &&
+		(p->keeps != self->keeps ||
+			((p->keeps & KEEP_NETWORK) && !p->http)))
+		entry->narrow = filter_narrow(p->keeps, p->http);
 	return code;
 }
 

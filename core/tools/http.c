@@ -100,7 +100,8 @@ bool
 ss_http_may_connect(
 	const struct ss_http *h, int family, const void *address, uint16_t port)
 {
-	if (ss_address_is_public(family, address))
+	if (ss_address_is_public(family, address) &&
+		(h->is_own == NULL || !h->is_own(family, address)))
 		return true;
 	if (family != AF_INET && family != AF_INET6)
 		return false;

@@ -1,8 +1,9 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: MIT
 # The HTTP tool against every way inside.  The test lives in a network
-# namespace of its own: public addresses that exist only there, a resolver that
-# changes its mind, services that must not be reached.  Each attack has a
+# namespace of its own: public addresses that exist only in a second one behind
+# a veth pair, a resolver that changes its mind, services that must not be
+# reached, some of them at addresses that are public and this machine's own.  Each attack has a
 # control: the real curl, in the same sandbox with the whole network, gets in.
 use strict;
 use warnings;
@@ -20,6 +21,12 @@ use Statespace::TestSite qw(slurp write_file);
 
 my $PUBLIC4 = '93.184.216.34';
 my $PUBLIC6 = '2606:2800:220:1:248:1893:25c8:1946';
+# This machine's own, as public as those: of an interface, and of a `local`
+# route (each address of it is this machine's).
+my $OWN4 = '93.184.217.1';
+my $ROUTED4 = '93.184.218.77';
+my $OWN6 = '2606:2800:220:2::1';
+my $ROUTED6 = '2606:2800:220:3::77';
 my $SECRET = 'SECRET-WITHIN';
 
 if (!@ARGV) {
@@ -46,10 +53,12 @@ sub must { system(@_) == 0 or BAIL_OUT("@_ failed") }
 
 must('ip', 'link', 'set', 'lo', 'up');
 must('ip', 'addr', 'add', "$_/32", 'dev', 'lo')
-    for $PUBLIC4, '169.254.169.254', '10.1.2.3', '192.168.7.7', '100.64.1.1';
-my $six = system("ip addr add $PUBLIC6/128 dev lo nodad 2>/dev/null") == 0;
+    for '169.254.169.254', '10.1.2.3', '192.168.7.7', '100.64.1.1', $OWN4;
+must('ip', 'route', 'add', 'local', '93.184.218.0/24', 'dev', 'lo');
+my $six = system("ip addr add fd00::1/128 dev lo nodad 2>/dev/null") == 0;
 system "ip addr add $_/128 dev lo nodad 2>/dev/null"
-    for '64:ff9b::7f00:1', 'fd00::1', '2002:7f00:1::1';
+    for '64:ff9b::7f00:1', '2002:7f00:1::1', $OWN6;
+system "ip -6 route add local 2606:2800:220:3::/64 dev lo" if $six;
 write_file("$temp/resolv.conf", "nameserver 127.0.0.1\noptions timeout:1\n");
 write_file("$temp/hosts", "127.0.0.1 localhost\n::1 localhost\n");
 write_file($log, '');
@@ -125,6 +134,38 @@ sub service
 	return;
 }
 
+# The rest of the world: a namespace whose addresses are not this machine's.
+sub outside
+{
+	pipe my $ready, my $tell or die "pipe: $!";
+	pipe my $wait, my $go or die "pipe: $!";
+	child(sub {
+		syscall(272, 0x40000000) == 0 or die "unshare: $!"; # CLONE_NEWNET
+		syswrite $tell, 'r';
+		sysread $wait, my $byte, 1;
+		must('ip', 'link', 'set', $_, 'up') for 'lo', 'world';
+		must('ip', 'addr', 'add', '10.99.0.2/30', 'dev', 'world');
+		must('ip', 'addr', 'add', "$PUBLIC4/32", 'dev', 'lo');
+		if ($six) {
+			must(qw(ip addr add fd99::2/64 dev world nodad));
+			must(qw(ip addr add), "$PUBLIC6/128", qw(dev lo nodad));
+		}
+		syswrite $tell, 'r';
+		service();
+	});
+	sysread $ready, my $byte, 1 or BAIL_OUT('no second namespace');
+	must(qw(ip link add here type veth peer name world));
+	must(qw(ip link set world netns), $children[-1]);
+	must(qw(ip link set here up));
+	must(qw(ip addr add 10.99.0.1/30 dev here));
+	must(qw(ip addr add fd99::1/64 dev here nodad)) if $six;
+	syswrite $go, 'g';
+	sysread $ready, $byte, 1 or BAIL_OUT('no second namespace');
+	must(qw(ip route add default via 10.99.0.2));
+	must(qw(ip -6 route add default via fd99::2)) if $six;
+	return;
+}
+
 # name => [type, address...]; a list of lists takes turns.
 my %ZONE = (
 	'public.example' => [A => $PUBLIC4],
@@ -139,6 +180,8 @@ my %ZONE = (
 	'sixtofour.example' => [AAAA => '2002:7f00:1::1'],
 	'alias.example' => [CNAME => 'loopback.example'],
 	'both.example' => [A => '127.0.0.1', $PUBLIC4],
+	'own.example' => [A => $OWN4],
+	'own6.example' => [AAAA => $OWN6],
 	'turns.example' => [[A => $PUBLIC4], [A => '127.0.0.1']],
 );
 my %asked;
@@ -189,6 +232,7 @@ child(sub {
 	}
 });
 child(\&service);
+outside();
 for (1 .. 100) {
 	last if IO::Socket::INET->new(PeerAddr => '127.0.0.1:80');
 	select undef, undef, undef, 0.05;
@@ -199,6 +243,10 @@ my $server = Statespace::Server->start(
 		'README.md' => "---\ntools: [[curl]]\n---\n",
 		'open.md' => "---\nsandbox: {network: true}\n"
 		    . "tools: [[/usr/bin/curl]]\n---\n",
+		'netlink.md' => "---\nsandbox: {network: true}\n"
+		    . "tools: [[perl, -e]]\n---\n",
+		'ours.md' => "---\nsandbox: {network: ['$OWN4/32']}\n"
+		    . "tools: [[curl]]\n---\n",
 		'own.md' => "---\nsandbox: {network: ['10.1.0.0/16', "
 		    . "'loopback.example:80']}\ntools: [[curl]]\n---\n",
 	},
@@ -289,6 +337,24 @@ SKIP: {
 	attack("http://$_.example/") for qw(loopback6 mapped nat64 local6
 		sixtofour);
 }
+
+# ----------------------------------------- public, and this machine's own --
+
+attack("http://$_/") for $OWN4, $ROUTED4, 'own.example';
+SKIP: {
+	skip 'no IPv6 here', 9 unless $six;
+	attack("http://$_/") for "[$OWN6]", "[$ROUTED6]", 'own6.example',
+	    "[::ffff:$OWN4]";
+	attack("http://[64:ff9b::5db8:d901]/", no_control => 1);
+}
+like(run('/ours', 'curl', '-s', "http://$OWN4/")->{stdout}, qr/$SECRET/,
+	'one that operator and page name is reached');
+is(run('/ours', 'curl', '-s', "http://$ROUTED4/")->{code}, 'address_refused',
+	'... and nothing beside it');
+# What asks for routes is the helper's alone, and of netlink nothing else.
+is(run('/netlink', 'perl', '-e',
+	'print join " ", map { syscall(41, 16, 3, $_) >= 0 ? 1 : 0 } 0, 4, 16')
+	->{stdout}, '0 0 0', 'a tool with the network has no netlink socket');
 
 # A name with both: the public one is reached, the other never.
 {

@@ -305,13 +305,48 @@ END
 }
 
 # ----------------------------------------------------------------- lighttpd --
+# Its own account needs a directory for its logs.
+my $logs = "$dir/lighttpd";
+mkdir $logs;
+chmod 0777, $logs;
+
+# The shipped lighttpd.conf on this port, with logs of its own.
+sub lighttpd_text
+{
+	my ($port) = @_;
+	my $text = slurp("$top/nginx/lighttpd.conf");
+
+	$text =~ s{^server\.port = 80}{server.port = $port}m;
+	$text =~ s{/var/log/lighttpd}{$logs}g;
+	if ($> == 0 && !defined getpwnam 'www-data') {
+		$text =~ s{^(server\.username = )"www-data"}{$1"nobody"}m;
+		my $group = getgrgid((getpwnam 'nobody')[3]);
+		$text =~ s{^(server\.groupname = )"www-data"}{$1"$group"}m;
+	}
+	return $text;
+}
+
+# Started as root it goes on as another account, and what it does is logged.
+sub lighttpd_account
+{
+	my ($pid) = @_;
+	my ($ids) = slurp("/proc/$pid/status") =~ /^Uid:\s+(.*)$/m;
+
+	SKIP: {
+		skip 'started by an ordinary user', 1 if $> != 0;
+		unlike($ids, qr/\b0\b/, 'lighttpd does not run as root');
+	}
+	like(slurp("$logs/error.log"), qr/server started/,
+		'lighttpd has a log of errors');
+	return;
+}
+
 SKIP: {
 	skip 'lighttpd is not installed', 1
 	    unless Statespace::Server::front('lighttpd');
 	my $port = free_port();
-	my $conf = slurp("$top/nginx/lighttpd.conf");
+	my $conf = lighttpd_text($port);
 	$conf =~ s{/run/statespace/pool\.sock}{$socket}g;
-	$conf =~ s{^server\.port = 80}{server.port = $port}m;
 	Statespace::TestSite::write_file("$dir/lighttpd.conf", $conf);
 	my ($pid, $front) = start_front($port, 'lighttpd', '-D', '-f',
 		"$dir/lighttpd.conf");
@@ -321,17 +356,19 @@ SKIP: {
 		headers => { %{ $host{headers} },
 		'Content-Type' => 'application/json' });
 	is($large->{status}, 413, 'lighttpd: too large a body');
+	lighttpd_account($pid);
 	kill 'TERM', $pid;
 	waitpid $pid, 0;
+	like(slurp("$logs/access.log"), qr{"GET /a/page HTTP/1\.1" 200 },
+		'lighttpd has a log of requests');
 
 	# It starts and keeps the pool itself: a socket on descriptor 0.
 	$port = free_port();
 	my $program = Statespace::Server::binary();
 	my $file = $pool->config_file;
 	my $root = $pool->site->dir;
-	$conf = slurp("$top/nginx/lighttpd.conf");
-	$conf =~ s{^server\.port = 80}{server.port = $port}m;
-	$conf =~ s{/run/statespace/pool\.sock}{$dir/own.sock};
+	$conf = lighttpd_text($port);
+	$conf =~ s{/run/statespace/pool\.sock}{$logs/own.sock};
 	$conf =~ s{^#\t"bin-path".*$}{}m;
 	$conf =~ s{("check-local" => "disable",)}{"bin-path" =>
 		"$program fcgi -c $file $root", "max-procs" => 1,

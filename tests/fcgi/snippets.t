@@ -24,7 +24,10 @@ Statespace::Server::front($_) or plan skip_all => "$_ is not installed"
     for qw(nginx curl openssl);
 
 my $pool = Statespace::Pool->start(
-	files => { 'README.md' => "---\ntools:\n  - [echo, {}]\n---\n# Hello\n" },
+	files => { 'README.md' => "---\ntools:\n  - [echo, {}]\n---\n# Hello\n",
+		'combined.md' => "---\ntools:\n  - [echo, {}]\n---\n# Combined\n",
+		'__front/page.md' => "---\ntools:\n  - [echo, {}]\n---\n# Combined\n",
+		'data.txt' => "secret data\n" },
 	config => "[pool]\nmode = \"static\"\nworkers = 4\n"
 	    . "socket_mode = \"0666\"\n"
 	    . "[http]\nhosts = [\"tools.example.org\"]\n");
@@ -34,6 +37,7 @@ system('cp', '-r', "$top/nginx", "$dir/statespace") == 0 or die;
 my $socket = $pool->socket;
 my $port = free_port();
 my $other = free_port();
+my $plain = free_port();	# "listen 80", left beside the tls snippet
 my $nginx;
 
 # statespace.conf with these snippets switched on; more: for the http block.
@@ -42,12 +46,13 @@ sub start_nginx
 	my ($names, %with) = @_;
 	my $site = slurp("$top/nginx/statespace.conf");
 	my $user = $> == 0 ? 'user root;' : '';
+	my $first = (grep { $_ eq 'tls' } @$names) ? $plain : $port;
 
 	$site =~ s{/run/statespace/pool\.sock}{$socket}g;
 	$site =~ s{listen 80 default_server}{listen 127.0.0.1:$other}g;
-	$site =~ s{listen 80;}{listen 127.0.0.1:$port;}g;
+	$site =~ s{listen 80;}{listen 127.0.0.1:$first;}g;
 	$site =~ s{^(\tinclude statespace/snippets/limits;)}{# $1}m;
-	for my $name (@$names) {
+	for my $name (@$names, map { $_ eq 'cache' ? 'cache_zone' : () } @$names) {
 		$site =~ s{^[#\t ]*(include statespace/snippets/$name;)}{\t$1}m
 		    or die "statespace.conf has no line for $name";
 		my $text = slurp("$top/nginx/snippets/$name");
@@ -55,11 +60,16 @@ sub start_nginx
 		$text =~ s{listen 443 ssl http2}{listen 127.0.0.1:$port ssl http2};
 		$text =~ s{^listen \[::\].*\n}{}m;
 		$text =~ s{127\.0\.0\.1:9000}{127.0.0.1:$other};
+		$text =~ s{/etc/nginx/statespace\.users}{$dir/users};
+		$text =~ s{/etc/nginx/statespace\.tokens\*}{$dir/tokens};
+		$text =~ s{/run/nginx_statespace}{$dir/cache};
+		$text =~ s{/srv/statespace}{@{[ $pool->site->dir ]}}g;
 		Statespace::TestSite::write_file(
 			"$dir/statespace/snippets/$name", $text);
 	}
-	$site =~ s{^\tlisten 127\.0\.0\.1:$port;}{}m
-	    if grep { $_ eq 'tls' } @$names;
+	$site =~ s{^\t(include statespace/snippets/handover_off;)}{}m
+	    if grep { $_ eq 'handover' } @$names;
+	$site =~ s{^(\tserver_name tools)}{$with{server}\n$1}m if $with{server};
 	$site =~ s{^server \{.*?^\}\n}{}ms if $with{more};
 	Statespace::TestSite::write_file("$dir/nginx.conf", <<"END");
 daemon off;
@@ -75,6 +85,7 @@ http {
 	$site
 }
 END
+	return if $with{no_start};
 	$nginx = fork() // die "fork: $!";
 	if ($nginx == 0) {
 		open STDIN, '<', '/dev/null';
@@ -94,14 +105,17 @@ sub stop_nginx
 	return;
 }
 
-# The status, the body and the head that curl gets; its own exit status.
+# The status, the body and the head that curl gets; its own exit status.  The
+# scheme "plain": HTTP where "listen 80" was left beside the tls snippet.
 sub ask
 {
 	my ($scheme, $path, @words) = @_;
+	my $to = $scheme eq 'plain' ? $plain : $port;
 	my @all = ('curl', '-s', '-i', '-m', 10, '--noproxy', '*', '--resolve',
-		"tools.example.org:$port:127.0.0.1", '-H',
+		"tools.example.org:$to:127.0.0.1", '-H',
 		'Host: tools.example.org', @words,
-		"$scheme://tools.example.org:$port$path");
+		($scheme eq 'https' ? 'https' : 'http')
+		. "://tools.example.org:$to$path");
 
 	open my $pipe, '-|', @all or die "curl: $!";
 	local $/;
@@ -246,6 +260,96 @@ is(ask('http', '/healthz')->{status}, 200,
 is(ask('http', '/', '-H', 'X-User: root')->{status}, 401,
 	'auth_request: what a client says of itself is nothing');
 stop_nginx();
+
+# -------------------------------------------------- the snippets, combined --
+# What each asks for, as words of curl.
+my %key = (mtls => [with_certificate('ca', 'ada')],
+	auth_basic => ['-u', 'ada:secret'],
+	bearer => ['-H', "Authorization: Bearer $token"],
+	auth_request => ['-H', 'X-Badge: letmein']);
+Statespace::TestSite::write_file("$dir/users",
+	'ada:' . crypt('secret', 'ab') . "\n");
+chmod 0644, "$dir/users";
+# Both read Authorization, so that nobody can have both.
+my @checks = grep { !/auth_basic.*bearer/ } map { my $bits = $_;
+	join ' ', (qw(mtls auth_basic bearer auth_request))[grep {
+		$bits >> $_ & 1 } 0 .. 3] } 1 .. 15;
+
+sub runs_nothing
+{
+	my ($name, $scheme, @words) = @_;
+	my @asked = map { ask($scheme, "/combined$_", @words, @post) }
+	    '', '.md', '/', '?x=/healthz';
+	my $page = ask($scheme, '/combined', @words);
+	my @inner = map { ask($scheme, "/__front/$_", @words, @post) }
+	    'page', 'file/combined.md', 'file/data.txt', 'healthz';
+
+	is(join(' ', grep { $_ != 401 && $_ != 308 } map { $_->{status} }
+		@asked, $page), '', "$name: 401, or sent to TLS");
+	is(join(' ', grep { $_ != 401 && $_ != 308 && $_ != 404 }
+		map { $_->{status} } @inner), '',
+		"$name: and nothing of nginx's own places");
+	unlike(join('', map { $_->{body} } @asked, $page, @inner),
+		qr/returncode": 0|Hello|Combined|secret data/,
+		"$name: nothing is read or run");
+	return;
+}
+
+sub combination
+{
+	my ($checks, @more) = @_;
+	my $tls = grep { $_ eq 'tls' } @more;
+	my $scheme = $tls ? 'https' : 'http';
+	my @safe = $tls ? @secure : ();
+	my $name = join ' + ', @$checks, @more;
+
+	start_nginx([@$checks, @more], more => "$map\n$service");
+	runs_nothing("$name, no key", $scheme, @safe);
+	# One of them is not enough, nor is all but one.
+	for my $check (@$checks > 1 ? @$checks : ()) {
+		my @words = map { @{ $key{$_} } } grep { $_ ne $check } @$checks;
+		runs_nothing("$name, all but $check", $scheme, @safe, @words);
+	}
+	if ($tls) {
+		runs_nothing("$name, not over TLS", 'plain');
+		runs_nothing("$name, not over TLS, with the keys", 'plain',
+			map { @{ $key{$_} } } grep { $_ ne 'mtls' } @$checks);
+	}
+	# mtls needs tls; without it nobody comes in.
+	if ($tls || !grep { $_ eq 'mtls' } @$checks) {
+		my @words = (@safe, map { @{ $key{$_} } } @$checks);
+		my $get = ask($scheme, '/', @words);
+		is($get->{status}, 200, "$name: with every key, a page");
+		is(ask($scheme, '/data.txt', @words)->{body}, "secret data\n",
+			"$name: and a file");
+		runs_nothing("$name, after one who had the keys", $scheme,
+			@safe);
+	}
+	stop_nginx();
+	return;
+}
+
+for my $checks (@checks) {
+	combination([split ' ', $checks]);
+	combination([split ' ', $checks], 'tls');
+}
+# What else a server block may hold: the cache, the front that sends files.
+combination([split ' ', $_], 'tls', 'cache', 'handover')
+    for grep { /mtls|^bearer$|^auth_request$|^auth_basic$/ } @checks;
+start_nginx(['tls']);
+my $sent = ask('plain', '/a?b=c');
+is($sent->{status}, 308, 'tls alone: who comes without is sent on');
+like($sent->{head}, qr{^Location: https://tools\.example\.org/a\?b=c\r?$}m,
+	'tls alone: to the same page');
+is(ask('plain', '/', @post)->{status}, 308, 'tls alone: a tool does not run');
+stop_nginx();
+unlike($pool->log, qr{path="?/(?:combined|__front)},
+	'no request of a stranger reached a worker');
+# "any" would let one check speak for the user that another names.
+start_nginx(['auth_basic'], server => 'satisfy any; allow all;',
+	no_start => 1);
+like(`nginx -t -e $dir/log -p $dir -c $dir/nginx.conf 2>&1`,
+	qr/"satisfy" directive is duplicate/, 'satisfy any is refused by nginx');
 
 # ------------------------------------------------------------------- limits --
 start_nginx(['limits']);

@@ -182,12 +182,20 @@ may(int family, const char *address, uint16_t port)
 		ss_http_may_connect(&http, family, bytes, port);
 }
 
+/* Whatever ends in 34. */
+static bool
+is_own(int family, const void *address)
+{
+	return family == AF_INET && ((const unsigned char *)address)[3] == 34;
+}
+
 static void
 check_targets(void)
 {
 	static const char *const targets[] = { "db.internal:8080",
 		"10.1.0.0/16", "192.168.7.7", "[fd00::5]:81", "fd12::/33",
-		"nonsense", "10.2.0.0/", "10.3.0.0/99", "10.4.0.0/8x", "" };
+		"nonsense", "10.2.0.0/", "10.3.0.0/99", "10.4.0.0/8x", "",
+		"93.184.217.0/24" };
 	const char *const inner[] = { "curl", "http://db.internal:8080/" };
 	const char *const other[] = { "curl", "http://db.internal:8081/" };
 	const char *const outer[] = { "curl", "http://example.org/" };
@@ -202,6 +210,11 @@ check_targets(void)
 	is_int(parse(listed, 2, targets, n), SS_OK, "an address of a range");
 	is_int(parse(outer, 2, targets, n), SS_OK, "a host that is not listed");
 	ok(may(AF_INET, "93.184.216.34", 80), "... reaches public addresses");
+	http.is_own = is_own;
+	ok(!may(AF_INET, "93.184.216.34", 80), "... unless they are our own");
+	ok(may(AF_INET, "93.184.216.35", 80), "... which others are not");
+	ok(may(AF_INET, "93.184.217.34", 80), "... and no target names");
+	http.is_own = NULL;
 	ok(may(AF_INET, "10.1.255.255", 80), "... and the listed range");
 	ok(!may(AF_INET, "10.2.0.1", 80), "... and nothing beside it");
 	ok(!may(AF_INET, "10.3.0.1", 80), "... nor a range that is none");

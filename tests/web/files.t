@@ -285,6 +285,9 @@ sub lighttpd_conf
 	$conf =~ s{/run/statespace/pool\.sock}{$pool->socket}ge;
 	$conf =~ s{^server\.port = 80}{server.port = $port}m;
 	$conf =~ s{#("x-sendfile)}{$1}g;
+	# As the account of the test: it can read the site.
+	$conf =~ s{^server\.(?:username|groupname) = .*\n}{}mg;
+	$conf =~ s{/var/log/lighttpd}{$pool->site->scratch}ge;
 	$conf =~ s{/srv/statespace}{$root}g;
 	return $conf . qq{server.follow-symlink = "disable"\n};
 }

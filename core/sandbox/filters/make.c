@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
+#include <linux/netlink.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <stdio.h>
@@ -252,7 +253,18 @@ family_kept(int family, unsigned keeps)
 {
 	if (family == AF_INET || family == AF_INET6)
 		return keeps & FILTER_NETWORK;
+	if (family == AF_NETLINK)
+		return keeps & FILTER_ROUTES;
 	return family == AF_UNIX && (keeps & FILTER_UNIX);
+}
+
+/* Of netlink(7), the protocol that answers questions about routes. */
+static int
+refuse_netlink(scmp_filter_ctx ctx)
+{
+	return seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EAFNOSUPPORT),
+		SCMP_SYS(socket), 2, SCMP_A0(SCMP_CMP_EQ, AF_NETLINK, 0),
+		SCMP_A2(SCMP_CMP_NE, NETLINK_ROUTE, 0));
 }
 
 /* One rule a family: libseccomp takes no two conditions on one argument. */
@@ -268,6 +280,8 @@ refuse_sockets(scmp_filter_ctx ctx, unsigned keeps)
 		if (!family_kept(family, keeps))
 			e = seccomp_rule_add(ctx, action, SCMP_SYS(socket), 1,
 				SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)family, 0));
+	if (e == 0 && family_kept(AF_NETLINK, keeps))
+		e = refuse_netlink(ctx);
 	if (e == 0)
 		e = seccomp_rule_add(ctx, action, SCMP_SYS(socket), 1,
 			SCMP_A0(SCMP_CMP_GE, 64, 0));
@@ -277,7 +291,11 @@ refuse_sockets(scmp_filter_ctx ctx, unsigned keeps)
 static int
 refuse_all(scmp_filter_ctx ctx, unsigned keeps)
 {
+	unsigned families = keeps & (FILTER_NETWORK | FILTER_UNIX);
 	int e = 0;
+
+	if (keeps & FILTER_NETWORK)
+		families |= FILTER_ROUTES;
 
 	for (size_t i = 0; i < ARRAY_LEN(refused) && e == 0; i++)
 		e = refuse(ctx, &refused[i]);
@@ -285,7 +303,7 @@ refuse_all(scmp_filter_ctx ctx, unsigned keeps)
 		e = refuse_argument(ctx, &arguments[i]);
 	if (e == 0 && (keeps & FILTER_ALONE))
 		e = refuse(ctx, &by_pidfd);
-	return e == 0 ? refuse_sockets(ctx, keeps) : e;
+	return e == 0 ? refuse_sockets(ctx, families) : e;
 }
 
 /*
