@@ -18,6 +18,7 @@
 #include "clerk.h"
 #include "notify.h"
 #include "queue.h"
+#include "relay.h"
 #include "say.h"
 #include "sizing.h"
 #include "worker.h"
@@ -69,7 +70,8 @@ struct pool {
 	unsigned backlog;
 	uint64_t sampled_us, watchdog_us, watchdog_at_us;
 	struct queue queue;
-	int refuse; /* eventfd of the clerk */
+	struct relay relay; /* its memory is read and written by workers */
+	int refuse;         /* eventfd of the clerk */
 	struct figures *figures;
 	void *boards; /* a page for each slot, then the clerk's */
 	void *seen;   /* the same, through a descriptor that cannot write */
@@ -207,6 +209,7 @@ worker_main(void *ctx)
 		.boards = p->seen,
 		.board_count = SLOT_COUNT,
 		.bell = p->bell,
+		.relay = &p->relay,
 		.max_requests = p->max_requests,
 		.most = p->sizing.max,
 		.open = &p->open };
@@ -218,6 +221,7 @@ worker_main(void *ctx)
 	if (own > 0)
 		munmap(p->boards, own * BOARD_PAGE);
 	munmap(board_at(p->boards, own + 1), (SLOT_COUNT - own) * BOARD_PAGE);
+	relay_keep(&p->relay, own);
 	return worker_run(&w);
 }
 
@@ -239,6 +243,7 @@ clerk_main(void *ctx)
 
 	close(p->lifeline[1]);
 	munmap(p->boards, SLOT_COUNT * BOARD_PAGE);
+	relay_close(&p->relay);
 	if (mprotect(p->figures, sizeof(*p->figures), PROT_READ) < 0)
 		return 1;
 	return clerk_run(&c);
@@ -740,6 +745,7 @@ open_pool(struct pool *p)
 	p->watchdog_us = notify_watchdog_us();
 	return p->wake >= 0 && p->refuse >= 0 && p->bell != NULL &&
 		p->figures != NULL && share_boards(p) &&
+		relay_open(&p->relay, SLOT_COUNT) &&
 		pipe2(p->lifeline, O_CLOEXEC) == 0;
 }
 
@@ -755,6 +761,7 @@ close_pool(struct pool *p)
 	if (p->bell != NULL)
 		munmap(p->bell, sizeof(*p->bell));
 	queue_close(&p->queue);
+	relay_close(&p->relay);
 	for (int i = 0; i < 2; i++)
 		if (p->lifeline[i] >= 0)
 			close(p->lifeline[i]);

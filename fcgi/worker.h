@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "board.h"
+#include "relay.h"
 #include "served.h"
 
 struct worker {
@@ -25,6 +26,7 @@ struct worker {
 	const void *boards; /* of all, to be read */
 	size_t board_count;
 	struct bell *bell;
+	struct relay *relay;   /* between workers */
 	uint64_t max_requests; /* 0: any number */
 	unsigned most;         /* workers that the pool may have */
 	const sigset_t *open;  /* signals while waiting */
