@@ -276,6 +276,7 @@ struct ss_request {
 	const char *mcp_version; /* MCP-Protocol-Version */
 	const char *mcp_method;  /* Mcp-Method */
 	const char *mcp_name;    /* Mcp-Name */
+	const char *mcp_session; /* Mcp-Session-Id */
 	/*
 	 * Sends a piece of an answer at once, the head of res (200, without a
 	 * length) before the first; false: nobody reads it.  NULL: answers are
@@ -619,6 +620,33 @@ ss_site_set_tool_limit(struct ss_site *site, const struct ss_tool_limit *gauge);
  */
 void
 ss_site_set_client(struct ss_site *site, bool (*left)(void *ctx), void *ctx);
+
+/*
+ * Carries short messages between the processes of a host, for MCP clients of
+ * revision 2025-11-25 and older: what cancels a call, or answers its question,
+ * is a request of its own and may reach another process.
+ *
+ * fd    becomes readable again with each post: watch it with EPOLLET; it is
+ *       never read.
+ * post  offers data to all processes; false: too long.
+ * take  copies what was posted for key a short while ago; -1: nothing.
+ *
+ * At any time, so also in the process that ss_site_fork made.  Without one
+ * such clients get no session, and what they cancel runs on.
+ */
+#define SS_RELAY_KEY 32
+
+struct ss_relay {
+	size_t size;
+	void *ctx;
+	int fd;
+	bool (*post)(void *ctx, const unsigned char *key, const char *data,
+		size_t len);
+	ssize_t (*take)(
+		void *ctx, const unsigned char *key, char *data, size_t cap);
+};
+
+void ss_site_set_relay(struct ss_site *site, const struct ss_relay *relay);
 
 /*
  * The built-in ones, for those that replace them and still want to call them.

@@ -18,6 +18,7 @@
 #include "status_server.h"
 #include "notify.h"
 #include "queue.h"
+#include "relay.h"
 #include "say.h"
 #include "sizing.h"
 #include "worker.h"
@@ -69,7 +70,8 @@ struct pool {
 	unsigned backlog;
 	uint64_t sampled_us, watchdog_us, watchdog_at_us;
 	struct queue queue;
-	int refuse; /* eventfd of the status server */
+	struct relay relay; /* its memory is read and written by workers */
+	int refuse;         /* eventfd of the status server */
 	struct figures *figures;
 	void *scoreboard; /* a page for each slot, then the status server's */
 	void *seen;       /* the same, through a descriptor that cannot write */
@@ -207,6 +209,7 @@ worker_main(void *ctx)
 		.scoreboard = p->seen,
 		.slot_count = SLOT_COUNT,
 		.bell = p->bell,
+		.relay = &p->relay,
 		.max_requests = p->max_requests,
 		.most = p->sizing.max,
 		.open = &p->open };
@@ -219,6 +222,7 @@ worker_main(void *ctx)
 		munmap(p->scoreboard, own * SCOREBOARD_PAGE);
 	munmap(scoreboard_at(p->scoreboard, own + 1),
 		(SLOT_COUNT - own) * SCOREBOARD_PAGE);
+	relay_keep(&p->relay, own);
 	return worker_run(&w);
 }
 
@@ -240,6 +244,7 @@ status_server_main(void *ctx)
 
 	close(p->lifeline[1]);
 	munmap(p->scoreboard, SLOT_COUNT * SCOREBOARD_PAGE);
+	relay_close(&p->relay);
 	if (mprotect(p->figures, sizeof(*p->figures), PROT_READ) < 0)
 		return 1;
 	return status_server_run(&c);
@@ -742,6 +747,7 @@ open_pool(struct pool *p)
 	p->watchdog_us = notify_watchdog_us();
 	return p->wake >= 0 && p->refuse >= 0 && p->bell != NULL &&
 		p->figures != NULL && share_scoreboard(p) &&
+		relay_open(&p->relay, SLOT_COUNT) &&
 		pipe2(p->lifeline, O_CLOEXEC) == 0;
 }
 
@@ -757,6 +763,7 @@ close_pool(struct pool *p)
 	if (p->bell != NULL)
 		munmap(p->bell, sizeof(*p->bell));
 	queue_close(&p->queue);
+	relay_close(&p->relay);
 	for (int i = 0; i < 2; i++)
 		if (p->lifeline[i] >= 0)
 			close(p->lifeline[i]);

@@ -52,6 +52,7 @@ static const struct field {
 	{ TEXT("HTTP_MCP_PROTOCOL_VERSION", mcp_version) },
 	{ TEXT("HTTP_MCP_METHOD", mcp_method) },
 	{ TEXT("HTTP_MCP_NAME", mcp_name) },
+	{ TEXT("HTTP_MCP_SESSION_ID", mcp_session) },
 	{ TEXT("REMOTE_ADDR", remote_addr) },
 	{ TEXT("REQUEST_ID", request_id) },
 	{ EXTRA(STATESPACE_END) },

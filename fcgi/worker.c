@@ -161,6 +161,7 @@ worker_run(const struct worker *w)
 
 	worker_signals();
 	tool_limit_attach(&gauge, w->served->site);
+	relay_attach(w->relay, w->served->site);
 	prctl(PR_SET_NAME, "ss-worker");
 	gate = connection_open(w->served->site, &w->served->request, &err);
 	wait_fd = open_wait(w);

@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "relay.h"
 #include "scoreboard.h"
 #include "served.h"
 
@@ -25,6 +26,7 @@ struct worker {
 	const void *scoreboard; /* of all, to be read */
 	size_t slot_count;
 	struct bell *bell;
+	struct relay *relay;   /* between workers */
 	uint64_t max_requests; /* 0: any number */
 	unsigned most;         /* workers that the pool may have */
 	const sigset_t *open;  /* signals while waiting */

@@ -206,14 +206,14 @@ tell_browser(struct exchange *x)
 	exchange_header(x, "Access-Control-Allow-Origin",
 		arena_copy(&x->site->arena, origin, strlen(origin)));
 	exchange_header(x, "Access-Control-Expose-Headers",
-		"Content-Range, ETag, Retry-After, Server-Timing, "
-		"X-Request-Id");
+		"Content-Range, ETag, Mcp-Session-Id, Retry-After, "
+		"Server-Timing, X-Request-Id");
 	if (!exchange_is(x, "OPTIONS"))
 		return;
 	exchange_header(x, "Access-Control-Allow-Methods", ALLOWED_METHODS);
 	exchange_header(x, "Access-Control-Allow-Headers",
 		"Authorization, Content-Type, If-None-Match, Range, "
-		"MCP-Protocol-Version, Mcp-Method, Mcp-Name");
+		"MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id");
 	exchange_header(x, "Access-Control-Max-Age", "600");
 }
 

@@ -3,10 +3,10 @@
  * MCP over HTTP: one POST, one message.  Which headers a message needs, what
  * status an answer has ("Streamable HTTP" of the specification).
  */
-#include "http/mcp.h"
-
 #include "base/base64.h"
+#include "http/mcp.h"
 #include "mcp/message.h"
+#include "mcp/session.h"
 #include "wire/media.h"
 
 #define MCP_PATH "/mcp"
@@ -186,16 +186,62 @@ event(void *ctx, const char *message, size_t len)
 }
 
 static bool
+reads_events(const struct exchange *x)
+{
+	return x->req->accept != NULL &&
+		strstr(x->req->accept, "text/event-stream") != NULL;
+}
+
+static bool
 wants_events(const struct exchange *x, const struct mcp *m)
 {
-	return x->req->stream != NULL && x->req->accept != NULL &&
-		strstr(x->req->accept, "text/event-stream") != NULL &&
+	return x->req->stream != NULL && reads_events(x) &&
 		rpc_is_token(rpc_member(m->meta, "progressToken"));
+}
+
+/* A cancelled call has no response: the stream of events ends without one. */
+static enum ss_err
+cancelled(struct exchange *x, struct mcp *m)
+{
+	error_clear(&m->err);
+	x->stage = "cancelled";
+	if (x->streamed)
+		return SS_OK;
+	if (!reads_events(x)) {
+		mcp_refuse(m, RPC_INTERNAL, "the call was cancelled");
+		return refuse(x, m, RPC_INTERNAL, 200);
+	}
+	buf_clear(&x->body);
+	buf_text(&x->body, ": cancelled\n\n");
+	exchange_header(x, "Cache-Control", "no-store");
+	exchange_body(x, 200, "text/event-stream");
+	return SS_OK;
+}
+
+/* *was_cancelled: what ran has ended, and nobody waits for an answer. */
+static enum rpc_code
+run_message(struct exchange *x, struct mcp *m, bool *was_cancelled)
+{
+	struct mcp_cancel watch;
+	enum rpc_code code = RPC_INTERNAL;
+	const char *session;
+
+	mcp_cancel_begin(&watch, m);
+	if (!watch.cancelled)
+		code = mcp_message_run(m);
+	mcp_cancel_end(&watch);
+	*was_cancelled = watch.cancelled &&
+		(m->method == NULL || m->err.code == SS_GONE);
+	session = code == RPC_OK ? mcp_session_new(m) : NULL;
+	if (session != NULL)
+		exchange_header(x, "Mcp-Session-Id", session);
+	return code;
 }
 
 static enum ss_err
 answer_message(struct exchange *x, struct mcp *m)
 {
+	bool was_cancelled;
 	enum rpc_code code = mcp_message_read(
 		m, x->req->body != NULL ? x->req->body : "", x->req->body_len);
 
@@ -203,8 +249,11 @@ answer_message(struct exchange *x, struct mcp *m)
 		return refuse(x, m, code, 400);
 	if (m->rpc.kind == RPC_RESPONSE)
 		return accepted(x); /* to a question that nobody asked */
-	if (m->rpc.kind == RPC_NOTIFICATION)
+	mcp_session_read(m, x->req->mcp_session);
+	if (m->rpc.kind == RPC_NOTIFICATION) {
+		mcp_session_notified(m);
 		return accepted(x);
+	}
 	code = check_era(m, x->req);
 	if (code != RPC_OK)
 		return refuse(x, m, code, 400);
@@ -213,10 +262,12 @@ answer_message(struct exchange *x, struct mcp *m)
 		m->notify_ctx = x;
 		m->event_max = EVENT_MAX;
 	}
-	code = mcp_message_run(m);
+	code = run_message(x, m, &was_cancelled);
 	x->stage = m->method != NULL ? m->method : "mcp";
 	x->tool = m->tool;
 	x->result = m->result;
+	if (was_cancelled)
+		return cancelled(x, m);
 	if (m->err.code == SS_GONE)
 		return SS_GONE;
 	if (code == RPC_INTERNAL) {

@@ -3,7 +3,8 @@
  * The Model Context Protocol over the same road as POST: every tool of a
  * listed page is an MCP tool, every page a resource.  Nothing is remembered
  * from one message to the next, in either era of the protocol (revision
- * 2026-07-28, and 2025-11-25 and 2025-06-18, which begin with `initialize`).
+ * 2026-07-28, and 2025-11-25 and 2025-06-18, which begin with `initialize`);
+ * a session is a random id that only the client keeps (mcp_session.h).
  *
  * Source   the specification, revisions named above; issue 7; PROTOCOL 10.
  */

@@ -10,6 +10,8 @@
 #include <stdio.h>
 
 #define CACHE_MS 5000
+#define ERRORS_TOLD 5
+#define INSTRUCTIONS_MAX 32768
 
 static const char *const legacy_versions[] = { "2025-11-25", "2025-06-18" };
 
@@ -94,21 +96,49 @@ server_info(struct mcp *m)
 		"{\"name\":\"statespace\",\"version\":\"" SS_VERSION "\"}");
 }
 
+/* The model reads the instructions: it can tell people what is missing. */
+static void
+instruct_errors(struct mcp *m, struct buf *text)
+{
+	const struct catalog_page *page;
+	struct catalog *c;
+	size_t at = 0, count = 0;
+
+	if (catalog_refresh(m->site, &c, &m->err) != SS_OK) {
+		error_clear(&m->err);
+		return;
+	}
+	while ((page = catalog_next_error(c, &at)) != NULL &&
+		count++ < ERRORS_TOLD)
+		buf_printf(text, "%s /%s (%s)",
+			count == 1 ? " These pages have an error and offer no "
+				     "tools:"
+				   : ",",
+			page->path, page->error);
+	if (page != NULL)
+		buf_text(text, " and more");
+	if (count > 0)
+		buf_char(text, '.');
+}
+
 static void
 capabilities(struct mcp *m)
 {
+	struct buf text = BUF_INIT(INSTRUCTIONS_MAX);
+
 	mcp_key(m, "capabilities");
 	buf_text(m->out,
 		"{\"tools\":{},\"resources\":{},\"prompts\":{},"
 		"\"completions\":{},\"extensions\":{\"" MCP_NAMESPACE
-		"skills\":{}}");
-	if (m->era == MCP_LEGACY)
-		buf_text(m->out, ",\"logging\":{}");
-	buf_char(m->out, '}');
-	mcp_text(m, "instructions",
+		"skills\":{}}}");
+	buf_text(&text,
 		"A site of Markdown pages. Its pages are the resources: read "
 		"the page of a tool before you call it. Each tool runs one "
 		"command, in a sandbox, in the directory of its page.");
+	instruct_errors(m, &text);
+	mcp_key(m, "instructions");
+	json_string(m->out, text.data != NULL ? text.data : "", text.len);
+	buf_release(&text);
 }
 
 static enum rpc_code

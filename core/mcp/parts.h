@@ -23,8 +23,9 @@ struct mcp {
 	enum mcp_era era;
 	const struct rpc_value *meta; /* params._meta */
 	const char *request_id;
-	const char *user; /* verified by the front; NULL: nobody's name */
-	int client_fd;    /* a hang-up ends a run; -1 */
+	const char *user;    /* verified by the front; NULL: nobody's name */
+	const char *session; /* the client's, of HTTP; NULL: none */
+	int client_fd;       /* a hang-up ends a run; -1 */
 	/* Notifications go here; NULL: there is no way to send any. */
 	bool (*notify)(void *ctx, const char *message, size_t len);
 	void *notify_ctx;

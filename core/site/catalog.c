@@ -7,8 +7,10 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "page/agents.h"
 #include "site/listing.h"
+#include "site/request_log.h"
 #include "site/site.h"
 #include "wire/path.h"
 
@@ -302,6 +304,12 @@ read_page(struct ss_site *site, struct catalog *c,
 	if (code != SS_OK)
 		return code;
 	out->settled = page->settled;
+	if (page->error.code != SS_OK) {
+		out->error = arena_copy(&c->arena, page->error.message,
+			strlen(page->error.message));
+		if (out->error == NULL)
+			return error_memory(err);
+	}
 	said.front = &page->front;
 	said.grants = page->error.code == SS_OK && !site_is_writable(site, doc);
 	if (said.front->title == NULL || said.front->description == NULL)
@@ -364,11 +372,14 @@ keep_page(struct catalog *c, const struct catalog *from,
 	out->tools = arena_array(a, old->tool_count + 1, sizeof(*out->tools));
 	out->prompts =
 		arena_array(a, old->prompt_count + 1, sizeof(*out->prompts));
+	if (old->error != NULL)
+		out->error = arena_copy(a, old->error, strlen(old->error));
 	if (old->is_skill)
 		out->skill_description = arena_copy(a, old->skill_description,
 			strlen(old->skill_description));
 	if (out->title == NULL || out->description == NULL ||
 		out->tools == NULL || out->prompts == NULL ||
+		(old->error != NULL && out->error == NULL) ||
 		(old->is_skill && out->skill_description == NULL))
 		return error_memory(err);
 	for (size_t i = 0; i < old->tool_count; i++)
@@ -390,6 +401,27 @@ known(const struct catalog *c, size_t place, const char *path)
 		strcmp(c->pages[place].path, path) == 0)
 		return &c->pages[place];
 	return catalog_page_find(c, path);
+}
+
+/* One line for each change of a page that has an error. */
+static void
+log_error(const struct ss_site *site, const struct catalog_page *p)
+{
+	const struct catalog_page *old =
+		catalog_page_find(site->catalog, p->path);
+	struct log_line l;
+
+	if (p->error == NULL ||
+		(old != NULL && old->error != NULL &&
+			strcmp(old->error, p->error) == 0 &&
+			old->inode == p->inode && old->length == p->length &&
+			old->mtime_ns == p->mtime_ns))
+		return;
+	if (!request_log_begin(site, &l, "page"))
+		return;
+	log_text(&l, "path", p->path);
+	log_text(&l, "error", p->error);
+	log_end(&l, site->log, site->log_ctx);
 }
 
 /* A page that has to be opened; one that is gone meanwhile is left out. */
@@ -415,6 +447,8 @@ open_page(struct ss_site *site, struct catalog *c,
 		code = keep_page(c, site->catalog, old, p, err);
 	else
 		code = read_page(site, c, &doc, p, err);
+	if (code == SS_OK)
+		log_error(site, p);
 	c->page_count += code == SS_OK;
 	resolver->close(resolver->ctx, &doc);
 	return code;
@@ -598,5 +632,17 @@ catalog_page_find(const struct catalog *c, const char *path)
 	for (size_t i = 0; c != NULL && i < c->page_count; i++)
 		if (strcmp(c->pages[i].path, path) == 0)
 			return &c->pages[i];
+	return NULL;
+}
+
+const struct catalog_page *
+catalog_next_error(const struct catalog *c, size_t *at)
+{
+	while (*at < c->page_count) {
+		const struct catalog_page *p = &c->pages[(*at)++];
+
+		if (p->error != NULL)
+			return p;
+	}
 	return NULL;
 }

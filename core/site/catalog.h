@@ -32,6 +32,7 @@ struct catalog_page {
 	uint64_t device, inode, length;
 	int64_t mtime_ns, ctime_ns;
 	bool settled;            /* need not be read again */
+	const char *error;       /* why it offers nothing; NULL: no reason */
 	const char *title;       /* of the frontmatter, else the first heading,
 				    else the path */
 	const char *description; /* the same with the first paragraph; "" */
@@ -74,6 +75,9 @@ void catalog_free(struct catalog *c);
 /* A tool by name, told or hashed; NULL: there is none. */
 const struct catalog_tool *catalog_tool_find(const struct catalog *c,
 	const char *name, const struct catalog_page **page);
+/* The next page from *at on that has an error; NULL: no more. */
+const struct catalog_page *
+catalog_next_error(const struct catalog *c, size_t *at);
 const struct catalog_page *
 catalog_page_find(const struct catalog *c, const char *path);
 

@@ -332,6 +332,12 @@ ss_site_set_tool_limit(struct ss_site *site, const struct ss_tool_limit *gauge)
 }
 
 void
+ss_site_set_relay(struct ss_site *site, const struct ss_relay *relay)
+{
+	site->relay = *relay;
+}
+
+void
 ss_site_set_client(struct ss_site *site, bool (*left)(void *ctx), void *ctx)
 {
 	site->client_left = left;

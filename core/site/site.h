@@ -33,6 +33,7 @@ struct ss_site {
 	struct ss_executor builtin_executor, executor;
 	struct executor exec_state;
 	struct ss_tool_limit gauge;     /* enter NULL: none */
+	struct ss_relay relay;          /* post NULL: none */
 	bool (*client_left)(void *ctx); /* reads a client_fd; NULL: nobody */
 	void *client_ctx;
 	struct ss_hook hooks[SITE_HOOKS_MAX];

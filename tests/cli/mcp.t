@@ -305,6 +305,41 @@ sub test_annotations
 	return;
 }
 
+# A page with an error offers nothing: the client and the log are told why.
+sub test_broken
+{
+	my $told = sub {
+		my $log = slurp($site->scratch . '/log', '');
+		return scalar(() = $log =~
+			/ event=page path=broken\.md error=.*tools/g);
+	};
+
+	start();
+	ask(1, 'initialize', { protocolVersion => '2025-11-25' });
+	my $r = line()->{result};
+	unlike($r->{instructions}, qr/error/, 'all pages are right');
+	ok(!exists $r->{capabilities}{logging}, 'what is never sent is not offered');
+	$site->write('broken.md', "---\ntools: 7\n---\n# Broken\n");
+	for (1 .. 3) {
+		ask($_, 'initialize', { protocolVersion => '2025-11-25' });
+		like(line()->{result}{instructions},
+			qr{no tools: /broken\.md \([^)]*tools[^)]*\)\.},
+			'one is not: the client is told');
+		ask('t', 'tools/list');
+		line();
+	}
+	is($told->(), 1, 'the log is told once');
+	$site->write('broken.md', "---\ntools: 77\n---\n# Broken\n");
+	ask($_, 'tools/list'), line() for 1 .. 3;
+	is($told->(), 2, 'and once for its next change');
+	$site->write('broken.md', "# Right\n");
+	ask(5, 'initialize', { protocolVersion => '2025-11-25' });
+	unlike(line()->{result}{instructions}, qr/error/, 'it is right again');
+	unlink $site->dir . '/broken.md';
+	is(finish(), 0, 'the end');
+	return;
+}
+
 # The public address of a site, as one writes it.
 sub test_address
 {
@@ -335,6 +370,7 @@ test_full();
 test_leaving();
 test_confirm();
 test_annotations();
+test_broken();
 test_address();
 unlike(slurp($site->scratch . '/log', ''), qr/Sanitizer|runtime error/,
 	'no sanitizer has spoken');

@@ -42,6 +42,7 @@ tools:
   - { name: long, command: [sh, -c, 'head -c 900000 /dev/zero | tr "\\0" x', ;] }
   - { name: longer, command: [sh, -c, 'head -c 40000 /dev/zero | tr "\\0" e >&2; head -c 900000 /dev/zero | tr "\\0" "\""', ;] }
   - { name: picture, command: [head, -c, '900000', /dev/zero, ;], output: image/png }
+  - { name: slower, command: [sleep, '22', ;] }
   - { name: bytes, command: [printf, 'a\377b', ;] }
   - name: order
     command: [sh, -c, 'echo "$0 for $WHO, $1"', { name: what, regex: '^(tea|milk\.coffee)$', description: The drink }, { name: note }, ;]
@@ -75,6 +76,7 @@ END
 		'private/secret.md' => "---\ntools: [[ls]]\n---\n# Secret\n",
 	},
 	config => "[env]\nLANG_HINT = \"en\"\n"
+	    . "[grant]\nproc = true\n"
 	    . "[http]\nlisted = [\"/*.md\", \"/docs/**\", \"/data.bin\"]\n");
 
 # ------------------------------------------------------------------ asking --
@@ -350,7 +352,10 @@ sub test_eras
 		'the version that was asked for');
 	is(result(legacy('initialize', { protocolVersion => '1999-01-01' }))
 		->{protocolVersion}, '2025-11-25', 'else the newest of that era');
-	ok(!exists $answer->{headers}{'mcp-session-id'}, 'without a session');
+	like($answer->{headers}{'mcp-session-id'}, qr/^[0-9a-f]{32}$/,
+		'with a session');
+	ok(!exists modern('server/discover')->{headers}{'mcp-session-id'},
+		'which the second era does not have');
 	is(post({ jsonrpc => '2.0', method => 'notifications/initialized' })
 		->{status}, 202, 'a notification is accepted');
 	is_deeply(result(legacy('ping')), {}, 'ping');
@@ -785,6 +790,122 @@ sub test_leaving
 	return;
 }
 
+# A call that is answered later: its socket.
+sub begin
+{
+	my ($id, $name, %headers) = @_;
+	my $body = $JSON->encode({ jsonrpc => '2.0', id => $id,
+		method => 'tools/call', params => { name => $name } });
+	my $socket = $server->connect;
+	%headers = (Host => 'localhost', Connection => 'close',
+		'Content-Type' => 'application/json',
+		Accept => 'application/json, text/event-stream',
+		'Content-Length' => length $body, %headers);
+
+	print {$socket} "POST /mcp HTTP/1.1\r\n",
+	    (map { "$_: $headers{$_}\r\n" } sort keys %headers), "\r\n$body";
+	$socket->flush;
+	return $socket;
+}
+
+sub whole_answer
+{
+	my ($socket) = @_;
+
+	local $/;
+	return scalar readline $socket;
+}
+
+sub runs
+{
+	my ($command) = @_;
+	my $until = time + 20;
+
+	sleep 0.05 until Statespace::Server::process_lives($command)
+	    || time > $until;
+	return Statespace::Server::process_lives($command);
+}
+
+sub session
+{
+	return legacy('initialize', { protocolVersion => $_[0] // '2025-11-25' })
+	    ->{headers}{'mcp-session-id'};
+}
+
+sub cancel
+{
+	my ($id, @session) = @_;
+
+	return post({ jsonrpc => '2.0', method => 'notifications/cancelled',
+		params => { requestId => $id, reason => 'test' } },
+		@session ? ('Mcp-Session-Id' => $session[0]) : ())->{status};
+}
+
+# The worker that runs the tool is busy: the notice always comes to another.
+sub test_cancelling
+{
+	for my $version ('2025-11-25', '2025-06-18') {
+		my ($mine, $theirs) = (session($version), session($version));
+		isnt($mine, $theirs, "$version: each client has its session");
+		my $first = begin(7, 'slow', 'Mcp-Session-Id' => $mine);
+		my $second = begin(7, 'slower', 'Mcp-Session-Id' => $theirs);
+		ok(runs('sleep 20') && runs('sleep 22'),
+			'two clients run a tool, both as request 7');
+		is(cancel(7), 202, 'a cancellation of no session');
+		is(cancel($_, $mine), 202, "one of request $_") for 8, '7x';
+		is(cancel(7, 'f' x 32), 202, 'one of a session that is guessed');
+		is(cancel(7, $theirs), 202, 'one client cancels');
+		ok(!Statespace::Server::process_lives('sleep 22', 20),
+			'its tool ends');
+		like(whole_answer($second), qr/^HTTP\S+ 200 .*event-stream.*: cancelled/s, 'its call has no response');
+		ok(Statespace::Server::process_lives('sleep 20'),
+			'the tool of the other goes on');
+		is(cancel(7, $mine), 202, 'which its own client cancels');
+		ok(!Statespace::Server::process_lives('sleep 20', 20),
+			'then it ends, too');
+		whole_answer($first);
+	}
+	return;
+}
+
+sub test_cancelling_more
+{
+	my $mine = session();
+	my $call = begin(1, 'slow', 'Mcp-Session-Id' => $mine,
+		Accept => 'application/json');
+
+	ok(runs('sleep 20'), 'a client that reads no events calls a tool');
+	cancel(1, $mine);
+	like(whole_answer($call), qr/"id":1,"error":.*was cancelled/,
+		'and gets an error when it cancels');
+	cancel(2, $mine);
+	like(whole_answer(begin(2, 'slow', 'Mcp-Session-Id' => $mine)),
+		qr/: cancelled\n\n/, 'a call that comes after its cancellation');
+	ok(!Statespace::Server::process_lives('sleep 20'), 'does not run');
+	for my $n (10 .. 29) {
+		my $long = begin($n, 'slow', 'Mcp-Session-Id' => $mine);
+		runs('sleep 20');
+		cancel($n, $mine);
+		whole_answer($long);
+	}
+	is(call('echo', { word => 'x' })->{structuredContent}{stdout}, "x\n",
+		'twenty cancelled calls hold no worker');
+	ok(!Statespace::Server::process_lives('sleep 20'), 'and leave no tool');
+	$server->{site}->write('docs/far.md', "---\nsandbox: { proc: true }\n"
+		. "tools: [{ name: far, command: [sleep, '24', ;] }]\n---\n");
+	my $far = begin(40, 'far', 'Mcp-Session-Id' => $mine);
+	ok(runs('sleep 24'), 'a tool that the launcher runs');
+	cancel(40, $mine);
+	ok(!Statespace::Server::process_lives('sleep 24', 20), 'ends, too');
+	whole_answer($far);
+	my $left = begin(30, 'slow', 'Mcp-Session-Id' => $mine);
+	ok(runs('sleep 20'), 'a client with a session');
+	close $left;
+	ok(!Statespace::Server::process_lives('sleep 20', 20),
+		'ends its tool when it leaves');
+	return;
+}
+
 # ----------------------------------------------------------------- hostile --
 
 sub test_hostile
@@ -936,6 +1057,8 @@ test_first_line();
 test_long_events();
 test_ended();
 test_leaving();
+test_cancelling();
+test_cancelling_more();
 test_hostile();
 $server->stop_ok;
 
