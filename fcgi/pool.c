@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fixed.h"
 #include "scoreboard.h"
 #include "status_server.h"
 #include "notify.h"
@@ -55,6 +56,7 @@ struct pool {
 	const struct options *options;
 	const struct listener *listener, *status;
 	struct sizing sizing;
+	struct fixed fixed;
 	uint64_t max_requests, request_us;
 	int lifeline[2];
 	int wake;
@@ -162,7 +164,6 @@ read_settings(struct pool *p)
 	p->max_requests =
 		(uint64_t)ss_site_option_number(site, "pool.max_requests");
 	p->request_us = (uint64_t)(seconds * 1e6);
-	p->backlog = (unsigned)ss_site_option_number(site, "pool.backlog");
 	p->bell->spare_min = p->sizing.mode == SIZING_DYNAMIC
 		? (int32_t)p->sizing.spare_min
 		: 1;
@@ -172,6 +173,17 @@ read_settings(struct pool *p)
 	p->figures->spare_min = p->sizing.spare_min;
 	p->figures->spare_max = p->sizing.spare_max;
 	p->figures->request_us = p->request_us;
+}
+
+/* Of an inherited socket neither path nor access is ours to change. */
+static void
+note_fixed(struct pool *p)
+{
+	const struct ss_site *site = p->served->site;
+
+	p->backlog = (unsigned)ss_site_option_number(site, "pool.backlog");
+	if (p->listener->path[0] != '\0')
+		fixed_note(&p->fixed, site);
 }
 
 /* One line that says which protection the kernel gives; for status, too. */
@@ -570,6 +582,7 @@ reload(struct pool *p, uint64_t now)
 		kill(p->status_server, SIGTERM);
 	p->status_server_not_before_us = 0;
 	say("reloaded");
+	fixed_tell(&p->fixed, p->served->site);
 }
 
 /* Old workers leave when a new one is ready, or after a while anyway. */
@@ -762,6 +775,7 @@ close_pool(struct pool *p)
 		munmap(p->figures, sizeof(*p->figures));
 	if (p->bell != NULL)
 		munmap(p->bell, sizeof(*p->bell));
+	fixed_release(&p->fixed);
 	queue_close(&p->queue);
 	relay_close(&p->relay);
 	for (int i = 0; i < 2; i++)
@@ -792,6 +806,7 @@ pool_run(struct served *served, const struct options *options,
 		result = 1;
 	} else if (open_pool(p)) {
 		read_settings(p);
+		note_fixed(p);
 		p->figures->started_us = worker_clock_us();
 		ss_memory_delegate();
 		tell_sandbox(p);

@@ -167,6 +167,11 @@ status_prometheus(const struct status *s, char *out, size_t cap)
 	one(&t, "reloads_total", "counter", "Successful reloads.",
 		(double)f->reloads);
 	one(&t, "queue_length", "gauge", "Connections that wait.", f->queue);
+	one(&t, "queue_most", "gauge", "The most that waited at once.",
+		f->queue_most);
+	one(&t, "queue_refused_total", "counter",
+		"Connections told 503 because no worker came free.",
+		(double)s->refused);
 	one(&t, "oldest_request_seconds", "gauge",
 		"Age of the oldest request in hand.",
 		(double)s->oldest_us / 1e6);
@@ -179,15 +184,26 @@ status_prometheus(const struct status *s, char *out, size_t cap)
 	return t.full ? 0 : t.len;
 }
 
+/* Saturated: every worker that there may be has a request in hand. */
+static const char *
+ready_word(const struct status *s)
+{
+	uint32_t on_demand = 2;
+
+	if (s->total == 0)
+		return s->figures->mode == on_demand ? "ok" : "no worker";
+	return s->idle == 0 && s->busy >= s->figures->max ? "saturated" : "ok";
+}
+
 size_t
 status_ready(const struct status *s, bool *ready, char *out, size_t cap)
 {
 	struct text t = { .at = out, .cap = cap };
-	uint32_t on_demand = 2;
+	const char *word = ready_word(s);
 
-	*ready = s->total > 0 || s->figures->mode == on_demand;
-	add(&t, "{\"status\": \"%s\", \"sandbox\": \"%s\", ",
-		*ready ? "ok" : "no worker", s->figures->sandbox);
+	*ready = strcmp(word, "ok") == 0;
+	add(&t, "{\"status\": \"%s\", \"sandbox\": \"%s\", ", word,
+		s->figures->sandbox);
 	add_pool(&t, s);
 	add(&t, "}\n");
 	return t.full ? 0 : t.len;

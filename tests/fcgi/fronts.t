@@ -242,8 +242,10 @@ SKIP: {
 	my ($pid, $front) = start_front($port, 'nginx', '-e', "$dir/log",
 		'-p', $dir, '-c', "$dir/nginx.conf");
 	same_cases($front, 'nginx');
-	is($front->request('GET', '/healthz')->{status}, 421,
-		'nginx: health has a Host, too');
+	is($front->request('GET', '/healthz')->{status}, 200,
+		'nginx: health answers to any Host');
+	is($front->request('GET', '/readyz')->{status}, 421,
+		'nginx: nothing else does');
 	health_cases($front, 'nginx');
 	leaving_case($front, 'nginx');
 	my $large = $front->request('POST', '/', body => 'x' x 1_200_000,

@@ -89,6 +89,9 @@ $pool->until_true(sub {
 my $began = time;
 is(ask('/healthz')->{status}, 200, 'health answers when all are busy');
 cmp_ok(time - $began, '<', 3, 'at once');
+my $full = ask('/readyz');
+is($full->{status}, 503, 'readiness does not');
+like($full->{body}, qr/"status": "saturated"/, 'and says why');
 is($now->{queue}{length}, 3, 'the queue is told');
 cmp_ok($now->{pool}{max_reached}, '>', $reached,
 	'and that the limit was reached');
@@ -102,9 +105,20 @@ like($answers[2]{body}, qr/^\{"jsonrpc":"2\.0","id":7,"error":.*did not run/,
 	'a message of MCP as an error of JSON-RPC');
 like($answers[1]{body}, qr/did not run/, 'that says that nothing ran');
 is(figures()->{queue}{refused}, 3, 'which is counted');
+$text = ask('/__meta/status', STATESPACE_STATUS => 1,
+	HTTP_ACCEPT => 'text/plain;version=0.0.4')->{body};
+like($text, qr/^statespace_queue_refused_total 3$/m, 'also for a scraper');
+like($text, qr/^statespace_queue_most 3$/m, 'and the longest queue');
 receive($_, seconds => 30) for @silent;
 is(talk($pool->socket, request(variables()))->{status}, 200,
 	'afterwards the pool serves as before');
+is(ask('/readyz')->{status}, 200, 'and is ready');
+for my $host ('balancer.example.org', '') {
+	is(ask('/healthz', HTTP_HOST => $host)->{status}, 200,
+		"health answers to Host \"$host\"");
+	is(ask('/readyz', HTTP_HOST => $host)->{status}, 421,
+		'readiness does not');
+}
 
 # The status server comes back.
 my ($server) = $pool->children('ss-status');

@@ -190,6 +190,35 @@ SKIP: {
 	$pool->stop_ok;
 }
 
+# A reload names what it cannot change, whatever came in between.
+{
+	my $socket = "[pool]\nmode = \"static\"\nworkers = 1\n";
+	my $pool = Statespace::Pool->start(config => $socket);
+	my $reload = sub {
+		my $told = () = $pool->log =~ /"?reloaded"?$/mg;
+		Statespace::TestSite::write_file($pool->config_file,
+			$socket . $_[0]);
+		$pool->signal('HUP');
+		return $pool->until_true(sub {
+			my @now = $pool->log =~ /"?reloaded"?$/mg;
+			return @now > $told;
+		});
+	};
+	my $count = sub { return scalar(() = $pool->log =~ /after a restart/g) };
+
+	ok($reload->("max_requests = 100\n"), 'reloaded');
+	is($count->(), 0, 'with nothing that has to wait');
+	my $new = "backlog = 50\nsocket_mode = \"0600\"\n";
+	ok($reload->($new), 'reloaded with another backlog and mode');
+	ok($pool->log_says(qr/pool\.backlog stays/), 'the backlog is named');
+	ok($pool->log_says(qr/pool\.socket_mode stays .*0660.*0600/),
+		'so is the mode, with both values');
+	is($count->(), 2, 'and nothing else');
+	ok($reload->($new), 'the same again');
+	ok($pool->until_true(sub { $count->() == 4 }), 'is still not in force');
+	$pool->stop_ok;
+}
+
 # A deploy puts another directory in the site's place.
 {
 	my $pool = Statespace::Pool->start(%two);
