@@ -217,6 +217,21 @@ use_front(struct exchange *x, const struct page *parsed,
 		front->spec_count = 0;
 }
 
+/* The powers of the tools, in one row. */
+static bool
+use_powers(
+	struct exchange *x, const struct page *parsed, struct html_page *page)
+{
+	size_t count = page->front->spec_count;
+	struct powers *powers =
+		arena_array(&x->site->arena, count + 1, sizeof(*powers));
+
+	for (size_t i = 0; powers != NULL && i < count; i++)
+		powers[i] = parsed->rights.tools[i].powers;
+	page->powers = powers;
+	return powers != NULL;
+}
+
 /* ------------------------------------------------------------- the answer -- */
 
 static void
@@ -274,7 +289,8 @@ show(struct exchange *x, struct page *parsed, bool rendered)
 	if (code == SS_OK) {
 		use_front(x, parsed, &front, &page);
 		use_text(&text, parsed->front.body, &page);
-		code = write_page(x, &page);
+		code = use_powers(x, parsed, &page) ? write_page(x, &page)
+						    : error_memory(&x->err);
 	}
 	buf_release(&text);
 	if (code == SS_OK)

@@ -396,33 +396,19 @@ put_names(struct sheet *s, const char *before, const struct name_list *list,
 	put(s, "</li>\n");
 }
 
-/* The built-in HTTP tool (PROTOCOL section 7). */
-static bool
-is_http(const struct spec *spec)
-{
-	return spec->parts[0].kind == PART_TEXT &&
-		text_is(spec->parts[0].text, "curl");
-}
-
-/* The tool's own word wins over the page's (PROTOCOL section 10). */
 static void
-put_network(struct sheet *s, const struct spec *spec)
+put_network(struct sheet *s, const struct powers *p)
 {
-	const struct wants *w = spec->wants.network != NETWORK_UNSET
-		? &spec->wants
-		: &s->page->front->sandbox;
-
-	switch (w->network) {
+	switch (p->asked.network) {
 	case NETWORK_UNSET:
 	case NETWORK_OFF:
 		put(s,
-			is_http(spec)
-				? "<li class=\"wide\">the public Internet, "
+			p->http ? "<li class=\"wide\">the public Internet, "
 				  "over HTTP</li>\n"
 				: "<li>no network</li>\n");
 		return;
 	case NETWORK_LISTED:
-		put_names(s, "network", &w->network_targets, "wide");
+		put_names(s, "network", &p->asked.network_targets, "wide");
 		return;
 	case NETWORK_ALL:
 		put(s,
@@ -431,66 +417,29 @@ put_network(struct sheet *s, const struct spec *spec)
 	}
 }
 
-static const struct name_list *
-either(const struct name_list *tool, const struct name_list *page)
-{
-	return tool->set ? tool : page;
-}
-
 static void
-put_files(struct sheet *s, const struct spec *spec)
+put_files(struct sheet *s, const struct wants *asked)
 {
-	const struct wants *tool = &spec->wants,
-			   *page = &s->page->front->sandbox;
-	const struct name_list *read = either(&tool->read, &page->read);
-	const struct name_list *write = either(&tool->write, &page->write);
-	const struct name_list *sockets =
-		either(&tool->unix_sockets, &page->unix_sockets);
-
-	if (read->count > 0)
-		put_names(s, "reads this site and", read, "");
+	if (asked->read.count > 0)
+		put_names(s, "reads this site and", &asked->read, "");
 	else
 		put(s, "<li>reads this site</li>\n");
-	if (write->count > 0)
-		put_names(s, "writes", write, "wide");
+	if (asked->write.count > 0)
+		put_names(s, "writes", &asked->write, "wide");
 	else
 		put(s, "<li>writes nothing</li>\n");
-	if (sockets->count > 0)
-		put_names(s, "local sockets", sockets, "wide");
-}
-
-/* A shell, and an agent who names the program (PROTOCOL section 10). */
-static bool
-starts_any(const struct spec *spec)
-{
-	static const char *const shells[] = { "sh", "dash", "bash", "ash",
-		"ksh", "zsh", "busybox" };
-	const struct part *first = &spec->parts[0];
-	const char *slash;
-	struct ss_text name;
-
-	if (first->kind != PART_TEXT)
-		return true;
-	slash = strrchr(first->text.data, '/');
-	name = slash != NULL ? text_of(slash + 1) : first->text;
-	for (size_t i = 0; i < ARRAY_LEN(shells); i++)
-		if (text_is(name, shells[i]))
-			return true;
-	return false;
+	if (asked->unix_sockets.count > 0)
+		put_names(s, "local sockets", &asked->unix_sockets, "wide");
 }
 
 static void
-put_programs(struct sheet *s, const struct spec *spec)
+put_programs(struct sheet *s, const struct powers *p)
 {
-	const struct wants *tool = &spec->wants,
-			   *page = &s->page->front->sandbox;
-	const struct wants *w = tool->exec.set || tool->exec_any ? tool : page;
-
-	if (w->exec_any || starts_any(spec))
+	if (p->any_program)
 		put(s, "<li class=\"wide\">may start any program</li>\n");
-	else if (w->exec.count > 0)
-		put_names(s, "may start", &w->exec, "");
-	if (tool->proc_set ? tool->proc : page->proc)
+	else if (p->asked.exec.count > 0)
+		put_names(s, "may start", &p->asked.exec, "");
+	if (p->asked.proc)
 		put(s, "<li class=\"wide\">sees its processes</li>\n");
 }
 
@@ -506,22 +455,16 @@ put_bytes_limit(struct sheet *s, uint64_t bytes)
 }
 
 static void
-put_limits(struct sheet *s, const struct spec *spec)
+put_limits(struct sheet *s, const struct spec *spec, const struct powers *p)
 {
-	const struct wants *tool = &spec->wants,
-			   *page = &s->page->front->sandbox;
-	double timeout = tool->timeout > 0 ? tool->timeout : page->timeout;
-	uint64_t processes =
-		tool->processes > 0 ? tool->processes : page->processes;
+	const struct wants *asked = &p->asked;
 
 	buf_printf(s->out, "<li>at most %g s</li>\n",
-		timeout > 0 ? timeout : s->page->timeout);
-	put_bytes_limit(s,
-		tool->memory_bytes > 0 ? tool->memory_bytes
-				       : page->memory_bytes);
-	if (processes > 0)
-		buf_printf(
-			s->out, "<li>%" PRIu64 " processes</li>\n", processes);
+		powers_timeout(p, s->page->timeout));
+	put_bytes_limit(s, asked->memory_bytes);
+	if (asked->processes > 0)
+		buf_printf(s->out, "<li>%" PRIu64 " processes</li>\n",
+			asked->processes);
 	if (spec->max_running > 0)
 		buf_printf(s->out, "<li>%" PRIu64 " at a time</li>\n",
 			spec->max_running);
@@ -530,13 +473,13 @@ put_limits(struct sheet *s, const struct spec *spec)
 }
 
 static void
-put_touch(struct sheet *s, const struct spec *spec)
+put_touch(struct sheet *s, const struct spec *spec, const struct powers *p)
 {
 	put(s, "<ul class=\"touch\" aria-label=\"What it may touch\">\n");
-	put_network(s, spec);
-	put_files(s, spec);
-	put_programs(s, spec);
-	put_limits(s, spec);
+	put_network(s, p);
+	put_files(s, &p->asked);
+	put_programs(s, p);
+	put_limits(s, spec, p);
 	put(s, "</ul>\n");
 }
 
@@ -636,7 +579,8 @@ is_set_by_server(const struct sheet *s, const char *name)
 static void
 put_variables(struct sheet *s, size_t tool, const struct spec *spec)
 {
-	const struct name_list *list = either(&spec->env, &s->page->front->env);
+	const struct name_list *list =
+		spec->env.set ? &spec->env : &s->page->front->env;
 
 	for (size_t i = 0; i < list->count; i++) {
 		const char *name = list->names[i];
@@ -714,7 +658,7 @@ put_card(struct sheet *s, size_t tool, const struct spec *spec)
 	put_line(s, spec);
 	put_form(s, tool, spec);
 	put(s, "<div class=\"result\" aria-live=\"polite\"></div>\n");
-	put_touch(s, spec);
+	put_touch(s, spec, &s->page->powers[tool]);
 	put_curl(s, spec);
 	put(s, "</div>\n");
 }

@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "page/frontmatter.h"
+#include "sandbox/powers.h"
 
 /* The Content-Security-Policy of every page. */
 #define HTML_POLICY                                                            \
@@ -35,6 +36,7 @@ struct html_page {
 	struct ss_text html; /* the text as an HTML fragment */
 	bool cut;            /* the page is longer than text */
 	const struct frontmatter *front;   /* titles and tools */
+	const struct powers *powers;       /* of each tool */
 	const struct ss_error *error;      /* why it grants nothing, or SS_OK */
 	const struct html_folder *folders; /* from the root to the page's */
 	size_t folder_count;

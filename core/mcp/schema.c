@@ -189,27 +189,6 @@ mcp_output_schema(struct mcp *m)
 		"\"required\":[\"stdout\",\"stderr\",\"returncode\"]}");
 }
 
-static bool
-either(const struct name_list *tool, const struct name_list *page)
-{
-	return tool->set ? tool->count > 0 : page->count > 0;
-}
-
-/* As policy decides: what a tool does not say, its page says. */
-static void
-powers(const struct page *page, size_t index, bool *writes, bool *reaches)
-{
-	const struct wants *tool = &page->front.specs[index].wants;
-	const struct wants *all = &page->front.sandbox;
-	enum network_kind network =
-		tool->network != NETWORK_UNSET ? tool->network : all->network;
-
-	*writes = either(&tool->write, &all->write);
-	*reaches = network == NETWORK_ALL || network == NETWORK_LISTED ||
-		either(&tool->unix_sockets, &all->unix_sockets) ||
-		page->rights.tools[index].ask.http;
-}
-
 /* The level that tools of this site run at. */
 static enum sandbox_level
 level(const struct mcp *m)
@@ -245,8 +224,11 @@ mcp_annotate(struct mcp *m, bool writes, bool reaches)
 void
 mcp_annotations(struct mcp *m, const struct page *page, const struct spec *spec)
 {
-	bool writes, reaches;
+	const struct powers *p =
+		&page->rights.tools[spec - page->front.specs].powers;
+	const struct wants *asked = &p->asked;
 
-	powers(page, (size_t)(spec - page->front.specs), &writes, &reaches);
-	mcp_annotate(m, writes || spec->confirm, reaches);
+	mcp_annotate(m, asked->write.count > 0 || spec->confirm,
+		asked->network != NETWORK_OFF || p->http ||
+			asked->unix_sockets.count > 0);
 }

@@ -11,62 +11,6 @@
 #include "sandbox/sandbox.h"
 #include "sandbox/view.h"
 
-static const struct wants nothing;
-
-/* The tool's key where it has one, else the page's. */
-struct wishes {
-	const struct name_list *read, *write, *exec, *unix_sockets;
-	bool exec_any;
-	enum network_kind network;
-	const struct name_list *targets;
-	bool proc;
-	double timeout;
-	uint64_t memory_bytes, processes;
-	struct node_place exec_at, network_at, proc_at, timeout_at, memory_at,
-		processes_at;
-};
-
-static const struct name_list *
-either(const struct name_list *tool, const struct name_list *page)
-{
-	return tool->set ? tool : page;
-}
-
-static struct wishes
-wishes_of(const struct policy_ask *ask)
-{
-	const struct wants *page = ask->page != NULL ? ask->page : &nothing;
-	const struct wants *tool = ask->tool != NULL ? ask->tool : &nothing;
-	bool own_exec = tool->exec.set || tool->exec_any;
-	bool own_network = tool->network != NETWORK_UNSET;
-	const struct wants *timed = tool->timeout > 0 ? tool : page;
-	const struct wants *sized = tool->memory_bytes > 0 ? tool : page;
-	const struct wants *counted = tool->processes > 0 ? tool : page;
-	const struct wants *proc = tool->proc_set ? tool : page;
-
-	return (struct wishes){
-		.read = either(&tool->read, &page->read),
-		.write = either(&tool->write, &page->write),
-		.exec = own_exec ? &tool->exec : &page->exec,
-		.exec_any = own_exec ? tool->exec_any : page->exec_any,
-		.exec_at = own_exec ? tool->exec_at : page->exec_at,
-		.unix_sockets =
-			either(&tool->unix_sockets, &page->unix_sockets),
-		.network = own_network ? tool->network : page->network,
-		.targets = own_network ? &tool->network_targets
-				       : &page->network_targets,
-		.network_at = own_network ? tool->network_at : page->network_at,
-		.proc = proc->proc,
-		.proc_at = proc->proc_at,
-		.timeout = timed->timeout,
-		.timeout_at = timed->timeout_at,
-		.memory_bytes = sized->memory_bytes,
-		.memory_at = sized->memory_at,
-		.processes = counted->processes,
-		.processes_at = counted->processes_at,
-	};
-}
-
 /* ----------------------------------------------------- the ceiling */
 
 /* Where a refusal goes. */
@@ -165,17 +109,17 @@ program_granted(const struct grant *ceiling, const char *name)
 }
 
 static enum ss_err
-check_exec(const struct policy_ask *ask, const struct wishes *w,
+check_exec(const struct policy_ask *ask, const struct wants *w,
 	const struct grant *ceiling, const struct verdict *v)
 {
 	if (ceiling->exec_any)
 		return SS_OK;
 	if (w->exec_any)
 		return refuse(v, w->exec_at, "exec", "any");
-	for (size_t i = 0; i < w->exec->count; i++)
-		if (!program_granted(ceiling, w->exec->names[i]))
-			return refuse(v, list_place(w->exec), "exec",
-				w->exec->names[i]);
+	for (size_t i = 0; i < w->exec.count; i++)
+		if (!program_granted(ceiling, w->exec.names[i]))
+			return refuse(v, list_place(&w->exec), "exec",
+				w->exec.names[i]);
 	if (ask->helper == NULL && ask->program != NULL &&
 		!program_granted(ceiling, ask->program))
 		return refuse(v, ask->program_at, "exec", ask->word);
@@ -183,7 +127,7 @@ check_exec(const struct policy_ask *ask, const struct wishes *w,
 }
 
 static enum ss_err
-check_network(const struct policy_ask *ask, const struct wishes *w,
+check_network(const struct policy_ask *ask, const struct wants *w,
 	const struct grant *ceiling, const struct verdict *v)
 {
 	size_t k;
@@ -196,14 +140,14 @@ check_network(const struct policy_ask *ask, const struct wishes *w,
 		return refuse(v, w->network_at, "network", "true");
 	if (w->network != NETWORK_LISTED)
 		return SS_OK;
-	for (size_t i = 0; i < w->targets->count; i++) {
+	for (size_t i = 0; i < w->network_targets.count; i++) {
 		for (k = 0; k < ceiling->network_targets.count; k++)
-			if (strcmp(w->targets->names[i],
+			if (strcmp(w->network_targets.names[i],
 				    ceiling->network_targets.items[k]) == 0)
 				break;
 		if (k == ceiling->network_targets.count)
-			return refuse(v, list_place(w->targets), "network",
-				w->targets->names[i]);
+			return refuse(v, list_place(&w->network_targets),
+				"network", w->network_targets.names[i]);
 	}
 	return SS_OK;
 }
@@ -232,7 +176,7 @@ check_limit(const struct verdict *v, struct node_place at, const char *key,
 
 static enum ss_err
 check_limits(
-	const struct wishes *w, const struct grant *g, const struct verdict *v)
+	const struct wants *w, const struct grant *g, const struct verdict *v)
 {
 	enum ss_err code = check_limit(v, w->timeout_at, "timeout", w->timeout,
 		(double)limit_or(g->timeout_ms, g->limits.timeout_ms) / 1000);
@@ -254,14 +198,14 @@ policy_check(const struct policy_ask *ask, const struct grant *g,
 	struct node_place *place, struct ss_error *err)
 {
 	const struct verdict v = { place, err };
-	struct wishes w = wishes_of(ask);
-	enum ss_err code = check_paths(w.read, &g->read, g->root, "read", &v);
+	const struct wants w = powers_of(ask).asked;
+	enum ss_err code = check_paths(&w.read, &g->read, g->root, "read", &v);
 
 	if (code == SS_OK)
-		code = check_paths(w.write, &g->write, g->root, "write", &v);
+		code = check_paths(&w.write, &g->write, g->root, "write", &v);
 	if (code == SS_OK)
 		code = check_paths(
-			w.unix_sockets, &g->unix_sockets, g->root, "unix", &v);
+			&w.unix_sockets, &g->unix_sockets, g->root, "unix", &v);
 	if (code == SS_OK)
 		code = check_exec(ask, &w, g, &v);
 	if (code == SS_OK)
@@ -364,7 +308,7 @@ struct resolving {
 	struct arena *arena;
 	const struct policy_ask *ask;
 	const struct grant *ceiling;
-	struct wishes wishes;
+	struct powers powers;
 	struct policy *out;
 	struct ss_error *err;
 };
@@ -473,7 +417,7 @@ resolve_paths(struct resolving *r, const struct name_list *asked,
 static enum ss_err
 resolve_sockets(struct resolving *r)
 {
-	const struct name_list *asked = r->wishes.unix_sockets;
+	const struct name_list *asked = &r->powers.asked.unix_sockets;
 	const struct verdict v = { NULL, r->err };
 	struct path_list *out = &r->out->unix_sockets;
 	const char **items =
@@ -490,29 +434,6 @@ resolve_sockets(struct resolving *r)
 				&v, list_place(asked), "path", asked->names[i]);
 	}
 	return SS_OK;
-}
-
-/*
- * Every program of the view, by the author's word: a shell, a component, a
- * placeholder instead of a name, or `exec: any`.
- */
-static bool
-wants_all_programs(const struct resolving *r)
-{
-	static const char *const shells[] = { "sh", "dash", "bash", "ash",
-		"ksh", "zsh", "busybox" };
-	const struct policy_ask *ask = r->ask;
-
-	if (ask->component || r->wishes.exec_any)
-		return true;
-	if (ask->helper != NULL)
-		return false;
-	if (ask->program == NULL)
-		return true;
-	for (size_t i = 0; i < ARRAY_LEN(shells); i++)
-		if (strcmp(base_name(ask->program), shells[i]) == 0)
-			return true;
-	return false;
 }
 
 /* No program is no error here: the caller knows the tool's name. */
@@ -558,8 +479,8 @@ add_named(struct resolving *r, struct program_set *set, const char *name,
 static enum ss_err
 resolve_exec(struct resolving *r)
 {
-	bool all = wants_all_programs(r);
-	const struct name_list *asked = r->wishes.exec;
+	bool all = r->powers.any_program;
+	const struct name_list *asked = &r->powers.asked.exec;
 	const struct path_list *granted = &r->ceiling->exec;
 	struct program_set set = { 0 };
 	char path[PATH_MAX];
@@ -589,7 +510,7 @@ resolve_exec(struct resolving *r)
 static enum ss_err
 check_sockets(const struct resolving *r)
 {
-	const struct name_list *asked = r->wishes.unix_sockets;
+	const struct name_list *asked = &r->powers.asked.unix_sockets;
 	const struct path_list *granted = &r->ceiling->unix_sockets;
 	const struct path_list own = { asked->names, asked->count };
 	const char *root = r->ceiling->root;
@@ -618,7 +539,7 @@ check_sockets(const struct resolving *r)
 static void
 resolve_limits(struct resolving *r)
 {
-	const struct wishes *w = &r->wishes;
+	const struct wants *w = &r->powers.asked;
 	struct spawn_limits *l = &r->out->limits;
 
 	*l = r->ceiling->limits;
@@ -635,48 +556,43 @@ resolve_limits(struct resolving *r)
 #endif
 }
 
-static enum ss_err
+static void
 resolve_network(struct resolving *r)
 {
-	const struct name_list *targets = r->wishes.targets;
+	const struct name_list *targets = &r->powers.asked.network_targets;
 	struct policy *p = r->out;
 
-	p->network = r->wishes.network;
+	p->network = r->powers.asked.network;
 	p->network_targets =
 		(struct path_list){ targets->names, targets->count };
-	p->http = r->ask->http;
-	if (p->network == NETWORK_ALL || p->http)
-		p->keeps |= KEEP_NETWORK;
-	if (p->unix_sockets.count > 0)
-		p->keeps |= KEEP_UNIX;
-	if (r->wishes.proc)
-		p->keeps |= KEEP_PROC;
-	return SS_OK;
+	p->http = r->powers.http;
+	p->keeps = r->powers.keeps;
 }
 
 enum ss_err
 policy_resolve(struct arena *arena, const struct policy_ask *ask,
 	const struct grant *ceiling, struct policy *out, struct ss_error *err)
 {
-	struct resolving r = { arena, ask, ceiling, wishes_of(ask), out, err };
+	struct resolving r = { arena, ask, ceiling, powers_of(ask), out, err };
 	enum ss_err code = policy_check(ask, ceiling, NULL, err);
 
 	*out = (struct policy){ .page_dir = ask->page_dir };
 	if (code != SS_OK)
 		return code;
 	resolve_limits(&r);
+	resolve_network(&r);
 	code = resolve_program(&r);
 	if (code == SS_OK)
 		code = resolve_exec(&r);
 	if (code == SS_OK)
 		code = resolve_paths(
-			&r, r.wishes.read, &out->read, &out->read_under);
+			&r, &r.powers.asked.read, &out->read, &out->read_under);
 	if (code == SS_OK)
-		code = resolve_paths(
-			&r, r.wishes.write, &out->write, &out->write_under);
+		code = resolve_paths(&r, &r.powers.asked.write, &out->write,
+			&out->write_under);
 	if (code == SS_OK)
 		code = resolve_sockets(&r);
 	if (code == SS_OK)
 		code = check_sockets(&r);
-	return code == SS_OK ? resolve_network(&r) : code;
+	return code;
 }

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "page/spec.h"
 #include "run/spawn.h"
+#include "sandbox/powers.h"
 
 struct path_list {
 	const char *const *items;
@@ -35,31 +36,6 @@ struct grant {
 	struct spawn_limits limits; /* the defaults, and the ceiling where */
 	uint32_t timeout_ms;        /* these three are 0 */
 	uint64_t memory_bytes, processes;
-};
-
-/* Which part of the default walls a tool cannot live with. */
-enum {
-	KEEP_NETWORK = 1 << 0, /* the host's network */
-	KEEP_UNIX = 1 << 1,    /* sockets that the operator granted */
-	KEEP_PROC = 1 << 2     /* a /proc of its own pid namespace */
-};
-
-/* A tool as policy sees it. */
-struct policy_ask {
-	const struct wants *page; /* NULL: nothing */
-	const struct wants *tool; /* NULL: nothing */
-	const char *page_dir;     /* clean path of the page's directory, "" */
-	/*
-	 * The author's first word.  NULL: the agent names the program (a
-	 * placeholder), so every program that the ceiling allows may run.
-	 */
-	const char *program;
-	const char *word; /* the same before variables were filled in */
-	struct node_place program_at;
-	const char *helper; /* of libexec: a built-in tool runs this instead */
-	bool toml;          /* how the page is written: for advice */
-	bool component;     /* the shell, with every program of the view */
-	bool http;          /* the built-in HTTP client */
 };
 
 struct policy {

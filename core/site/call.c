@@ -312,7 +312,7 @@ step_run(struct road *r)
 {
 	const struct call *c = r->call;
 	const struct config *config = &r->site->config;
-	double timeout = r->spec->wants.timeout;
+	struct right *right = &r->page->rights.tools[r->tool];
 	struct ss_command cmd = {
 		.size = sizeof(cmd),
 		.page = c->doc->path,
@@ -329,14 +329,11 @@ step_run(struct road *r)
 		.output_ctx = c->output_ctx,
 		.tick_ms = c->tick_ms,
 		.explain = c->explain,
-		.policy = &r->page->rights.tools[r->tool],
+		.policy = right,
+		.timeout_ms = (uint32_t)(1000 *
+			powers_timeout(&right->powers, config->limits.timeout)),
 	};
 
-	if (timeout == 0 && r->page->front.sandbox.timeout > 0)
-		timeout = r->page->front.sandbox.timeout;
-	if (timeout == 0)
-		timeout = config->limits.timeout;
-	cmd.timeout_ms = (uint32_t)(timeout * 1000);
 	return run_counted(r, &cmd);
 }
 

@@ -393,7 +393,7 @@ render_apart(
 		.output_ctx = out };
 	struct ss_result result = SS_INIT(ss_result);
 	enum ss_err code = oneshot_run(&site->plan,
-		right_keeps(&job->page->rights.component), render_confined,
+		job->page->rights.component.powers.keeps, render_confined,
 		&copy, &cmd, NULL, &result, err);
 
 	return code == SS_OK && !buf_ok(out) ? error_memory(err) : code;

@@ -278,6 +278,7 @@ static enum ss_err
 run_apart(struct executor *e, const struct ss_command *cmd,
 	struct ss_result *result, struct ss_error *err)
 {
+	const struct right *right = cmd->policy;
 	size_t ceiling = cmd->max_output_bytes;
 	struct watch *watch = NULL;
 	enum ss_err code;
@@ -286,9 +287,9 @@ run_apart(struct executor *e, const struct ss_command *cmd,
 		buf_release(&e->collected[i]);
 		e->collected[i] = BUF_INIT(ceiling);
 	}
-	code = oneshot_watch(&e->site->plan, right_keeps(cmd->policy),
-		run_confined, e, cmd, e->collected,
-		cmd->explain ? &watch : NULL, result, err);
+	code = oneshot_watch(&e->site->plan, right->powers.keeps, run_confined,
+		e, cmd, e->collected, cmd->explain ? &watch : NULL, result,
+		err);
 	result->out = buf_view(&e->collected[0]);
 	result->err = buf_view(&e->collected[1]);
 	if (watch != NULL)

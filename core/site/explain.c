@@ -223,12 +223,6 @@ tool_has(const struct policy_ask *ask, enum key key)
 	return list->set || (key == KEY_EXEC && w.exec_any);
 }
 
-static struct wants
-in_force(const struct policy_ask *ask, enum key key)
-{
-	return tool_has(ask, key) ? *tool_of(ask) : *page_of(ask);
-}
-
 /* ---------------------------------------------------- one refused call */
 
 /* Is it better known by an address of the same family? */
@@ -252,7 +246,7 @@ aim_socket(const struct explain *e, struct finding *f)
 	case AF_INET:
 	case AF_INET6:
 		f->key = KEY_NETWORK;
-		return in_force(e->ask, KEY_NETWORK).network != NETWORK_ALL &&
+		return powers_of(e->ask).asked.network != NETWORK_ALL &&
 			!is_addressed(e, f->event);
 	case AF_UNIX:
 		f->key = KEY_UNIX;
@@ -424,7 +418,7 @@ is_granted(const struct explain *e, const struct finding *f)
 
 	if (f->host[0] == '\0' || f->key == KEY_NONE || f->key == KEY_PROC)
 		return false;
-	w = in_force(e->ask, f->key);
+	w = powers_of(e->ask).asked;
 	list = list_in(&w, f->key);
 	return f->key != KEY_EXEC &&
 		covers(e, (const char *const *)list->names, list->count,
@@ -484,7 +478,7 @@ static bool
 put_page_line(const struct explain *e, enum key key, const char *name,
 	struct buf *out)
 {
-	struct wants w = in_force(e->ask, key);
+	struct wants w = powers_of(e->ask).asked;
 	const struct name_list *list = list_in(&w, key);
 
 	bool toml = e->ask->toml;
@@ -524,7 +518,7 @@ static bool
 ceiling_allows(const struct explain *e, const struct finding *f, enum key key,
 	const char *name)
 {
-	struct wants changed = in_force(e->ask, key);
+	struct wants changed = powers_of(e->ask).asked;
 	struct policy_ask ask = *e->ask;
 	struct name_list *list = list_in(&changed, key);
 	const char **names = NULL;
@@ -545,10 +539,7 @@ ceiling_allows(const struct explain *e, const struct finding *f, enum key key,
 		changed.network = NETWORK_ALL;
 	if (key == KEY_PROC)
 		changed.proc = changed.proc_set = true;
-	if (tool_has(e->ask, key))
-		ask.tool = &changed;
-	else
-		ask.page = &changed;
+	ask.tool = &changed;
 	allowed = policy_check(&ask, e->grant, NULL, NULL) == SS_OK;
 	free(names);
 	/* Dot entries of the site's root are masked but for the operator's. */

@@ -73,6 +73,7 @@ ask_of(struct arena *arena, const struct frontmatter *front,
 		.helper = out->builtin != NULL ? out->builtin->helper : NULL,
 		.http = out->builtin != NULL && out->builtin->http,
 	};
+	out->powers = powers_of(&out->ask);
 	return code;
 }
 
@@ -96,6 +97,7 @@ rights_init(struct arena *arena, const struct frontmatter *front,
 		.program = "sh",
 		.word = "sh",
 		.component = true };
+	out->component.powers = powers_of(&out->component.ask);
 	out->tools =
 		arena_array(arena, front->spec_count + 1, sizeof(*out->tools));
 	if (dir == NULL || out->tools == NULL)
@@ -154,9 +156,7 @@ struct tool_bounds
 right_bounds(const struct right *r, const struct config *config)
 {
 	static const char *const any[] = { TOOL_TARGET_ANY };
-	const struct wants *w = r->ask.tool->network != NETWORK_UNSET
-		? r->ask.tool
-		: r->ask.page;
+	const struct wants *w = &r->powers.asked;
 	struct tool_bounds bounds = {
 		.items = (size_t)config->limits.max_list_items,
 	};
@@ -174,22 +174,4 @@ right_bounds(const struct right *r, const struct config *config)
 	case NETWORK_UNSET: break;
 	}
 	return bounds;
-}
-
-/* The tool's own word wins over the page's (PROTOCOL section 10). */
-unsigned
-right_keeps(const struct right *r)
-{
-	static const struct wants nothing;
-	const struct wants *page = r->ask.page;
-	const struct wants *tool = r->ask.tool != NULL ? r->ask.tool : &nothing;
-	enum network_kind network =
-		tool->network != NETWORK_UNSET ? tool->network : page->network;
-	bool unix_sockets = tool->unix_sockets.set
-		? tool->unix_sockets.count > 0
-		: page->unix_sockets.count > 0;
-	bool proc = tool->proc_set ? tool->proc : page->proc;
-
-	return (network == NETWORK_ALL || r->ask.http ? KEEP_NETWORK : 0u) |
-		(unix_sockets ? KEEP_UNIX : 0u) | (proc ? KEEP_PROC : 0u);
 }

@@ -18,6 +18,7 @@ struct right {
 	struct policy policy;
 	struct ruleset ruleset;
 	struct policy_ask ask;
+	struct powers powers;       /* of ask */
 	const struct tool *builtin; /* NULL: a program */
 };
 
@@ -44,8 +45,6 @@ enum ss_err rights_init(struct arena *arena, const struct frontmatter *front,
 	struct node_place *place, struct ss_error *err);
 void rights_release(struct rights *r);
 
-/* The KEEP_... of a tool, before it is resolved: what a one-shot is born with. */
-unsigned right_keeps(const struct right *r);
 /* What bounds a built-in tool; lists are the page's. */
 struct tool_bounds
 right_bounds(const struct right *r, const struct config *config);

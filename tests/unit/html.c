@@ -11,6 +11,27 @@ static struct buf text = BUF_INIT((size_t)8 << 20);
 static struct arena arena;
 
 /* The page of this source, as the README.md of docs/. */
+/* As site/rights has them, without variables. */
+static const struct powers *
+powers_of_all(const struct frontmatter *front)
+{
+	static struct powers powers[64];
+
+	for (size_t i = 0; i < front->spec_count && i < ARRAY_LEN(powers);
+		i++) {
+		const struct part *first = &front->specs[i].parts[0];
+		bool named = first->kind == PART_TEXT;
+		struct policy_ask ask = { .page = &front->sandbox,
+			.tool = &front->specs[i].wants,
+			.program = named ? first->text.data : NULL,
+			.http = named && text_is(first->text, "curl") };
+
+		ask.helper = ask.http ? "statespace-curl" : NULL;
+		powers[i] = powers_of(&ask);
+	}
+	return powers;
+}
+
 static const char *
 show(const char *source, void (*change)(struct html_page *page))
 {
@@ -42,6 +63,7 @@ show(const char *source, void (*change)(struct html_page *page))
 	if (frontmatter_parse(&arena, source, strlen(source), &front, NULL,
 		    &err) != SS_OK)
 		printf("# %s\n", err.message);
+	page.powers = powers_of_all(&front);
 	page.text = (struct ss_text){ source + front.body,
 		strlen(source) - front.body };
 	if (change != NULL)

@@ -34,6 +34,8 @@ my $server = Statespace::Server->start(files => {
 	'bad.md' => "---\ntools: ls\n---\n# Bad\n",
 	'now.md' => "# Now\n\n```component\ndate +%N; echo '<script>x'\n```\n",
 	'data.csv' => "a,b\n",
+	'powers.md' => "---\ntools:\n  - [\$SH, -c, {}, ;]\n"
+	    . "  - [\$FETCH, {}, ;]\n---\n# Powers\n",
 	'.dot.md' => "# Dot\n",
 	# What libcmark-gfm needs seconds to minutes for.
 	'costly/address.md' => 'www.a' . ')' x 200_000,
@@ -42,7 +44,8 @@ my $server = Statespace::Server->start(files => {
 }, symlinks => {
 	'linked.md' => 'docs/a.md', 'out.md' => '$OUT/secret.md',
 	'loop' => '.',
-}, config => "[http]\nlisted = [\"/*.md\", \"/{docs,other}/**\"]\n");
+}, config => "[http]\nlisted = [\"/*.md\", \"/{docs,other}/**\"]\n"
+    . "[env]\nSH = \"bash\"\nFETCH = \"curl\"\n");
 
 sub html
 {
@@ -90,6 +93,16 @@ my $head = html('/docs', 'HEAD');
 is($head->{body}, '', 'HEAD has no body');
 is($head->{headers}{$_}, $page->{headers}{$_}, "HEAD has the $_ of GET")
     for qw(etag content-length content-type content-security-policy);
+
+# What a tool may touch is told by the program that its first word means,
+# also when a variable names it.
+my ($shell, $fetch) = html('/powers')->{body}
+    =~ m{(<ul class="touch".*?</ul>).*(<ul class="touch".*?</ul>)}s;
+like($shell, qr{may start any program}, 'a shell that a variable names');
+like($shell, qr{no network}, 'has no network all the same');
+like($fetch, qr{the public Internet, over HTTP},
+	'the HTTP tool that a variable names');
+unlike($fetch, qr{no network|any program}, 'and says nothing else');
 
 # ------------------------------------------------------- costly Markdown --
 
