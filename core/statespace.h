@@ -69,6 +69,7 @@ enum ss_err {
 	SS_OUTPUT_TOO_LARGE,    /* 413 output_too_large */
 	SS_CONTENT_TYPE,        /* 415 content_type */
 	SS_HOST_REFUSED,        /* 421 host_refused */
+	SS_CONFIRM_REQUIRED,    /* 428 confirm_required */
 	SS_EXEC_FAILED,         /* 500 exec_failed */
 	SS_INTERNAL,            /* 500 internal */
 	SS_NETWORK,             /* 502 network */
@@ -370,6 +371,12 @@ struct ss_call {
 	bool explain;        /* watch for what the sandbox refuses */
 	ss_output_fn output; /* NULL: collected in the result */
 	void *output_ctx;
+	/*
+	 * Asked before a tool with `confirm: true` runs what stands in argv,
+	 * secrets as $NAME; true runs it.  NULL: SS_CONFIRM_REQUIRED.
+	 */
+	bool (*confirm)(void *ctx, const char *const *argv, size_t argc);
+	void *confirm_ctx;
 };
 
 #define SS_CALL_INIT                                                           \

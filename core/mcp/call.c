@@ -201,6 +201,7 @@ call(struct mcp *m, struct calling *c)
 			mcp_confirm(m, &c->round, c->doc, c->spec, &c->request);
 	if (answered != MCP_AGREED)
 		return not_run(m, c, answered);
+	job.confirmed = c->spec->confirm;
 	code = mcp_run(m, &job);
 	m->tool = m->result.tool;
 	if (code == SS_GONE || code == SS_INTERNAL)
