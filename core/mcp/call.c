@@ -385,6 +385,17 @@ open_listed(struct mcp *m, const struct proto_argument *named,
 	return error_set(&m->err, SS_NOT_FOUND, "no such page");
 }
 
+static void
+hint_pages(struct mcp *m)
+{
+	struct buf names = BUF_INIT(2048);
+
+	mcp_pages_with_tools(m->site->catalog, &names, 1000);
+	error_hint(&m->err, "pages with tools: %s",
+		names.data != NULL ? names.data : "none");
+	buf_release(&names);
+}
+
 /* The page is open. */
 static enum rpc_code
 run_in_page(struct mcp *m, struct calling *c)
@@ -416,6 +427,8 @@ call_run_tool(struct mcp *m)
 		code = run_request(m, &c);
 	if (code == SS_OK)
 		code = open_listed(m, argument(&c, "page"), &doc, &c.page);
+	if (code == SS_NOT_FOUND)
+		hint_pages(m);
 	if (code != SS_OK)
 		return code == SS_INTERNAL ? RPC_INTERNAL
 					   : mcp_refused(m, TEXT(""));
