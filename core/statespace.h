@@ -337,6 +337,15 @@ void ss_response_release(struct ss_response *res);
  * could not be removed): a pool replaces it; pages are still answered.
  */
 bool ss_site_must_exit(const struct ss_site *site);
+/*
+ * Removes the private directories that processes of ss_site_fork left below
+ * /tmp when they ended, as far as they are this account's; to be called in a
+ * process of ss_site_fork_plain.  budget_ms 0: until nothing is left, a fifth
+ * of the time at most.  False: something is left.
+ */
+bool ss_sweep(uint32_t budget_ms);
+/* May there be such directories?  Not where each process has its own /tmp. */
+bool ss_site_sweeps(const struct ss_site *site);
 
 struct ss_text {
 	const char *data;
