@@ -35,7 +35,7 @@ _statespace()
 	fcgi) words='--config --env --env-file --timeout --socket --workers
 		--help' ;;
 	exec) words='--config --env --env-file --timeout --directory --json
-		--dry-run --explain --get --help' ;;
+		--dry-run --explain --yes --get --help' ;;
 	mcp) words='--config --env --env-file --timeout --help' ;;
 	fsworker) words='--config --env --env-file --socket --root --help' ;;
 	check) words='--config --env --env-file --json --directory --help' ;;

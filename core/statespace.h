@@ -69,6 +69,7 @@ enum ss_err {
 	SS_OUTPUT_TOO_LARGE,    /* 413 output_too_large */
 	SS_CONTENT_TYPE,        /* 415 content_type */
 	SS_HOST_REFUSED,        /* 421 host_refused */
+	SS_CONFIRM_REQUIRED,    /* 428 confirm_required */
 	SS_EXEC_FAILED,         /* 500 exec_failed */
 	SS_INTERNAL,            /* 500 internal */
 	SS_NETWORK,             /* 502 network */
@@ -336,6 +337,15 @@ void ss_response_release(struct ss_response *res);
  * could not be removed): a pool replaces it; pages are still answered.
  */
 bool ss_site_must_exit(const struct ss_site *site);
+/*
+ * Removes the private directories that processes of ss_site_fork left below
+ * /tmp when they ended, as far as they are this account's; to be called in a
+ * process of ss_site_fork_plain.  budget_ms 0: until nothing is left, a fifth
+ * of the time at most.  False: something is left.
+ */
+bool ss_sweep(uint32_t budget_ms);
+/* May there be such directories?  Not where each process has its own /tmp. */
+bool ss_site_sweeps(const struct ss_site *site);
 
 struct ss_text {
 	const char *data;
@@ -370,6 +380,12 @@ struct ss_call {
 	bool explain;        /* watch for what the sandbox refuses */
 	ss_output_fn output; /* NULL: collected in the result */
 	void *output_ctx;
+	/*
+	 * Asked before a tool with `confirm: true` runs what stands in argv,
+	 * secrets as $NAME; true runs it.  NULL: SS_CONFIRM_REQUIRED.
+	 */
+	bool (*confirm)(void *ctx, const char *const *argv, size_t argc);
+	void *confirm_ctx;
 };
 
 #define SS_CALL_INIT                                                           \

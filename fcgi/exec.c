@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "agree.h"
 #include "commands.h"
 #include "options.h"
 #include "reply.h"
@@ -22,7 +23,7 @@
 static const char usage[] =
 	"usage: statespace-exec [-C DIR] [-c FILE] [-e K=V]... [--env-file F]\n"
 	"                       [--timeout S] [--json] [--dry-run] [--explain]\n"
-	"                       PAGE -- WORD...\n"
+	"                       [--yes] PAGE -- WORD...\n"
 	"       statespace-exec [options] PAGE -\n"
 	"       statespace-exec [options] --get PAGE\n";
 
@@ -31,12 +32,14 @@ enum {
 	OPTION_JSON = OPTION_OWN,
 	OPTION_DRY_RUN,
 	OPTION_EXPLAIN,
+	OPTION_YES,
 	OPTION_GET,
 };
 
 struct job {
 	struct options options;
 	bool json, dry_run, explain, get;
+	bool yes; /* to a tool with `confirm: true` */
 	const char *page;
 	const char *const *words;
 	size_t word_count;
@@ -116,6 +119,7 @@ status_of(enum ss_err code, const struct ss_error *err)
 	case SS_COMMAND_TOO_LARGE:
 	case SS_CONTENT_TYPE:
 	case SS_HOST_REFUSED:
+	case SS_CONFIRM_REQUIRED:
 	case SS_SANDBOX_UNAVAILABLE: return EXIT_REFUSED;
 	}
 	return EXIT_FAULT;
@@ -196,6 +200,22 @@ say_refused(const struct ss_result *result)
 	}
 }
 
+/* Nothing runs yet that a signal would have to end first. */
+static bool
+agree(void *ctx, const char *const *argv, size_t argc)
+{
+	const struct job *job = ctx;
+	struct sigaction plain = { .sa_handler = SIG_DFL }, old;
+	bool agreed;
+
+	if (job->yes)
+		return true;
+	sigaction(SIGINT, &plain, &old);
+	agreed = agree_ask(argv, argc);
+	sigaction(SIGINT, &old, NULL);
+	return agreed;
+}
+
 static int
 run_call(struct ss_site *site, const struct job *job)
 {
@@ -224,7 +244,13 @@ run_call(struct ss_site *site, const struct job *job)
 	}
 	if (!job->json)
 		call.output = relay;
+	if (job->yes || (agree_can_ask() && !job->from_stdin)) {
+		call.confirm = agree;
+		call.confirm_ctx = (void *)(uintptr_t)job;
+	}
 	code = ss_site_call(site, &call, &result, &err);
+	if (code == SS_CONFIRM_REQUIRED && call.confirm == NULL)
+		snprintf(err.hint, sizeof(err.hint), "--yes agrees to it");
 	if (code == SS_NOT_FOUND && err.hint[0] == '\0')
 		snprintf(err.hint, sizeof(err.hint),
 			"pages are looked up in %.500s; -C names another "
@@ -316,6 +342,7 @@ take_arguments(struct job *job, int argc, char **argv)
 		{ "json", no_argument, NULL, OPTION_JSON },
 		{ "dry-run", no_argument, NULL, OPTION_DRY_RUN },
 		{ "explain", no_argument, NULL, OPTION_EXPLAIN },
+		{ "yes", no_argument, NULL, OPTION_YES },
 		{ "get", no_argument, NULL, OPTION_GET },
 		{ NULL, 0, NULL, 0 } };
 	int option, status;
@@ -327,6 +354,7 @@ take_arguments(struct job *job, int argc, char **argv)
 		case OPTION_JSON: job->json = true; break;
 		case OPTION_DRY_RUN: job->dry_run = true; break;
 		case OPTION_EXPLAIN: job->explain = true; break;
+		case OPTION_YES: job->yes = true; break;
 		case OPTION_GET: job->get = true; break;
 		default:
 			status = options_take(&job->options, option, optarg);

@@ -22,6 +22,7 @@
 #include "relay.h"
 #include "say.h"
 #include "sizing.h"
+#include "sweep.h"
 #include "worker.h"
 
 #define SECOND UINT64_C(1000000)
@@ -79,6 +80,7 @@ struct pool {
 	void *seen;       /* the same, through a descriptor that cannot write */
 	pid_t status_server;
 	uint64_t status_server_not_before_us;
+	struct sweep sweep;
 	struct slot slots[SLOT_COUNT];
 };
 
@@ -379,6 +381,8 @@ reap(struct pool *p, uint64_t now)
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
 		struct slot *slot = slot_of(p, pid);
 
+		if (sweep_reaped(&p->sweep, pid, status))
+			continue;
 		if (slot != NULL)
 			note_exit(p, slot, status, now);
 		else if (pid == p->status_server)
@@ -706,6 +710,7 @@ live(struct pool *p)
 			resize(p, now);
 			start_status_server(p, now);
 			relieve(p, now);
+			sweep_tend(&p->sweep, p->served->site, &p->open, now);
 		}
 		keep_awake(p, now);
 		retire_old(p, now);
@@ -810,9 +815,11 @@ pool_run(struct served *served, const struct options *options,
 		p->figures->started_us = worker_clock_us();
 		ss_memory_delegate();
 		tell_sandbox(p);
+		p->sweep.due = true; /* of the pool before */
 		bear_first(p);
 		notify_systemd("READY=1");
 		result = live(p);
+		sweep_last(&p->sweep, p->served->site, &p->open);
 	} else {
 		say("cannot start the pool: %s", strerror(errno));
 	}

@@ -28,6 +28,7 @@ static const struct {
 	[SS_OUTPUT_TOO_LARGE] = { "output_too_large", 413 },
 	[SS_CONTENT_TYPE] = { "content_type", 415 },
 	[SS_HOST_REFUSED] = { "host_refused", 421 },
+	[SS_CONFIRM_REQUIRED] = { "confirm_required", 428 },
 	[SS_EXEC_FAILED] = { "exec_failed", 500 },
 	[SS_INTERNAL] = { "internal", 500 },
 	[SS_NETWORK] = { "network", 502 },

@@ -151,7 +151,9 @@ ss_site_call(struct ss_site *site, const struct ss_call *call,
 			.dry_run = call->dry_run,
 			.explain = call->explain,
 			.output = call->output,
-			.output_ctx = call->output_ctx },
+			.output_ctx = call->output_ctx,
+			.confirm = call->confirm,
+			.confirm_ctx = call->confirm_ctx },
 		&stage, result, err);
 	resolver->close(resolver->ctx, &l->doc);
 	return code;

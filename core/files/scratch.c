@@ -11,15 +11,20 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fdio.h"
 
-/* What is left after that is for a later birth: a worker leaves promptly. */
+/* What is left after that is for ss_sweep: a worker leaves promptly. */
 #define CLOSE_BUDGET_MS 500
+
+#define WORK_MS 20 /* without a deadline: so long, and then a rest */
+#define REST_MS 80
 
 #define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
@@ -34,16 +39,47 @@ scratch_take(struct scratch *s, const char *path, struct ss_error *err)
 	return SS_OK;
 }
 
+/*
+ * Under its final name it is never seen without the lock: whoever removes what
+ * dead processes left asks for that alone.  0 or errno.
+ */
+static int
+make_locked(struct scratch *s)
+{
+	char path[] = "/tmp/" SCRATCH_NEW "XXXXXX";
+	size_t n = sizeof("/tmp/" SCRATCH_NEW) - 1;
+
+	if (mkdtemp(path) == NULL)
+		return errno;
+	s->fd = open(path, DIR_FLAGS);
+	snprintf(s->path, sizeof(s->path), "/tmp/" SCRATCH_NAME "%s", path + n);
+	/* A directory with the group's bit would hand it on. */
+	if (s->fd < 0 || fchmod(s->fd, 0700) != 0 ||
+		flock(s->fd, LOCK_EX | LOCK_NB) != 0 ||
+		renameat2(AT_FDCWD, path, AT_FDCWD, s->path,
+			RENAME_NOREPLACE) != 0) {
+		int number = errno;
+
+		fd_close(&s->fd);
+		rmdir(path);
+		return number;
+	}
+	return 0;
+}
+
 enum ss_err
 scratch_make(struct scratch *s, struct ss_error *err)
 {
-	char path[] = "/tmp/statespace-scratch.XXXXXX";
+	int number;
 
-	/* A directory with the group's bit would hand it on. */
-	if (mkdtemp(path) == NULL || chmod(path, 0700) != 0)
-		return error_internal(err, errno, "make a scratch below /tmp");
+	do /* the name may be one that is still to be removed */
+		number = make_locked(s);
+	while (number == EEXIST);
+	if (number != 0)
+		return error_internal(err, number, "make a scratch below /tmp");
 	s->made = true;
-	return scratch_take(s, path, err);
+	s->owner = getpid();
+	return SS_OK;
 }
 
 static bool
@@ -55,10 +91,33 @@ is_dot(const char *name)
 /* What empty one directory needs to know of the whole. */
 struct sweep {
 	int top;
-	uint64_t deadline_ms;
-	unsigned moved; /* for names at the top */
+	uint64_t deadline_ms; /* 0: none, but with rests */
+	uint64_t rested_ms;
+	unsigned moved;  /* for names at the top */
+	uint64_t changed; /* entries removed or moved */
 	bool failed;
 };
+
+/* Other processes want the disk and the processor too. */
+static void
+rest(struct sweep *w)
+{
+	const struct timespec pause = { .tv_nsec = REST_MS * 1000000 };
+
+	if (clock_ms() < w->rested_ms + WORK_MS)
+		return;
+	nanosleep(&pause, NULL);
+	w->rested_ms = clock_ms();
+}
+
+static bool
+is_time_up(struct sweep *w)
+{
+	if (w->deadline_ms != 0)
+		return clock_ms() >= w->deadline_ms;
+	rest(w);
+	return false;
+}
 
 /*
  * Looking into a directory, and moving it (which rewrites its ".."), need its
@@ -84,18 +143,23 @@ remove_entry(struct sweep *w, int dir, const char *name, bool *left)
 {
 	char up[32];
 
+	w->changed++;
 	if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)
 		return;
 	if (unlinkat(dir, name, AT_REMOVEDIR) == 0)
 		return;
+	w->changed--;
 	*left = true;
 	if (dir == w->top)
 		return;
 	open_up(dir, name);
-	do
+	do {
 		snprintf(up, sizeof(up), "s%u", w->moved++);
-	while (renameat2(dir, name, w->top, up, RENAME_NOREPLACE) != 0 &&
-		errno == EEXIST);
+		if (renameat2(dir, name, w->top, up, RENAME_NOREPLACE) == 0) {
+			w->changed++;
+			return;
+		}
+	} while (errno == EEXIST);
 }
 
 /* One pass over dir: true when something is still in it or above it. */
@@ -116,7 +180,7 @@ sweep_once(struct sweep *w, int dir)
 			if (!is_dot(e->name))
 				remove_entry(w, dir, e->name, &left);
 		}
-		if (clock_ms() >= w->deadline_ms) {
+		if (is_time_up(w)) {
 			w->failed = true;
 			return true;
 		}
@@ -179,20 +243,39 @@ holds_nothing(int fd)
 	return true;
 }
 
-bool
-scratch_empty(struct scratch *s, uint32_t budget_ms)
+/* Ends also when a whole pass changed nothing: what is left resists. */
+static bool
+empty(struct scratch *s, uint64_t deadline_ms)
 {
-	struct sweep w = { .top = s->fd,
-		.deadline_ms = clock_ms() + budget_ms };
+	struct sweep w = {
+		.top = s->fd, .deadline_ms = deadline_ms, .changed = 1
+	};
 
 	if (s->fd < 0)
 		return false;
 	if (holds_nothing(s->fd))
 		return is_intact(s);
 	fchmod(s->fd, 0700);
-	while (!w.failed && sweep_once(&w, s->fd))
+	w.rested_ms = clock_ms();
+	while (!w.failed && w.changed > 0) {
+		w.changed = 0;
+		if (!sweep_once(&w, s->fd))
+			break;
 		sweep_children(&w);
+	}
 	return !w.failed && is_intact(s) && holds_nothing(s->fd);
+}
+
+bool
+scratch_empty(struct scratch *s, uint32_t budget_ms)
+{
+	return empty(s, clock_ms() + budget_ms);
+}
+
+bool
+scratch_empty_slowly(struct scratch *s)
+{
+	return empty(s, 0);
 }
 
 void

@@ -18,7 +18,15 @@ struct scratch {
 
 #define SCRATCH_INIT ((struct scratch){ .fd = -1 })
 
-/* Makes a fresh directory below /tmp, mode 0700.  SS_INTERNAL. */
+/*
+ * The names below /tmp.  A directory has the second name only while its owner
+ * holds its lock (flock(2)) or after that has ended; with the first one it is
+ * empty.
+ */
+#define SCRATCH_NEW "statespace-new."
+#define SCRATCH_NAME "statespace-scratch."
+
+/* Makes a fresh directory below /tmp, mode 0700, locked.  SS_INTERNAL. */
 enum ss_err scratch_make(struct scratch *s, struct ss_error *err);
 /* Takes a directory that is already private to this process. */
 enum ss_err
@@ -28,6 +36,8 @@ scratch_take(struct scratch *s, const char *path, struct ss_error *err);
  * the directory itself was changed: the process must not run another tool.
  */
 bool scratch_empty(struct scratch *s, uint32_t budget_ms);
+/* The same without a limit of time, but for a fifth of it at most. */
+bool scratch_empty_slowly(struct scratch *s);
 void scratch_close(struct scratch *s);
 
 #endif

@@ -61,6 +61,7 @@ exchange_begin(struct ss_site *site, const struct ss_request *req)
 	error_clear(&x->err);
 	x->stage = "request";
 	x->path[0] = '\0';
+	x->confirm[0] = '\0';
 	x->doc.size = sizeof(x->doc);
 	x->doc.fd = x->doc.dir_fd = -1;
 	x->doc_open = false;
@@ -157,6 +158,10 @@ exchange_error(struct exchange *x)
 			call_stderr(&x->site->arena, x->result.err,
 				text_of(x->err.message)),
 			&x->err);
+	} else if (json && x->err.code == SS_CONFIRM_REQUIRED &&
+		x->confirm[0] != '\0') {
+		proto_unconfirmed(&x->body, &x->err, x->confirm,
+			x->result.argv, x->result.argc);
 	} else if (json) {
 		proto_error(&x->body, &x->err);
 	} else {

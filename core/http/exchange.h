@@ -8,6 +8,7 @@
 #define SS_HTTP_EXCHANGE_H
 
 #include "base/buf.h"
+#include "site/confirm.h"
 #include "statespace.h"
 #include "wire/path.h"
 
@@ -38,6 +39,7 @@ struct exchange {
 
 	ssize_t tool; /* for the log; -1: none */
 	struct ss_result result;
+	char confirm[CONFIRM_TOKEN_MAX + 1]; /* for SS_CONFIRM_REQUIRED */
 };
 
 /* The site's only one, emptied; NULL when memory ran out. */

@@ -229,7 +229,9 @@ stage_run(struct exchange *x, enum stage_result *result)
 		.request = &request,
 		.request_id = x->id,
 		.stdin_fd = -1,
-		.client_fd = x->req->client_fd };
+		.client_fd = x->req->client_fd,
+		.user = x->req->remote_user,
+		.token = x->confirm };
 	uint64_t begun_us = clock_us();
 	enum ss_err code;
 

@@ -469,7 +469,7 @@ put_limits(struct sheet *s, const struct spec *spec, const struct powers *p)
 		buf_printf(s->out, "<li>%" PRIu64 " at a time</li>\n",
 			spec->max_running);
 	if (spec->confirm)
-		put(s, "<li>an agent asks first</li>\n");
+		put(s, "<li>a person is asked first</li>\n");
 }
 
 static void

@@ -201,6 +201,7 @@ call(struct mcp *m, struct calling *c)
 			mcp_confirm(m, &c->round, c->doc, c->spec, &c->request);
 	if (answered != MCP_AGREED)
 		return not_run(m, c, answered);
+	job.confirmed = c->spec->confirm;
 	code = mcp_run(m, &job);
 	m->tool = m->result.tool;
 	if (code == SS_GONE || code == SS_INTERNAL)
@@ -384,6 +385,17 @@ open_listed(struct mcp *m, const struct proto_argument *named,
 	return error_set(&m->err, SS_NOT_FOUND, "no such page");
 }
 
+static void
+hint_pages(struct mcp *m)
+{
+	struct buf names = BUF_INIT(2048);
+
+	mcp_pages_with_tools(m->site->catalog, &names, 1000);
+	error_hint(&m->err, "pages with tools: %s",
+		names.data != NULL ? names.data : "none");
+	buf_release(&names);
+}
+
 /* The page is open. */
 static enum rpc_code
 run_in_page(struct mcp *m, struct calling *c)
@@ -415,6 +427,8 @@ call_run_tool(struct mcp *m)
 		code = run_request(m, &c);
 	if (code == SS_OK)
 		code = open_listed(m, argument(&c, "page"), &doc, &c.page);
+	if (code == SS_NOT_FOUND)
+		hint_pages(m);
 	if (code != SS_OK)
 		return code == SS_INTERNAL ? RPC_INTERNAL
 					   : mcp_refused(m, TEXT(""));

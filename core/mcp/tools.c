@@ -6,6 +6,8 @@
 #include "mcp/call.h"
 #include "wire/json.h"
 
+#define RUN_PAGES_MAX 4096 /* of names in the description of `run` */
+
 bool
 mcp_is_generic(const struct mcp *m, const struct catalog *c)
 {
@@ -23,7 +25,7 @@ describe(struct mcp *m, const struct catalog_page *listed,
 	if (words[0] != '\0')
 		buf_printf(&text, "%s\n", words);
 	buf_text(&text, "Runs ");
-	spec_print(spec, &text);
+	spec_outline(spec, &text);
 	buf_printf(&text, " in the directory of /%s", listed->path);
 	mcp_key(m, "description");
 	json_string(m->out, text.data != NULL ? text.data : "", text.len);
@@ -48,16 +50,44 @@ write_tool(struct mcp *m, const struct catalog_page *listed,
 	buf_char(m->out, '}');
 }
 
-static void
-write_run_tool(struct mcp *m)
+void
+mcp_pages_with_tools(const struct catalog *c, struct buf *out, size_t most)
 {
+	size_t told = 0, count = 0, start = out->len;
+
+	for (size_t i = 0; i < c->page_count; i++) {
+		const struct catalog_page *p = &c->pages[i];
+
+		if (p->tool_count == 0)
+			continue;
+		count++;
+		if (told + 1 < count ||
+			out->len - start + strlen(p->path) > most)
+			continue;
+		buf_printf(out, "%s%s", told > 0 ? ", " : "", p->path);
+		told = count;
+	}
+	if (count > told)
+		buf_printf(out, " and %zu more (resources/list has all)",
+			count - told);
+}
+
+static void
+write_run_tool(struct mcp *m, const struct catalog *c)
+{
+	struct buf text = BUF_INIT(RUN_PAGES_MAX + 1024);
+
 	buf_text(m->out, "{\"name\":\"" MCP_RUN_TOOL "\"");
 	mcp_text(m, "title", "Run a command that a page allows");
-	mcp_text(m, "description",
+	buf_text(&text,
 		"Each page of this site lists in its frontmatter, under "
 		"`tools:`, the commands that may be run in its directory: read "
 		"the page as a resource first. {} stands for any word, a regex "
-		"for a word that matches it.");
+		"for a word that matches it.\nPages with tools: ");
+	mcp_pages_with_tools(c, &text, RUN_PAGES_MAX);
+	mcp_key(m, "description");
+	json_string(m->out, text.data != NULL ? text.data : "", text.len);
+	buf_release(&text);
 	mcp_key(m, "inputSchema");
 	buf_text(m->out,
 		"{\"type\":\"object\",\"properties\":{"
@@ -110,7 +140,7 @@ mcp_tools_list(struct mcp *m)
 	if (code != RPC_OK)
 		return code;
 	if (mcp_is_generic(m, c))
-		write_run_tool(m);
+		write_run_tool(m, c);
 	for (size_t i = 0; !mcp_is_generic(m, c) && i < c->page_count; i++)
 		write_tools_of(m, &l, &c->pages[i]);
 	error_clear(&m->err);

@@ -498,6 +498,10 @@ spec_choose(const struct spec *specs, size_t count, const struct ss_text *words,
 
 /* -------------------------------------------------------------- printing */
 
+/* What is longer is a script, or not for a line. */
+#define OUTLINE_WORD_MAX 40
+#define OUTLINE_MAX 300
+
 /* Can stand in a YAML flow list without quotes and mean the same? */
 static bool
 is_plain(struct ss_text t)
@@ -649,6 +653,31 @@ spec_print(const struct spec *s, struct buf *out)
 		buf_text(out, i > 0 ? ", " : "");
 		print_part(&s->parts[i], i + 1 == s->part_count && !s->locked,
 			out);
+	}
+	buf_text(out, s->locked ? ", ;]" : "]");
+	return buf_ok(out);
+}
+
+bool
+spec_outline(const struct spec *s, struct buf *out)
+{
+	buf_char(out, '[');
+	for (size_t i = 0; i < s->part_count; i++) {
+		const struct part *p = &s->parts[i];
+
+		buf_text(out, i > 0 ? ", " : "");
+		if (out->len > OUTLINE_MAX) {
+			buf_text(out, "…");
+			break;
+		}
+		if (p->kind != PART_TEXT)
+			buf_printf(out, "{%s}", p->name != NULL ? p->name : "");
+		else if (p->text.len > OUTLINE_WORD_MAX ||
+			memchr(p->text.data, '\n', p->text.len) != NULL)
+			buf_text(out, "…");
+		else
+			print_part(p, i + 1 == s->part_count && !s->locked,
+				out);
 	}
 	buf_text(out, s->locked ? ", ;]" : "]");
 	return buf_ok(out);

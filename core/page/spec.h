@@ -99,5 +99,10 @@ enum word_origin spec_origin(const struct spec *s, size_t i);
 
 /* The tool as its author wrote it, in one line: [cat, {}, ;] */
 bool spec_print(const struct spec *s, struct buf *out);
+/*
+ * The same in short, for people and models: placeholders by name, "…" for a
+ * long word (a script) and for what follows many.
+ */
+bool spec_outline(const struct spec *s, struct buf *out);
 
 #endif

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <stdio.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -23,8 +24,7 @@
 #include "files/scratch.h"
 
 #define CLEAN_MS 500 /* a new worker costs about 2 */
-#define STALE "statespace-scratch."
-#define NEWBORN_S 10 /* its owner may not have locked it yet */
+#define UNLOCKED_S 10 /* its owner may be about to rename it */
 
 /* A change within one tick of the kernel's clock may leave the times alone. */
 #define TICK_NS 20000000
@@ -138,57 +138,114 @@ sandbox_clean(void)
 
 /* --------------------------------------------- without a private mount */
 
-/* The owner holds a lock for as long as it lives; whose is free is dead. */
-static void
+/* A tool may have taken every right off its directory.  -1: not ours. */
+static int
+open_stale(int tmp, const char *name, struct stat *st)
+{
+	int fd = openat(tmp, name,
+		O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	char same[32];
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, st) < 0 || st->st_uid != geteuid()) {
+		fd_close(&fd);
+		return -1;
+	}
+	if ((st->st_mode & 0700) != 0700) {
+		snprintf(same, sizeof(same), "/proc/self/fd/%d", fd);
+		chmod(same, 0700);
+	}
+	fd_close(&fd);
+	fd = openat(tmp, name,
+		O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0 && (fstat(fd, st) < 0 || st->st_uid != geteuid()))
+		fd_close(&fd);
+	return fd;
+}
+
+/*
+ * The owner holds a lock for as long as it lives; whose is free is dead.
+ * budget_ms 0: no limit, with rests.  False: something is left.
+ */
+static bool
 remove_stale(int tmp, const char *name, uint32_t budget_ms)
 {
 	struct scratch old = SCRATCH_INIT;
+	bool removed = true;
 	struct stat st;
 
-	old.fd = openat(
-		tmp, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (old.fd < 0)
-		return;
-	if (fstat(old.fd, &st) == 0 && st.st_uid == geteuid() &&
-		time(NULL) - st.st_ctime > NEWBORN_S &&
-		flock(old.fd, LOCK_EX | LOCK_NB) == 0 &&
-		scratch_empty(&old, budget_ms))
-		unlinkat(tmp, name, AT_REMOVEDIR);
+	old.fd = open_stale(tmp, name, &st);
+	if (old.fd >= 0 && flock(old.fd, LOCK_EX | LOCK_NB) == 0)
+		removed = (budget_ms > 0 ? scratch_empty(&old, budget_ms)
+					 : scratch_empty_slowly(&old)) &&
+			unlinkat(tmp, name, AT_REMOVEDIR) == 0;
 	scratch_close(&old);
+	return removed;
 }
 
-/* A birth waits for it: however many there are, what is left is for a later. */
+/* Whoever made it was killed before the lock: it is empty. */
 static void
-remove_all_stale(void)
+remove_unlocked(int tmp, const char *name)
 {
-	uint64_t deadline_ms = clock_ms() + CLEAN_MS;
-	DIR *list = opendir("/tmp");
-	struct dirent *entry;
-	int left;
+	struct stat st;
 
-	if (list == NULL)
-		return;
-	while ((left = clock_left_ms(deadline_ms)) > 0 &&
-		(entry = readdir(list)) != NULL)
-		if (strncmp(entry->d_name, STALE, strlen(STALE)) == 0)
-			remove_stale(
-				dirfd(list), entry->d_name, (uint32_t)left);
-	closedir(list);
+	if (fstatat(tmp, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+		time(NULL) - st.st_ctime > UNLOCKED_S)
+		unlinkat(tmp, name, AT_REMOVEDIR);
 }
 
+static bool
+starts(const char *name, const char *with)
+{
+	return strncmp(name, with, strlen(with)) == 0;
+}
+
+/* In the directory `tmp`, which is closed.  budget_ms as in remove_stale. */
+static bool
+remove_all_stale(DIR *tmp, uint32_t budget_ms)
+{
+	uint64_t deadline_ms = clock_ms() + budget_ms;
+	bool removed = true;
+	struct dirent *entry;
+
+	while ((entry = readdir(tmp)) != NULL) {
+		int left = budget_ms > 0 ? clock_left_ms(deadline_ms) : 0;
+
+		if (budget_ms > 0 && left <= 0) {
+			removed = false;
+			break;
+		}
+		if (starts(entry->d_name, SCRATCH_NEW))
+			remove_unlocked(dirfd(tmp), entry->d_name);
+		else if (starts(entry->d_name, SCRATCH_NAME))
+			removed &= remove_stale(
+				dirfd(tmp), entry->d_name, (uint32_t)left);
+	}
+	closedir(tmp);
+	return removed;
+}
+
+bool
+ss_sweep(uint32_t budget_ms)
+{
+	DIR *tmp = sandbox_self()->level == SANDBOX_STRICT ? NULL
+							   : opendir("/tmp");
+
+	return tmp == NULL || remove_all_stale(tmp, budget_ms);
+}
+
+/* The start of a worker waits for the sweep: it has a bound. */
 const char *
 sandbox_scratch_make(struct step *s)
 {
 	struct ss_error err = { .code = SS_OK };
 
-	remove_all_stale();
+	ss_sweep(CLEAN_MS);
 	if (scratch_make(&scratch, &err) != SS_OK) {
 		errno = err.sys_errno;
 		step_fail(s, "make a scratch directory");
-		return NULL;
-	}
-	if (flock(scratch.fd, LOCK_EX | LOCK_NB) < 0) {
-		step_fail(s, "lock the scratch directory");
 		return NULL;
 	}
 	return take(s) ? scratch.path : NULL;

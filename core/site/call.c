@@ -3,6 +3,7 @@
 
 #include "page/env.h"
 #include "page/toolcall.h"
+#include "site/confirm.h"
 #include "site/site.h"
 #include "wire/path.h"
 
@@ -270,6 +271,49 @@ step_tool(struct road *r)
 	return tool_check(right->builtin, r->argv, &bounds, r->err);
 }
 
+static enum ss_err
+refuse_unconfirmed(struct road *r, const char *why)
+{
+	error_set(r->err, SS_CONFIRM_REQUIRED, "%s; it did not run", why);
+	if (r->call->token != NULL)
+		error_hint(r->err,
+			"show the command to a person; who agrees sends the "
+			"same request again with \"confirm\": the text of "
+			"error.confirm");
+	return SS_CONFIRM_REQUIRED;
+}
+
+/* A tool with `confirm: true` runs when a person has agreed to the command. */
+static enum ss_err
+step_confirm(struct road *r)
+{
+	const struct call *c = r->call;
+	struct confirm what = { .doc = c->doc,
+		.tool = r->tool,
+		.user = c->user,
+		.request = r->request,
+		.argv = r->argv };
+	const char *given = c->request->confirm;
+
+	if (!r->spec->confirm || c->confirmed)
+		return SS_OK;
+	if (c->confirm != NULL)
+		return c->confirm(c->confirm_ctx, r->result->argv,
+			       r->result->argc)
+			? SS_OK
+			: refuse_unconfirmed(r,
+				  "nobody agreed to this tool, which asks a "
+				  "person first");
+	if (given != NULL && confirm_accept(r->site, &what, given))
+		return SS_OK;
+	if (c->token != NULL && !confirm_offer(r->site, &what, c->token))
+		return error_memory(r->err);
+	return refuse_unconfirmed(r,
+		given != NULL ? "this confirmation is of another request, too "
+				"old, or used"
+			      : "this tool asks a person first");
+}
+
 /* FNV-1a over where the page really lies and the tool's place in it. */
 static uint64_t
 tool_number(const struct road *r)
@@ -350,6 +394,7 @@ call_run(struct ss_site *site, const struct call *call, const char **stage,
 		{ "words", step_words },
 		{ "env", step_env },
 		{ "tool", step_tool },
+		{ "confirm", step_confirm },
 		{ "run", step_run },
 	};
 	struct road r = { .site = site,
@@ -361,9 +406,11 @@ call_run(struct ss_site *site, const struct call *call, const char **stage,
 
 	result->tool = -1;
 	for (size_t i = 0; code == SS_OK && i < ARRAY_LEN(steps); i++) {
-		*stage = steps[i].name;
-		if (steps[i].step == step_run && call->dry_run)
+		if (steps[i].step == step_confirm && call->dry_run) {
+			*stage = "run";
 			break;
+		}
+		*stage = steps[i].name;
 		code = steps[i].step(&r);
 	}
 	return code;

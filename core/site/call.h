@@ -24,6 +24,12 @@ struct call {
 	ss_output_fn output; /* NULL: collected in the result */
 	void *output_ctx;
 	uint32_t tick_ms; /* output is called so often, with stream 0 */
+	const char *user; /* whom the front verified; NULL */
+	/* What lets a tool with `confirm: true` run; the first that is there: */
+	bool confirmed; /* a person was asked and agreed */
+	bool (*confirm)(void *ctx, const char *const *argv, size_t argc);
+	void *confirm_ctx;
+	char *token; /* room for the token that agrees when it comes back */
 };
 
 /*

@@ -404,6 +404,13 @@ ss_site_builtin_executor(struct ss_site *site)
 }
 
 bool
+ss_site_sweeps(const struct ss_site *site)
+{
+	return site->plan.level == SANDBOX_LANDLOCK ||
+		site->plan.level == SANDBOX_OFF;
+}
+
+bool
 ss_site_must_exit(const struct ss_site *site)
 {
 	return site->exec_state.must_exit;

@@ -310,6 +310,24 @@ read_stdin(struct arena *arena, const cJSON *item, struct proto_request *out,
 }
 
 static enum ss_err
+read_confirm(struct arena *arena, const cJSON *item, struct proto_request *out,
+	struct ss_error *err)
+{
+	struct ss_text token;
+
+	if (item == NULL)
+		return SS_OK;
+	if (!cJSON_IsString(item))
+		return error_set(err, SS_BAD_REQUEST,
+			"\"confirm\" must be a string: it is %s",
+			kind_name(item));
+	if (!copy_text(arena, item->valuestring, &token))
+		return error_memory(err);
+	out->confirm = token.data;
+	return SS_OK;
+}
+
+static enum ss_err
 read_request(struct arena *arena, const cJSON *root, struct proto_request *out,
 	struct ss_error *err)
 {
@@ -333,6 +351,8 @@ read_request(struct arena *arena, const cJSON *root, struct proto_request *out,
 			&out->env_count, err);
 	if (code == SS_OK)
 		code = read_stdin(arena, member(root, "stdin"), out, err);
+	if (code == SS_OK)
+		code = read_confirm(arena, member(root, "confirm"), out, err);
 	if (code == SS_OK)
 		code = check_args(args, count, err);
 	if (code == SS_OK)
@@ -527,8 +547,9 @@ proto_result(struct buf *out, struct ss_text stdout_text,
 	return buf_char(out, '}') && buf_ok(out);
 }
 
-bool
-proto_ended(struct buf *out, struct ss_text stdout_text,
+/* An error's answer up to what "error" may hold besides. */
+static void
+begin_error(struct buf *out, struct ss_text stdout_text,
 	struct ss_text stderr_text, const struct ss_error *err)
 {
 	buf_text(out, "{\"stdout\": ");
@@ -541,7 +562,30 @@ proto_ended(struct buf *out, struct ss_text stdout_text,
 	add_member(out, "message", err->message);
 	buf_text(out, ", ");
 	add_member(out, "hint", err->hint);
+}
+
+bool
+proto_ended(struct buf *out, struct ss_text stdout_text,
+	struct ss_text stderr_text, const struct ss_error *err)
+{
+	begin_error(out, stdout_text, stderr_text, err);
 	buf_text(out, "}}");
+	return buf_ok(out);
+}
+
+bool
+proto_unconfirmed(struct buf *out, const struct ss_error *err,
+	const char *token, const char *const *argv, size_t argc)
+{
+	begin_error(out, TEXT(""), text_of(err->message), err);
+	buf_text(out, ", ");
+	add_member(out, "confirm", token);
+	buf_text(out, ", \"command\": [");
+	for (size_t i = 0; i < argc; i++) {
+		buf_text(out, i > 0 ? ", " : "");
+		json_string(out, argv[i], strlen(argv[i]));
+	}
+	buf_text(out, "]}}");
 	return buf_ok(out);
 }
 

@@ -46,6 +46,7 @@ struct proto_request {
 	size_t env_count;
 	bool has_stdin;
 	struct ss_text stdin_text;
+	const char *confirm; /* the token of an earlier answer; NULL: none */
 };
 
 /* Errors: SS_BAD_REQUEST, SS_COMMAND_TOO_LARGE, SS_INTERNAL. All in arena. */
@@ -66,6 +67,12 @@ bool proto_result(struct buf *out, struct ss_text stdout_text,
 bool proto_ended(struct buf *out, struct ss_text stdout_text,
 	struct ss_text stderr_text, const struct ss_error *err);
 bool proto_error(struct buf *out, const struct ss_error *err);
+/*
+ * With two members more in "error": confirm, the token that agrees, and
+ * command, the words that would run, secrets as $NAME.
+ */
+bool proto_unconfirmed(struct buf *out, const struct ss_error *err,
+	const char *token, const char *const *argv, size_t argc);
 
 /*
  * An object's members as arguments of a tool; null is absent, as is the object

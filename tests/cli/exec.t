@@ -34,6 +34,7 @@ tools:
   - [no-such-program-here]
   - [$RUN, ran, ;]
   - [./orphan]
+  - { command: [printf, '%s.', {}, ;], confirm: true }
 ---
 # A page
 END
@@ -173,5 +174,55 @@ is_deeply [$status, @$answer{qw(tool argv)}, $answer->{refused}{code}],
 is $status, 0, '--get prints a page';
 like $out, qr/\A---\ntools:.*\n# A page\n\z/s, 'as GET would';
 is((run(undef, '--get', 'elsewhere'))[0], 126, 'and refuses as GET would');
+
+# ------------------------------------------------------- confirm: true --
+
+my @asks = ('README', '--', 'printf', '%s.');
+
+($status, $out, $err) = run(undef, @asks, 'x');
+is_deeply [$status, $out], [126, ''],
+    'a tool that asks a person is refused where no terminal is';
+like $err, qr/it did not run\b.*--yes/s, 'and --yes is named';
+is_deeply [(run(undef, '--yes', @asks, 'x'))[0, 1]], [0, 'x.'],
+    '--yes agrees to it';
+is_deeply [(run(undef, '--dry-run', @asks, 'x'))[0, 1]], [0, "printf %s. x\n"],
+    'without running it nobody is asked';
+($status, $out) = run(undef, '--json', @asks, 'x');
+is object($out)->{error}{code}, 'confirm_required', '--json says so by its code';
+
+SKIP: {
+	my ($script) = grep { -x } map { "$_/script" } split /:/, $ENV{PATH};
+
+	skip 'script(1) is not installed', 6 unless $script;
+	# In a terminal, where this line is typed; what is seen there.
+	my $typed = sub {
+		my ($line, $word) = @_;
+		my $words = join ' ', map { "'" . s/'/'\\''/gr . "'" }
+		    $exec, '-C', $site, @asks, $word;
+		my $pid = open3(my $to, my $from, undef, $script, '-qec', $words,
+			'/dev/null');
+
+		print $to $line;
+		$to->flush;
+		local $/;
+		my $seen = <$from> =~ s/\r//gr;
+		close $to;
+		waitpid $pid, 0;
+		return ($? >> 8, $seen);
+	};
+
+	local $ENV{SHELL} = '/bin/sh';
+	($status, my $seen) = $typed->("y\n", 'a b');
+	is $status, 0, 'on a terminal who answers y agrees';
+	like $seen, qr/Run this command\?\n  printf %s\. "a b"\n.*a b\.$/s,
+	    'to the command that is shown';
+	($status, $seen) = $typed->("\n", 'a');
+	is $status, 126, 'who answers nothing does not';
+	unlike $seen, qr/^a\.$/m, 'and nothing runs';
+	($status, $seen) = $typed->("n\n", "a\e[2K\x{e2}\x80\xae");
+	is $status, 126, 'nor does who answers n';
+	like $seen, qr/"a\\x1b\[2K\\xe2\\x80\\xae"/,
+	    'what moves the cursor or turns the writing is shown by its bytes';
+}
 
 done_testing;

@@ -3,7 +3,10 @@
 #include "files/scratch.h"
 
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <stdlib.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -34,6 +37,36 @@ put_chain(int dir, int depth)
 	mkdirat(at, "locked", 0);
 	fchmod(at, 0);
 	close(at);
+}
+
+/* Only some file systems have the flag, and only for CAP_LINUX_IMMUTABLE. */
+static void
+check_resisting(struct scratch *s)
+{
+	int fd = openat(s->fd, "stone", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	int flags = FS_IMMUTABLE_FL;
+
+	put_chain(s->fd, 20);
+	if (ioctl(fd, FS_IOC_SETFLAGS, &flags) != 0) {
+		skip(2, "no file resists here");
+	} else {
+		ok(!scratch_empty_slowly(s), "an end although one file stays");
+		flags = 0;
+		ioctl(fd, FS_IOC_SETFLAGS, &flags);
+		ok(scratch_empty_slowly(s), "... and it goes when it may");
+	}
+	close(fd);
+	scratch_empty(s, 10000);
+}
+
+static void
+check_lock(const struct scratch *s)
+{
+	int fd = open(s->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	ok(fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0,
+		"its owner holds its lock");
+	close(fd);
 }
 
 int
@@ -81,6 +114,11 @@ main(void)
 	unlinkat(fd, "precious", 0);
 	close(fd);
 	rmdir(victim);
+
+	put_chain(s.fd, 1500);
+	ok(scratch_empty_slowly(&s), "without a limit of time, with rests");
+	check_resisting(&s);
+	check_lock(&s);
 
 	put_chain(s.fd, 200);
 	ok(!scratch_empty(&s, 0), "no time: says that it is not empty");

@@ -171,6 +171,12 @@ sub test_tools
 		'what a person has to agree to is not');
 	ok($tool{echo}{outputSchema} && !$tool{pixel}{outputSchema},
 		'an output schema for text, none for bytes');
+	like($tool{steps}{description}, qr/^Runs \[sh, -c, \x{2026}, ;\] in the/m,
+		'a script is not told');
+	like($tool{first}{description}, qr/^Runs \[head, -n, \{lines\}, \{file\}\] in/m,
+		'the names of arguments are');
+	like($tool{careful}{description}, qr/^Runs \[echo, done, \{\}, ;\] in/m,
+		'short words are');
 	like($tool{echo}{description}, qr/^Words about the site\.\n/,
 		'a tool without words of its own has those of its page');
 	return;
@@ -1075,6 +1081,12 @@ sub test_many
 
 	is_deeply([map { $_->{name} } @tools], ['run'],
 		'with more tools than max_tools there is one for all');
+	like($tools[0]{description},
+		qr/^Pages with tools: p1\.md, p10\.md, .*, p9\.md\z/m,
+		'which names the pages');
+	like(call('run', { page => 'none', command => ['echo', 'hi'] })
+		->{content}[0]{text}, qr/\npages with tools: p1\.md, /,
+		'as does the answer to a wrong one');
 	is(call('run', { page => 'p7', command => ['echo', 'hi'] })
 		->{structuredContent}{stdout}, "hi\n", 'it runs what a page allows');
 	like(call('run', { page => 'p7', command => ['id'] })
