@@ -449,14 +449,37 @@ enum ss_err ss_site_mcp(struct ss_site *site, const char *message, size_t len,
 	void *ctx);
 
 /*
- * What a host has to know of a message before it hands it over: whether it may
- * run a program (then in a process of ss_site_fork), or asks to end the
- * request whose id, as JSON, stands in id ("": none, or over 255 bytes).
+ * A client of the revisions that begin with `initialize`, who can be asked for
+ * a person's agreement or arguments: a question is a request that send gets,
+ * and receive waits for the client's response to it.
+ *
+ * receive  the response, valid until the next call: SS_OK; SS_TIMEOUT; SS_GONE
+ *          when the client left.  NULL: the client cannot ask a person.
  */
-enum ss_mcp_kind { SS_MCP_SIMPLE, SS_MCP_RUNS, SS_MCP_CANCELS };
+struct ss_mcp_client {
+	size_t size;
+	int client_fd;
+	bool (*send)(void *ctx, const char *message, size_t len);
+	enum ss_err (*receive)(void *ctx, uint32_t timeout_ms,
+		const char **message, size_t *len);
+	void *ctx;
+};
+
+/* The same for a client that can be asked. */
+enum ss_err ss_site_mcp_client(struct ss_site *site, const char *message,
+	size_t len, const struct ss_mcp_client *client);
+
+/*
+ * What a host has to know of a message before it hands it over: whether it may
+ * run a program (then in a process of ss_site_fork), asks to end the
+ * request whose id, as JSON, stands in id ("": none, or over 255 bytes), or is
+ * the response to a question of that id.  Of `initialize`: can the client ask?
+ */
+enum ss_mcp_kind { SS_MCP_SIMPLE, SS_MCP_RUNS, SS_MCP_CANCELS, SS_MCP_ANSWERS };
 
 struct ss_mcp_glance {
 	enum ss_mcp_kind kind;
+	bool can_ask;
 	char id[256];
 };
 

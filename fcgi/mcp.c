@@ -28,8 +28,9 @@
 
 #define JOBS_MAX 8
 #define ANSWER_MAX ((size_t)256 << 20)
-#define LAST_S 5    /* for what runs when the input ends */
-#define DYING_MS 20 /* between looks at what was cancelled */
+#define RESPONSE_MAX 65536 /* of a person's answer */
+#define LAST_S 5           /* for what runs when the input ends */
+#define DYING_MS 20        /* between looks at what was cancelled */
 
 static const char usage[] =
 	"usage: statespace mcp [-c FILE] [-e K=V]... [--env-file F]\n"
@@ -45,6 +46,7 @@ struct job {
 	int fd;        /* its lines come here; -1: cancelled */
 	int bell;      /* it wants its launcher; -1: none, or had it */
 	char id[256];  /* as JSON */
+	char asks[64]; /* the id of its question, as JSON; "": none is open */
 	bool answered; /* the last line was a response */
 	struct bytes in;
 };
@@ -56,6 +58,7 @@ struct server {
 	struct bytes in;
 	size_t held;   /* bytes of it: whole lines that wait for a place */
 	bool skipping; /* the rest of a line that was too long */
+	bool can_ask;  /* the client shows forms to a person */
 	struct job jobs[JOBS_MAX];
 	size_t running;
 };
@@ -122,6 +125,8 @@ struct errand {
 	size_t len;
 	int fd;
 	int other; /* our own copy of the parent's end */
+	struct bytes in;
+	size_t taken; /* of in: the line that was given out */
 };
 
 /* Nobody else may hold the ends by which others learn of a hang-up. */
@@ -139,19 +144,59 @@ close_others(const struct errand *e)
 	}
 }
 
+static bool
+send_to_client(void *ctx, const char *message, size_t len)
+{
+	struct errand *e = ctx;
+
+	return send_line(&e->fd, message, len);
+}
+
+/* The next line from the parent: the response to our question. */
+static enum ss_err
+receive(void *ctx, uint32_t timeout_ms, const char **message, size_t *len)
+{
+	struct errand *e = ctx;
+	struct pollfd p = { .fd = e->fd, .events = POLLIN };
+	struct bytes *b = &e->in;
+	ssize_t n;
+
+	if (e->taken > 0)
+		memmove(b->data, b->data + e->taken, b->len - e->taken);
+	b->len -= e->taken;
+	e->taken = 0;
+	while ((*len = line_length(b->data, b->len)) == 0) {
+		if (!grow(b, RESPONSE_MAX + 1) ||
+			poll(&p, 1, (int)timeout_ms) == 0)
+			return SS_TIMEOUT;
+		n = read(e->fd, b->data + b->len, b->cap - b->len);
+		if (n <= 0)
+			return SS_GONE;
+		b->len += (size_t)n;
+	}
+	e->taken = *len;
+	*message = b->data;
+	return SS_OK;
+}
+
 /* Confined.  The other end hangs up when the client cancels, or leaves. */
 static int
 work(void *ctx)
 {
 	struct errand *e = ctx;
+	struct ss_mcp_client client = { .size = sizeof(client),
+		.client_fd = e->fd,
+		.send = send_to_client,
+		.receive = e->server->can_ask ? receive : NULL,
+		.ctx = e };
 	enum ss_err code;
 
 	close_others(e);
 	if (dup2(e->server->null, STDIN_FILENO) < 0 ||
 		dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		return 1;
-	code = ss_site_mcp(
-		e->server->site, e->message, e->len, e->fd, send_line, &e->fd);
+	code = ss_site_mcp_client(e->server->site, e->message, e->len, &client);
+	free(e->in.data);
 	return code == SS_OK || code == SS_GONE ? 0 : 1;
 }
 
@@ -265,6 +310,53 @@ is_response(const char *line, size_t len)
 		memcmp(line, notification, sizeof(notification) - 1) != 0;
 }
 
+/* The id of a question, which its response will have. */
+static void
+note_question(struct job *job, const char *line, size_t len)
+{
+	static const char question[] = "{\"jsonrpc\":\"2.0\",\"method\":"
+				       "\"elicitation/create\",";
+	struct ss_mcp_glance glance;
+
+	if (len < sizeof(question) - 1 ||
+		memcmp(line, question, sizeof(question) - 1) != 0)
+		return;
+	ss_mcp_look(line, len, &glance);
+	snprintf(job->asks, sizeof(job->asks), "%.63s", glance.id);
+}
+
+/*
+ * A response goes to the job that asked, once.  Never waits: the job reads it
+ * when it can, and the socket has room for RESPONSE_MAX.
+ */
+static void
+answer_question(struct server *s, const char *id, const char *line, size_t len)
+{
+	static const char too_long[] = "{\"jsonrpc\":\"2.0\",\"id\":%s,"
+				       "\"error\":{\"code\":-32600,"
+				       "\"message\":\"too long\"}}\n";
+	struct job *job = NULL;
+	char text[256];
+
+	for (size_t i = 0; i < JOBS_MAX && id[0] != '\0'; i++)
+		if (s->jobs[i].pid > 0 && s->jobs[i].fd >= 0 &&
+			strcmp(s->jobs[i].asks, id) == 0)
+			job = &s->jobs[i];
+	if (job == NULL)
+		return;
+	if (len >= RESPONSE_MAX) {
+		len = (size_t)snprintf(text, sizeof(text), too_long, id);
+		line = text;
+	}
+	job->asks[0] = '\0';
+	if (send(job->fd, line, len, MSG_DONTWAIT | MSG_NOSIGNAL) !=
+			(ssize_t)len ||
+		(line != text &&
+			send(job->fd, "\n", 1, MSG_DONTWAIT | MSG_NOSIGNAL) !=
+				1))
+		cancel(job);
+}
+
 /* Whole lines of a job go out; no other line can come between. */
 static void
 relay(struct server *s, struct job *job)
@@ -284,6 +376,7 @@ relay(struct server *s, struct job *job)
 	b->len += (size_t)n;
 	while ((len = line_length(b->data, b->len)) > 0) {
 		job->answered = is_response(b->data, len);
+		note_question(job, b->data, len);
 		reply_write(STDOUT_FILENO, b->data, len);
 		memmove(b->data, b->data + len, b->len - len);
 		b->len -= len;
@@ -306,6 +399,7 @@ take_line(struct server *s, const char *line, size_t len)
 	ss_mcp_look(line, len, &glance);
 	switch (glance.kind) {
 	case SS_MCP_SIMPLE:
+		s->can_ask |= glance.can_ask;
 		ss_site_mcp(s->site, line, len, -1, send_line, &out);
 		break;
 	case SS_MCP_RUNS:
@@ -314,6 +408,7 @@ take_line(struct server *s, const char *line, size_t len)
 		begin_job(s, line, len, glance.id);
 		break;
 	case SS_MCP_CANCELS: cancel_id(s, glance.id); break;
+	case SS_MCP_ANSWERS: answer_question(s, glance.id, line, len); break;
 	}
 	return true;
 }

@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#define TRIES_MAX 5 /* questions in one call, for what does not fit */
+
 size_t
 mcp_ask_count(const struct ask *asks, size_t count)
 {
@@ -33,22 +35,28 @@ take_earlier(struct mcp_round *r, const struct mcp_arguments *a)
 				r->answers[i].value);
 }
 
-/* What does not fit is asked for again. */
+/*
+ * What does not fit is asked for again.  Copied: the response may be gone
+ * before the request is.
+ */
 static void
-take_form(struct mcp_round *r, const struct mcp_arguments *a,
+take_form(struct mcp *m, struct mcp_round *r, const struct mcp_arguments *a,
 	const struct ask *form, const struct rpc_value *content)
 {
 	for (size_t i = 0; i < form->arguments.count; i++) {
 		const char *name = form->arguments.names[i];
 		const char *value = rpc_text(rpc_member(content, name));
 
+		if (value != NULL)
+			value = arena_copy(
+				&m->site->arena, value, strlen(value));
 		if (value != NULL && !a->has(a->ctx, name) &&
 			a->take(a->ctx, name, value))
 			mcp_round_answer(r, name, value);
 	}
 }
 
-static void
+static enum mcp_answered
 ask(struct mcp *m, struct mcp_round *r, const struct mcp_arguments *a,
 	const struct ask *form, const char **names)
 {
@@ -68,40 +76,54 @@ ask(struct mcp *m, struct mcp_round *r, const struct mcp_arguments *a,
 		a->describe(a->ctx, m, name);
 		buf_char(m->out, '}');
 	}
-	mcp_question_end(m, r, names, count, false);
+	return mcp_question_end(m, r, names, count, false);
 }
 
+/* MCP_AGREED: the form is complete, or the client cannot be asked. */
+static enum mcp_answered
+ask_form(struct mcp *m, struct mcp_round *r, const struct mcp_arguments *a,
+	const struct ask *form)
+{
+	const struct rpc_value *response = mcp_response(m, form->name);
+	const char **names;
+
+	if (is_complete(a, form) || !mcp_can_ask(m))
+		return MCP_AGREED;
+	if (mcp_is_accepted(response))
+		take_form(m, r, a, form, rpc_member(response, "content"));
+	else if (rpc_text(rpc_member(response, "action")) != NULL) {
+		error_set(&m->err, SS_NOT_ALLOWED,
+			"the person did not answer: \"%.200s\"", form->message);
+		return MCP_DECLINED;
+	}
+	if (is_complete(a, form))
+		return MCP_AGREED;
+	names = arena_array(
+		&m->site->arena, form->arguments.count, sizeof(*names));
+	if (names == NULL) {
+		error_memory(&m->err);
+		return MCP_DECLINED;
+	}
+	return ask(m, r, a, form, names);
+}
+
+/* A client of MCP_LEGACY answers while we wait: its answer is taken at once. */
 enum mcp_answered
 mcp_ask(struct mcp *m, struct mcp_round *r, const struct mcp_arguments *a)
 {
 	take_earlier(r, a);
 	for (size_t i = 0; i < a->ask_count; i++) {
 		const struct ask *form = &a->asks[i];
-		const struct rpc_value *response = mcp_response(m, form->name);
-		const char **names;
+		unsigned tries = 0;
 
-		if (is_complete(a, form))
-			continue;
-		if (!mcp_can_ask(m))
-			return MCP_AGREED;
-		if (mcp_is_accepted(response))
-			take_form(r, a, form, rpc_member(response, "content"));
-		else if (rpc_text(rpc_member(response, "action")) != NULL) {
-			error_set(&m->err, SS_NOT_ALLOWED,
-				"the person did not answer: \"%.200s\"",
-				form->message);
-			return MCP_DECLINED;
+		while (!is_complete(a, form) && mcp_can_ask(m)) {
+			enum mcp_answered answered = ask_form(m, r, a, form);
+
+			if (answered != MCP_AGREED)
+				return answered;
+			if (tries++ == TRIES_MAX)
+				return MCP_AGREED;
 		}
-		if (is_complete(a, form))
-			continue;
-		names = arena_array(
-			&m->site->arena, form->arguments.count, sizeof(*names));
-		if (names == NULL) {
-			error_memory(&m->err);
-			return MCP_DECLINED;
-		}
-		ask(m, r, a, form, names);
-		return MCP_ASKED;
 	}
 	return MCP_AGREED;
 }

@@ -170,7 +170,10 @@ not_run(struct mcp *m, const struct calling *c, enum mcp_answered answered)
 	switch (answered) {
 	case MCP_AGREED:
 	case MCP_ASKED: return RPC_OK;
-	case MCP_DECLINED: return mcp_refused(m, mcp_output_type(c->spec));
+	case MCP_DECLINED:
+		return m->err.code == SS_GONE
+			? RPC_INTERNAL
+			: mcp_refused(m, mcp_output_type(c->spec));
 	case MCP_CANNOT_ASK: return RPC_NO_CAPABILITY;
 	case MCP_SPENT: return RPC_BAD_PARAMS;
 	}

@@ -56,7 +56,7 @@ question(struct mcp *m, const struct ss_document *doc, const struct spec *spec,
 	buf_release(&text);
 }
 
-static void
+static enum mcp_answered
 ask(struct mcp *m, struct mcp_round *round, const struct ss_document *doc,
 	const struct spec *spec, const struct proto_request *q)
 {
@@ -68,7 +68,7 @@ ask(struct mcp *m, struct mcp_round *round, const struct ss_document *doc,
 	buf_text(m->out,
 		"\"" ANSWER "\":{\"type\":\"boolean\",\"title\":\"Run it\","
 		"\"default\":false}");
-	mcp_question_end(m, round, required, 1, true);
+	return mcp_question_end(m, round, required, 1, true);
 }
 
 static enum mcp_answered
@@ -77,9 +77,11 @@ cannot_ask(struct mcp *m)
 	if (m->era == MCP_LEGACY) {
 		error_set(&m->err, SS_NOT_ALLOWED,
 			"the tool did not run: a person must agree to it, and "
-			"this client's version of the protocol cannot ask one "
-			"here");
-		error_hint(&m->err, "clients of " MCP_MODERN_VERSION " can");
+			"this client cannot ask one here");
+		error_hint(&m->err,
+			"use a client of " MCP_MODERN_VERSION ", or one that "
+			"declares the capability \"elicitation\", or let the "
+			"person run it on its page in a browser");
 		return MCP_DECLINED;
 	}
 	buf_text(&m->error_data,
@@ -96,12 +98,15 @@ mcp_confirm(struct mcp *m, struct mcp_round *round,
 	const struct proto_request *request)
 {
 	const struct rpc_value *response = mcp_response(m, ASK_CONFIRM);
+	enum mcp_answered answered;
 
 	if (!mcp_can_ask(m))
 		return cannot_ask(m);
 	if (!round->confirming || response == NULL) {
-		ask(m, round, doc, spec, request);
-		return MCP_ASKED;
+		answered = ask(m, round, doc, spec, request);
+		if (answered != MCP_AGREED)
+			return answered;
+		response = mcp_response(m, ASK_CONFIRM);
 	}
 	if (!mcp_is_accepted(response) ||
 		!rpc_is_true(
@@ -110,7 +115,7 @@ mcp_confirm(struct mcp *m, struct mcp_round *round,
 			"the tool did not run: the person did not agree");
 		return MCP_DECLINED;
 	}
-	if (mcp_round_spend(m, round))
+	if (m->era == MCP_LEGACY || mcp_round_spend(m, round))
 		return MCP_AGREED;
 	mcp_refuse(m, RPC_BAD_PARAMS,
 		"this agreement has had its run: call again without it");

@@ -5,20 +5,26 @@
  */
 #include "base/log.h"
 #include "mcp/message.h"
+#include "mcp/round.h"
 #include "site/request_log.h"
-
-struct line {
-	struct mcp m;
-	bool (*send)(void *ctx, const char *message, size_t len);
-	void *ctx;
-};
 
 static bool
 pass_on(void *ctx, const char *message, size_t len)
 {
-	const struct line *l = ctx;
+	const struct ss_mcp_client *c = ctx;
 
-	return l->send(l->ctx, message, len);
+	return c->send(c->ctx, message, len);
+}
+
+/* A host hands over what answers the question, and nothing else. */
+static enum ss_err
+wait_for(void *ctx, const char *id, uint32_t timeout_ms, const char **message,
+	size_t *len)
+{
+	const struct ss_mcp_client *c = ctx;
+
+	(void)id;
+	return c->receive(c->ctx, timeout_ms, message, len);
 }
 
 static void
@@ -58,35 +64,50 @@ answer(struct mcp *m, const char *message, size_t len)
 }
 
 enum ss_err
-ss_site_mcp(struct ss_site *site, const char *message, size_t len,
-	int client_fd, bool (*send)(void *ctx, const char *message, size_t len),
-	void *ctx)
+ss_site_mcp_client(struct ss_site *site, const char *message, size_t len,
+	const struct ss_mcp_client *client)
 {
-	struct line l = { .send = send, .ctx = ctx };
+	struct ss_mcp_client c = *client;
 	struct buf out = BUF_INIT(MCP_ANSWER_MAX(site));
 	enum ss_err code = site_needs_open(site, NULL);
 	char id[33];
+	struct mcp m;
 
 	if (code != SS_OK)
 		return code;
 	site_make_id(site, id);
-	mcp_message_init(&l.m, site, &out);
-	l.m.request_id = id;
-	l.m.client_fd = client_fd;
-	l.m.notify = pass_on;
-	l.m.notify_ctx = &l;
-	if (answer(&l.m, message, len)) {
+	mcp_message_init(&m, site, &out);
+	m.request_id = id;
+	m.client_fd = c.client_fd;
+	m.notify = pass_on;
+	m.notify_ctx = &c;
+	if (c.receive != NULL)
+		m.asker = (struct mcp_asker){ pass_on, wait_for, &c };
+	if (answer(&m, message, len)) {
 		if (!buf_ok(&out))
 			code = SS_INTERNAL;
-		else if (!send(ctx, out.data, out.len))
+		else if (!c.send(c.ctx, out.data, out.len))
 			code = SS_GONE;
 	}
-	if (l.m.err.code == SS_GONE)
+	if (m.err.code == SS_GONE)
 		code = SS_GONE;
-	mcp_message_release(&l.m);
+	mcp_message_release(&m);
 	buf_release(&out);
 	arena_clear(&site->arena);
 	return code;
+}
+
+enum ss_err
+ss_site_mcp(struct ss_site *site, const char *message, size_t len,
+	int client_fd, bool (*send)(void *ctx, const char *message, size_t len),
+	void *ctx)
+{
+	struct ss_mcp_client c = { .size = sizeof(c),
+		.client_fd = client_fd,
+		.send = send,
+		.ctx = ctx };
+
+	return ss_site_mcp_client(site, message, len, &c);
 }
 
 /* The id as JSON text; "" when it is too long to be kept. */
@@ -113,6 +134,12 @@ ss_mcp_look(const char *message, size_t len, struct ss_mcp_glance *out)
 		if (rpc.kind == RPC_NOTIFICATION &&
 			strcmp(rpc.method, "notifications/cancelled") == 0)
 			out->kind = SS_MCP_CANCELS;
+		if (rpc.kind == RPC_RESPONSE)
+			out->kind = SS_MCP_ANSWERS;
+		if (rpc.kind == RPC_REQUEST &&
+			strcmp(rpc.method, "initialize") == 0)
+			out->can_ask = mcp_elicits(
+				rpc_member(rpc.params, "capabilities"));
 		copy_id(out->kind == SS_MCP_CANCELS
 				? rpc_member(rpc.params, "requestId")
 				: rpc.id,

@@ -262,6 +262,7 @@ mcp_message_init(struct mcp *m, struct ss_site *site, struct buf *out)
 		.tool = -1,
 		.result_type = "complete",
 		.error_data = BUF_INIT(65536),
+		.question = BUF_INIT(65536),
 		.result = SS_INIT(ss_result) };
 }
 
@@ -269,6 +270,8 @@ void
 mcp_message_release(struct mcp *m)
 {
 	rpc_release(&m->rpc);
+	rpc_release(&m->response);
+	buf_release(&m->question);
 	buf_release(&m->error_data);
 }
 

@@ -17,6 +17,18 @@
 /* Up to 2025-11-25 with `initialize`; from 2026-07-28 on without. */
 enum mcp_era { MCP_LEGACY = 1, MCP_MODERN = 2 };
 
+/*
+ * How a client of MCP_LEGACY is asked while its call waits.  receive gives the
+ * response to the question of that id, good until it is called again; else
+ * SS_TIMEOUT, SS_GONE.
+ */
+struct mcp_asker {
+	bool (*send)(void *ctx, const char *message, size_t len);
+	enum ss_err (*receive)(void *ctx, const char *id, uint32_t timeout_ms,
+		const char **message, size_t *len);
+	void *ctx;
+};
+
 struct mcp {
 	struct ss_site *site;
 	struct rpc rpc;
@@ -30,6 +42,14 @@ struct mcp {
 	bool (*notify)(void *ctx, const char *message, size_t len);
 	void *notify_ctx;
 	size_t event_max; /* of the answer, when it is an event; 0: none */
+
+	struct mcp_asker asker;    /* receive NULL: it cannot be asked */
+	struct buf question;       /* what is asked, while it is written */
+	struct buf *answer_out;    /* out, meanwhile */
+	const char *question_name; /* as confirm, or of a form */
+	char question_id[33];
+	struct rpc response;              /* to the last question */
+	const struct rpc_value *answered; /* its result; NULL: none yet */
 
 	struct buf *out;         /* the answer */
 	const char *result_type; /* "complete" */

@@ -308,7 +308,7 @@ ask_arguments(struct mcp *m, struct given *g, const char *path,
 	struct mcp_round round;
 	enum rpc_code code;
 
-	if (forms == NULL || m->era != MCP_MODERN)
+	if (forms == NULL)
 		return RPC_OK;
 	if (ask_parse(&reading, forms, &a.asks, &a.ask_count) != SS_OK)
 		return RPC_INTERNAL;

@@ -166,9 +166,10 @@ mcp_round_begin(struct mcp *m, struct mcp_round *r, const char *path,
 		rpc_member(m->rpc.params, "inputResponses");
 	enum rpc_code code;
 
-	*r = (struct mcp_round){ .answer_room = room };
+	*r = (struct mcp_round){ .answer_room = 0 };
 	if (m->era != MCP_MODERN)
 		return RPC_OK;
+	r->answer_room = room;
 	if (responses != NULL && !rpc_is_object(responses))
 		return mcp_refuse(m, RPC_BAD_PARAMS,
 			"\"inputResponses\" must be an object");
@@ -197,22 +198,24 @@ mcp_round_answer(struct mcp_round *r, const char *name, const char *value)
 
 /* -------------------------------------------------------------- question -- */
 
-/* An empty object means forms, as it did when there were only forms. */
 bool
 mcp_can_ask(const struct mcp *m)
 {
-	const struct rpc_value *e = rpc_member(
-		rpc_member(m->meta, MCP_NAMESPACE "clientCapabilities"),
-		"elicitation");
-
-	return m->era == MCP_MODERN && rpc_is_object(e) &&
-		(rpc_first(e) == NULL || rpc_is_object(rpc_member(e, "form")));
+	if (m->era == MCP_LEGACY)
+		return m->asker.receive != NULL;
+	return mcp_elicits(
+		rpc_member(m->meta, MCP_NAMESPACE "clientCapabilities"));
 }
 
 const struct rpc_value *
 mcp_response(const struct mcp *m, const char *name)
 {
-	return rpc_member(rpc_member(m->rpc.params, "inputResponses"), name);
+	if (m->era == MCP_MODERN)
+		return rpc_member(
+			rpc_member(m->rpc.params, "inputResponses"), name);
+	return m->answered != NULL && strcmp(m->question_name, name) == 0
+		? m->answered
+		: NULL;
 }
 
 bool
@@ -226,6 +229,10 @@ mcp_is_accepted(const struct rpc_value *response)
 void
 mcp_question_begin(struct mcp *m, const char *name)
 {
+	if (m->era == MCP_LEGACY) {
+		mcp_elicit_begin(m, name);
+		return;
+	}
 	m->result_type = "input_required";
 	mcp_key(m, "inputRequests");
 	buf_char(m->out, '{');
@@ -242,7 +249,7 @@ mcp_question_form(struct mcp *m)
 		",\"requestedSchema\":{\"type\":\"object\",\"properties\":{");
 }
 
-void
+enum mcp_answered
 mcp_question_end(struct mcp *m, struct mcp_round *r,
 	const char *const *required, size_t count, bool confirming)
 {
@@ -253,6 +260,10 @@ mcp_question_end(struct mcp *m, struct mcp_round *r,
 		mcp_comma(m);
 		mcp_string(m, required[i]);
 	}
+	if (m->era == MCP_LEGACY) {
+		buf_text(m->out, "]}}}");
+		return mcp_elicit_end(m);
+	}
 	buf_text(m->out, "]}}}}");
 	mcp_key(m, "requestState");
 	if (state(m, r, confirming, &text))
@@ -260,6 +271,7 @@ mcp_question_end(struct mcp *m, struct mcp_round *r,
 	else
 		m->out->failed = true;
 	buf_release(&text);
+	return MCP_ASKED;
 }
 
 bool

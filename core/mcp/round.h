@@ -54,10 +54,21 @@ bool mcp_is_accepted(const struct rpc_value *response);
 /*
  * The result that asks: begin up to the message, a JSON string that the caller
  * writes; middle up to the form's properties; end with their names required.
+ * MCP_ASKED; in the eras where the call waits for the answer, as
+ * mcp_elicit_end.
  */
 void mcp_question_begin(struct mcp *m, const char *name);
 void mcp_question_form(struct mcp *m);
-void mcp_question_end(struct mcp *m, struct mcp_round *r,
+enum mcp_answered mcp_question_end(struct mcp *m, struct mcp_round *r,
 	const char *const *required, size_t count, bool confirming);
+
+/*
+ * mcp_elicit.c: the same question as a request to a client of MCP_LEGACY.  end
+ * waits for the answer: MCP_AGREED, and mcp_response has it; or MCP_DECLINED.
+ */
+void mcp_elicit_begin(struct mcp *m, const char *name);
+enum mcp_answered mcp_elicit_end(struct mcp *m);
+/* Do a client's capabilities say that it shows forms to a person? */
+bool mcp_elicits(const struct rpc_value *capabilities);
 
 #endif

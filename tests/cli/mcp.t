@@ -26,7 +26,14 @@ tools:
   - { name: big, command: [head, -c, '900000', /dev/zero, ;] }
   - { name: crash, command: [sh, -c, 'kill -9 $$', ;] }
   - { name: careful, command: [echo, done, ;], confirm: true }
-prompts: [{ name: slowly, messages: [{ file: slow.md }] }]
+  - name: order
+    command: [echo, { name: what, regex: '^(tea|coffee)$' }, { name: note }, ;]
+    ask:
+      - { name: first, message: Which drink?, arguments: [what] }
+      - { name: second, message: What else?, arguments: [note] }
+prompts:
+  - { name: slowly, messages: [{ file: slow.md }] }
+  - { name: about, arguments: [{ name: topic, required: true }], ask: [{ name: form, message: What about?, arguments: [topic] }], text: 'About {topic}.' }
 ---
 # Site
 ```component
@@ -127,7 +134,7 @@ sub test_talk
 	is(line()->{result}{protocolVersion}, '2025-11-25', 'initialize');
 	put(method => 'notifications/initialized');
 	ask(2, 'tools/list');
-	is(scalar @{ line()->{result}{tools} }, 7, 'tools are listed');
+	is(scalar @{ line()->{result}{tools} }, 8, 'tools are listed');
 	call('three', 'echo', { word => 'é' });
 	my $r = line();
 	is($r->{id}, 'three', 'the id is the one of the request');
@@ -340,6 +347,136 @@ sub test_broken
 	return;
 }
 
+# In the earlier revisions the server's question is a request of its own.
+sub hello
+{
+	my ($version, $capabilities) = @_;
+
+	ask('hello', 'initialize', { protocolVersion => $version,
+		capabilities => $capabilities, clientInfo => {
+			name => 'test', version => '1' } });
+	is(line()->{result}{protocolVersion}, $version, $version);
+	put(method => 'notifications/initialized');
+	return;
+}
+
+sub reply
+{
+	my ($question, $action, $content) = @_;
+
+	put(id => $question->{id}, result => { action => $action,
+		$content ? (content => $content) : () });
+	return;
+}
+
+my ($YES, $NO) = ({ ok => JSON::PP::true }, { ok => JSON::PP::false });
+
+sub test_elicitation
+{
+	for my $version ('2025-11-25', '2025-06-18') {
+		start();
+		hello($version, { elicitation => {} });
+		call(1, 'careful');
+		my $q = line();
+		is_deeply([@$q{qw(jsonrpc method)},
+			$q->{params}{requestedSchema}{required}],
+			['2.0', 'elicitation/create', ['ok']], 'a person is asked');
+		like($q->{params}{message}, qr/^echo done$/m, 'about the command');
+		put(id => 'no-question', result => { action => 'accept',
+			content => $YES });
+		ask('p', 'ping');
+		is(line()->{id}, 'p', 'what answers nobody is dropped');
+		reply($q, 'accept', $YES);
+		is(line()->{result}{structuredContent}{stdout}, "done\n",
+			'the tool runs when the person agrees');
+		reply($q, 'accept', $YES);
+		for (['accept', $NO], ['accept'], ['decline'], ['cancel'], [7]) {
+			call(2, 'careful');
+			reply(line(), @$_);
+			my $r = line()->{result};
+			ok($r->{isError}
+				&& $r->{content}[0]{text} =~ /did not (?:run|agree)/,
+				"and does not after @{[$_->[0]]}");
+		}
+		call(3, 'careful');
+		put(id => line()->{id}, error => { code => -32601,
+			message => 'no such method' });
+		like(line()->{result}{content}[0]{text}, qr/did not ask/,
+			'nor when the client refuses to ask');
+		call(4, 'careful');
+		put(id => line()->{id}, result => { action => 'accept',
+			content => { %$YES, more => 'x' x 70000 } });
+		like(line()->{result}{content}[0]{text}, qr/did not run/,
+			'nor by an answer without end');
+		call(5, 'careful');
+		ok(line()->{params}, 'a question');
+		put(method => 'notifications/cancelled',
+			params => { requestId => 5 });
+		ask('p', 'ping');
+		is(line()->{id}, 'p', 'of a call that is cancelled is forgotten');
+		is(finish(), 0, 'the end');
+	}
+	return;
+}
+
+sub test_forms
+{
+	start();
+	hello('2025-06-18', { elicitation => { form => {} } });
+	call(1, 'order', { note => 'milk' });
+	my $q = line();
+	is_deeply([$q->{params}{message}, $q->{params}{requestedSchema}{required}],
+		['Which drink?', ['what']], 'what a call leaves out is asked for');
+	reply($q, 'accept', { what => 'beer' });
+	my $again = line();
+	isnt($again->{id}, $q->{id}, 'again when it does not fit');
+	reply($again, 'accept', { what => 'tea' });
+	is(line()->{result}{structuredContent}{stdout}, "tea milk\n", 'then it runs');
+	call(2, 'order');
+	reply(line(), 'accept', { what => 'coffee' });
+	reply(line(), 'accept', { note => 'sugar' });
+	is(line()->{result}{structuredContent}{stdout}, "coffee sugar\n",
+		'two forms, one after another');
+	call(3, 'order');
+	reply(line(), 'decline');
+	like(line()->{result}{content}[0]{text}, qr/did not answer: "Which/,
+		'a form that is declined');
+	call(4, 'order', { note => 'x' });
+	reply(line(), 'accept', { what => 'beer' }) for 1 .. 6;
+	ok(line()->{result}{isError}, 'nobody is asked for ever');
+	ask(5, 'prompts/get', { name => 'about' });
+	reply(line(), 'accept', { topic => 'tea' });
+	is(line()->{result}{messages}[0]{content}{text}, 'About tea.',
+		'a prompt asks, too');
+	is(finish(), 0, 'the end');
+	return;
+}
+
+# Nothing runs unasked for a client that cannot ask.
+sub test_cannot_ask
+{
+	for my $capabilities ({}, { elicitation => { url => {} } }) {
+		start();
+		hello('2025-11-25', $capabilities);
+		call(1, 'careful');
+		my $r = line()->{result};
+		ok($r->{isError}, 'a client that cannot ask is refused');
+		like($r->{content}[0]{text}, qr/person must agree.*elicitation/s,
+			'and told how it can go on');
+		call(2, 'order');
+		ok(line()->{result}{isError}, 'a form is not shown to it');
+		is(finish(), 0, 'the end');
+	}
+	start();
+	hello('2025-11-25', { elicitation => {} });
+	call(1, 'careful');
+	ok(line()->{params}, 'a question is open');
+	close $in;
+	is(line(8), undef, 'when the client leaves');
+	is(finish(), 0, 'and nothing runs');
+	return;
+}
+
 # The public address of a site, as one writes it.
 sub test_address
 {
@@ -369,6 +506,9 @@ test_beside();
 test_full();
 test_leaving();
 test_confirm();
+test_elicitation();
+test_forms();
+test_cannot_ask();
 test_annotations();
 test_broken();
 test_address();
