@@ -357,6 +357,7 @@ step_run(struct road *r)
 	const struct call *c = r->call;
 	const struct config *config = &r->site->config;
 	double timeout = r->spec->wants.timeout;
+	enum ss_err code;
 	struct ss_command cmd = {
 		.size = sizeof(cmd),
 		.page = c->doc->path,
@@ -381,7 +382,11 @@ step_run(struct road *r)
 	if (timeout == 0)
 		timeout = config->limits.timeout;
 	cmd.timeout_ms = (uint32_t)(timeout * 1000);
-	return run_counted(r, &cmd);
+	if (!site_start_tool(r->site))
+		return site_put_off(r->err);
+	code = run_counted(r, &cmd);
+	site_end_tool(r->site);
+	return code;
 }
 
 enum ss_err
