@@ -642,6 +642,16 @@ struct ss_tool_limit {
 	void *ctx;
 	bool (*enter)(void *ctx, uint64_t tool, uint64_t most);
 	void (*leave)(void *ctx, uint64_t tool);
+	/*
+	 * Both or neither.  start is asked right before a tool or the blocks
+	 * of a page run, whatever max_running says: false when the host has
+	 * no process for it now.  The host then throws the answer away and
+	 * handles the same request again later; hooks have run, no line was
+	 * logged.  It may be asked again before the run, and stays true; end
+	 * follows the run.
+	 */
+	bool (*start)(void *ctx);
+	void (*end)(void *ctx);
 };
 
 /*

@@ -432,19 +432,23 @@ linger(struct connection *g)
 	} while (n > 0 && all < LINGER_MAX && now_us() < end_us);
 }
 
-bool
-connection_serve(struct connection *g, int fd, enum ss_err *outcome)
+static void
+begin(struct connection *g, int fd, uint64_t begun_us)
 {
-	const char *why;
-	bool sent = false;
-
 	g->fd = fd;
-	g->begun_us = now_us();
+	g->begun_us = begun_us;
 	g->body_len = g->drained = 0;
 	g->head_done = g->streaming = false;
-	*outcome = SS_GONE;
 	record_init(&g->reader, g->head_max);
-	why = receive(g);
+}
+
+/* why: there is no request (see receive). */
+static bool
+answer_and_close(struct connection *g, const char *why, enum ss_err *outcome)
+{
+	bool sent = false;
+
+	*outcome = SS_GONE;
 	if (why == NULL && g->head_done)
 		sent = answer(g, outcome);
 	else if (why != NULL && *why != '\0')
@@ -456,7 +460,38 @@ connection_serve(struct connection *g, int fd, enum ss_err *outcome)
 		end_aborted(g);
 	if (g->reader.state != RECORD_DONE)
 		linger(g);
-	close(fd);
+	close(g->fd);
 	g->fd = -1;
 	return g->head[1] >= 0;
+}
+
+bool
+connection_serve(struct connection *g, int fd, enum ss_err *outcome)
+{
+	begin(g, fd, now_us());
+	return answer_and_close(g, receive(g), outcome);
+}
+
+const unsigned char *
+connection_head(const struct connection *g, size_t *len)
+{
+	*len = g->reader.head_len;
+	return g->reader.head;
+}
+
+bool
+connection_resume(struct connection *g, const struct parked_request *r, int fd,
+	enum ss_err *outcome)
+{
+	const char *why = "its head does not fit";
+
+	begin(g, fd, r->begun_us);
+	if (r->head_len <= sizeof(g->chunk)) {
+		memcpy(g->chunk, r->head, r->head_len);
+		why = take(g, r->head_len);
+	}
+	if (why == NULL && r->body_len > 0)
+		why = take_body(g, (const unsigned char *)r->body, r->body_len);
+	g->reader.state = RECORD_DONE;
+	return answer_and_close(g, why, outcome);
 }

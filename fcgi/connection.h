@@ -16,6 +16,7 @@
 #ifndef FCGI_CONNECTION_H
 #define FCGI_CONNECTION_H
 
+#include "parked.h"
 #include "request.h"
 #include "statespace.h"
 
@@ -54,5 +55,15 @@ int connection_accept(int listener, unsigned silence_s);
  * False: this process cannot go on and should leave.
  */
 bool connection_serve(struct connection *g, int fd, enum ss_err *outcome);
+
+/*
+ * Of the request in hand, for an answer function: its records up to the end of
+ * the parameters, valid until it returns; its body is the request's own.
+ */
+const unsigned char *connection_head(const struct connection *g, size_t *len);
+
+/* Like connection_serve, for a request that was read by another process. */
+bool connection_resume(struct connection *g, const struct parked_request *r, int fd,
+	enum ss_err *outcome);
 
 #endif

@@ -18,11 +18,13 @@
 #include "scoreboard.h"
 #include "status_server.h"
 #include "notify.h"
+#include "parked.h"
 #include "queue.h"
 #include "relay.h"
 #include "say.h"
 #include "sizing.h"
 #include "sweep.h"
+#include "slots.h"
 #include "worker.h"
 
 #define SECOND UINT64_C(1000000)
@@ -34,7 +36,7 @@
 #define BACKOFF_MAX_US (10 * SECOND)
 #define RELOAD_PATIENCE_US (5 * SECOND)
 #define GRACE_US (60 * SECOND)     /* until what was killed is killed again */
-#define QUEUE_WAIT_US (5 * SECOND) /* then a waiting client is told 503 */
+#define LONG_TOOL_US (SECOND / 10) /* running for so long: see needs_reserve */
 #define SAMPLE_US (SECOND / 10)
 #define SHRINK_US SECOND /* one worker fewer at a time, not in a hurry */
 
@@ -62,6 +64,10 @@ struct pool {
 	int lifeline[2];
 	int wake;
 	struct bell *bell;
+	struct slots *tools; /* that run */
+	int parked[2];
+	unsigned reserve;
+	uint64_t reserve_until_us; /* while it is needed */
 	sigset_t open; /* the mask while waiting */
 	uint64_t backoff_us, not_before_us, retire_at_us, shrink_at_us;
 	bool stopping;
@@ -166,6 +172,10 @@ read_settings(struct pool *p)
 	p->max_requests =
 		(uint64_t)ss_site_option_number(site, "pool.max_requests");
 	p->request_us = (uint64_t)(seconds * 1e6);
+	p->reserve = (unsigned)ss_site_option_number(site, "pool.reserve");
+	if (p->reserve > SIZING_MAX - p->sizing.max)
+		p->reserve = SIZING_MAX - p->sizing.max;
+	p->tools->most = p->reserve > 0 ? p->sizing.max : 0;
 	p->bell->spare_min = p->sizing.mode == SIZING_DYNAMIC
 		? (int32_t)p->sizing.spare_min
 		: 1;
@@ -174,6 +184,7 @@ read_settings(struct pool *p)
 	p->figures->start = p->sizing.start;
 	p->figures->spare_min = p->sizing.spare_min;
 	p->figures->spare_max = p->sizing.spare_max;
+	p->figures->reserve = p->reserve;
 	p->figures->request_us = p->request_us;
 }
 
@@ -224,6 +235,9 @@ worker_main(void *ctx)
 		.slot_count = SLOT_COUNT,
 		.bell = p->bell,
 		.relay = &p->relay,
+		.slots = p->tools,
+		.number = (uint32_t)(b->slot - p->slots) + 1,
+		.parked = p->parked,
 		.max_requests = p->max_requests,
 		.most = p->sizing.max,
 		.open = &p->open };
@@ -250,6 +264,8 @@ status_server_main(void *ctx)
 		.status = p->status->fd,
 		.lifeline = p->lifeline[0],
 		.refuse = p->refuse,
+		.parked = p->parked,
+		.slots = p->tools,
 		.figures = p->figures,
 		.scoreboard = p->seen,
 		.slot_count = SLOT_COUNT,
@@ -364,6 +380,7 @@ note_exit(struct pool *p, struct slot *slot, int status, uint64_t now)
 	slot->pid = 0;
 	slot->page->state = WORKER_NONE;
 	slot->page->tool = 0;
+	slots_clear(p->tools, (uint32_t)(slot - p->slots) + 1);
 	if (!slot->retiring && (WIFSIGNALED(status) || WEXITSTATUS(status)))
 		p->figures->deaths++;
 	if (early && !slot->retiring)
@@ -433,6 +450,31 @@ queue_waits(const struct pool *p)
 	return poll(&queue, 1, 0) > 0;
 }
 
+/*
+ * More workers than `workers`, for pages, while nearly all of those are in
+ * tools that take long.  They stay a while after that.
+ */
+static bool
+needs_reserve(struct pool *p, uint64_t now)
+{
+	unsigned longer = 0;
+	struct slot *slot;
+
+	p->figures->tools = slots_count(p->tools);
+	for (size_t at = 0; p->figures->tools > 0 &&
+		(slot = next_alive(p, &at)) != NULL;) {
+		uint64_t since = atomic_load(&slot->page->since_us);
+
+		if (atomic_load(&slot->page->state) == WORKER_BUSY &&
+			since < now && now - since > LONG_TOOL_US)
+			longer++;
+	}
+	if (p->figures->tools > 0 &&
+		longer >= p->sizing.max - p->sizing.max / 4)
+		p->reserve_until_us = now + p->sizing.idle_us;
+	return now < p->reserve_until_us;
+}
+
 /* Births and retirements that the figures ask for. */
 static void
 resize(struct pool *p, uint64_t now)
@@ -443,9 +485,10 @@ resize(struct pool *p, uint64_t now)
 	int change;
 
 	count(p, now, &h, &longest);
+	h.reserve = needs_reserve(p, now) ? p->reserve : 0;
 	atomic_store(&p->bell->idle, (int32_t)h.idle);
 	h.waiting = h.idle == 0 && queue_waits(p);
-	p->grown = h.total >= p->sizing.max;
+	p->grown = h.total >= p->sizing.max + h.reserve;
 	full = h.idle == 0 && p->grown;
 	if (full && !p->saturated)
 		p->figures->max_reached++;
@@ -474,6 +517,27 @@ accepted_by_all(const struct pool *p)
 }
 
 /*
+ * Requests that wait for a tool to end, in the figures of who put them there
+ * and who took them out: wrong by those that died in between, until the queue
+ * is empty.  The status server refuses the oldest when they have waited too long.
+ */
+static unsigned
+parked_now(struct pool *p, uint64_t now)
+{
+	uint64_t oldest = parked_oldest(p->parked);
+	int32_t parked;
+
+	if (oldest == 0) {
+		atomic_store(&p->tools->parked, 0);
+		return 0;
+	}
+	if (oldest + WORKER_QUEUE_US <= now)
+		eventfd_write(p->refuse, STATUS_SERVER_PARKED);
+	parked = atomic_load(&p->tools->parked);
+	return parked > 0 ? (unsigned)parked : 1;
+}
+
+/*
  * Busy workers cannot refuse what the kernel queues.  Clients that waited too
  * long, or that fill the queue to the brim, are the status server's to turn away.
  */
@@ -481,22 +545,26 @@ static void
 relieve(struct pool *p, uint64_t now)
 {
 	unsigned overdue, most = p->backlog - p->backlog / 8;
+	unsigned parked = parked_now(p, now);
 	int length;
 
-	if (!p->saturated || now < p->sampled_us + SAMPLE_US) {
-		if (!p->saturated)
+	if ((!p->saturated && parked == 0) ||
+		now < p->sampled_us + SAMPLE_US) {
+		if (!p->saturated && parked == 0)
 			p->figures->queue = 0;
 		return;
 	}
 	p->sampled_us = now;
-	length = queue_length(&p->queue);
+	length = p->saturated ? queue_length(&p->queue) : 0;
 	if (length < 0)
 		return;
-	p->figures->queue = (unsigned)length;
-	if ((unsigned)length > p->figures->queue_most)
-		p->figures->queue_most = (unsigned)length;
+	p->figures->queue = (unsigned)length + parked;
+	if (p->figures->queue > p->figures->queue_most)
+		p->figures->queue_most = p->figures->queue;
+	if (!p->saturated)
+		return;
 	overdue = queue_overdue(&p->queue, now, (unsigned)length,
-		accepted_by_all(p), QUEUE_WAIT_US);
+		accepted_by_all(p), WORKER_QUEUE_US);
 	if ((unsigned)length > most && (unsigned)length - most > overdue)
 		overdue = (unsigned)length - most;
 	if (overdue > 0)
@@ -757,13 +825,16 @@ static bool
 open_pool(struct pool *p)
 {
 	p->lifeline[0] = p->lifeline[1] = -1;
+	p->parked[0] = p->parked[1] = -1;
 	p->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	p->refuse = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	p->bell = shared_page(sizeof(*p->bell));
+	p->tools = shared_page(sizeof(*p->tools));
 	p->figures = shared_page(sizeof(*p->figures));
 	queue_open(&p->queue, p->listener->fd);
 	p->watchdog_us = notify_watchdog_us();
 	return p->wake >= 0 && p->refuse >= 0 && p->bell != NULL &&
+		p->tools != NULL && parked_open(p->parked) &&
 		p->figures != NULL && share_scoreboard(p) &&
 		relay_open(&p->relay, SLOT_COUNT) &&
 		pipe2(p->lifeline, O_CLOEXEC) == 0;
@@ -781,6 +852,9 @@ close_pool(struct pool *p)
 	if (p->bell != NULL)
 		munmap(p->bell, sizeof(*p->bell));
 	fixed_release(&p->fixed);
+	if (p->tools != NULL)
+		munmap(p->tools, sizeof(*p->tools));
+	parked_close(p->parked);
 	queue_close(&p->queue);
 	relay_close(&p->relay);
 	for (int i = 0; i < 2; i++)

@@ -25,6 +25,7 @@ struct worker_page {
 	_Atomic uint64_t since_us; /* of this state */
 	_Atomic uint64_t served;   /* by this worker */
 	_Atomic uint64_t accepted; /* connections, by all of this slot */
+	_Atomic uint64_t refused;  /* by the status server, accepted by others */
 	_Atomic uint64_t outcomes[SCOREBOARD_OUTCOMES];
 	_Atomic uint64_t tool;    /* one with max_running, in hand; 0: none */
 	_Atomic uint64_t tool_ns; /* when it was taken up; 0: just now */
@@ -42,7 +43,8 @@ struct bell {
 
 struct figures {
 	_Atomic uint64_t started_us, reloads;
-	_Atomic uint32_t mode, max, start, spare_min, spare_max;
+	_Atomic uint32_t mode, max, start, spare_min, spare_max, reserve;
+	_Atomic uint32_t tools; /* running */
 	_Atomic uint32_t total, idle, most_busy;
 	_Atomic uint32_t queue, queue_most; /* connections waiting */
 	_Atomic uint64_t births, deaths, stuck, max_reached, refused;

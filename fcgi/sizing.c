@@ -49,7 +49,8 @@ sizing_read(struct sizing *s, const struct ss_site *site, unsigned cores)
 static int
 births(const struct sizing *s, const struct headcount *h, unsigned wanted)
 {
-	unsigned room = h->total < s->max ? s->max - h->total : 0;
+	unsigned most = s->max + h->reserve;
+	unsigned room = h->total < most ? most - h->total : 0;
 
 	if (wanted > room)
 		wanted = room;
@@ -61,8 +62,10 @@ sizing_change(const struct sizing *s, const struct headcount *h)
 {
 	unsigned short_of = s->spare_min > h->idle ? s->spare_min - h->idle : 0;
 
+	if (h->total > s->max + h->reserve && h->idle > 0)
+		return -1;
 	switch (s->mode) {
-	case SIZING_STATIC: return births(s, h, s->max);
+	case SIZING_STATIC: return births(s, h, s->max + h->reserve);
 	case SIZING_DYNAMIC:
 		if (short_of > 0)
 			return births(s, h, short_of);

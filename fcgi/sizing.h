@@ -28,6 +28,7 @@ struct sizing {
 struct headcount {
 	unsigned total;
 	unsigned idle;
+	unsigned reserve;    /* that may be more than max now */
 	bool waiting;        /* a connection stands in the queue */
 	uint64_t longest_us; /* the longest-idle worker's time */
 };

@@ -51,7 +51,7 @@ status_take(struct status *s, const struct figures *figures,
 	memset(s, 0, sizeof(*s));
 	s->figures = figures;
 	s->uptime_us = now_us - figures->started_us;
-	s->refused = status_server->accepted;
+	s->refused = status_server->accepted + status_server->refused;
 	for (size_t i = 0; i < count; i++) {
 		const struct worker_page *b = scoreboard_read(scoreboard, i);
 		uint32_t state = b->state;
@@ -81,14 +81,15 @@ add_pool(struct text *t, const struct status *s)
 	add(t,
 		"\"pool\": {\"mode\": \"%s\", \"max\": %" PRIu32
 		", \"start\": %" PRIu32 ", \"spare_min\": %" PRIu32
-		", \"spare_max\": %" PRIu32 ", \"total\": %" PRIu32
+		", \"spare_max\": %" PRIu32 ", \"reserve\": %" PRIu32
+		", \"tools\": %" PRIu32 ", \"total\": %" PRIu32
 		", \"idle\": %" PRIu32 ", \"busy\": %" PRIu32
 		", \"most_busy\": %" PRIu32 ", \"max_reached\": %" PRIu64
 		", \"births\": %" PRIu64 ", \"deaths\": %" PRIu64
 		", \"stuck\": %" PRIu64 ", \"reloads\": %" PRIu64
 		", \"watchdog_s\": %.0f}",
 		mode_name(f->mode), f->max, f->start, f->spare_min,
-		f->spare_max, s->total, s->idle, s->busy, f->most_busy,
+		f->spare_max, f->reserve, f->tools, s->total, s->idle, s->busy, f->most_busy,
 		f->max_reached, f->births, f->deaths, f->stuck, f->reloads,
 		(double)f->request_us / 1e6);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "connection.h"
+#include "parked.h"
 #include "say.h"
 #include "status.h"
 #include "worker.h"
@@ -123,6 +124,24 @@ answer(void *ctx, struct ss_site *site, struct request *r,
 	return code;
 }
 
+/* Those who waited too long for a tool to end. */
+static void
+turn_away_parked(const struct status_server *c, struct connection *gate)
+{
+	struct parked_request r;
+	enum ss_err outcome;
+	uint64_t oldest;
+	int fd;
+
+	while ((oldest = parked_oldest(c->parked)) != 0 &&
+		oldest + WORKER_QUEUE_US <= worker_clock_us() &&
+		(fd = parked_take(c->parked, &r)) >= 0) {
+		atomic_fetch_sub(&c->slots->parked, 1);
+		atomic_fetch_add(&c->page->refused, 1);
+		connection_resume(gate, &r, fd, &outcome);
+	}
+}
+
 static void
 turn_away(const struct status_server *c, struct connection *gate,
 	struct answer *a)
@@ -131,6 +150,9 @@ turn_away(const struct status_server *c, struct connection *gate,
 
 	a->refusing = true;
 	eventfd_read(c->refuse, &many);
+	if (many >= STATUS_SERVER_PARKED)
+		turn_away_parked(c, gate);
+	many %= STATUS_SERVER_PARKED;
 	while (many-- > 0) {
 		int fd = connection_accept(c->listener, SILENCE_S);
 		enum ss_err outcome;

@@ -13,13 +13,19 @@
 
 #include "scoreboard.h"
 #include "served.h"
+#include "slots.h"
+
+/* On the eventfd: some of those that wait for a tool are overdue. */
+#define STATUS_SERVER_PARKED (UINT64_C(1) << 32)
 
 struct status_server {
 	struct served *served;
 	int listener; /* of the pool */
 	int status;   /* the second one; -1: none */
 	int lifeline;
-	int refuse; /* eventfd: how many to turn away */
+	int refuse; /* eventfd: how many to turn away, or STATUS_SERVER_PARKED */
+	const int *parked; /* both ends */
+	struct slots *slots;
 	const struct figures *figures;
 	const void *scoreboard;
 	size_t slot_count;

@@ -74,12 +74,34 @@ leave(void *ctx, uint64_t tool)
 	tool_limit_leave(ctx);
 }
 
+/* Who waits already goes first. */
+static bool
+start(void *ctx)
+{
+	struct slot_use *u = ((struct tool_limit *)ctx)->use;
+
+	u->put_off = (!u->held && !u->resumed && u->slots->parked > 0) ||
+		!slots_take(u);
+	return !u->put_off;
+}
+
+static void
+end(void *ctx)
+{
+	slots_give(((struct tool_limit *)ctx)->use);
+}
+
 void
 tool_limit_attach(struct tool_limit *g, struct ss_site *site)
 {
 	struct ss_tool_limit hooks = {
 		.size = sizeof(hooks), .ctx = g, .enter = enter, .leave = leave
 	};
+
+	if (g->use != NULL) {
+		hooks.start = start;
+		hooks.end = end;
+	}
 
 	ss_site_set_tool_limit(site, &hooks);
 }

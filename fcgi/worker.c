@@ -11,11 +11,15 @@
 #include <unistd.h>
 
 #include "connection.h"
+#include "parked.h"
 #include "tool_limit.h"
 #include "say.h"
 
 /* Out of descriptors or memory: others may give some back. */
 static const struct timespec accept_pause = { .tv_nsec = 100000000 };
+/* Between two looks whether a tool has ended. */
+static const struct timespec slot_pause = { .tv_nsec = 10000000 };
+#define PARKED_LOOK_MS 100
 
 static volatile sig_atomic_t leaving;
 
@@ -95,9 +99,110 @@ open_wait(const struct worker *w)
 	return fd;
 }
 
+/* ------------------------------------------- when all are in tools already */
+
+/* What an answer needs. */
+struct hand {
+	const struct worker *w;
+	struct connection *gate;
+	struct slot_use use;
+};
+
+static bool
+park(struct hand *h, const struct request *r)
+{
+	struct parked_request p = { .begun_us = r->ss.received_us,
+		.body = r->ss.body,
+		.body_len = r->ss.body_len };
+	struct slots *s = h->use.slots;
+
+	p.head = connection_head(h->gate, &p.head_len);
+	atomic_fetch_add(&s->parked, 1);
+	if (parked_put(h->w->parked, &p, r->ss.client_fd))
+		return true;
+	atomic_fetch_sub(&s->parked, 1);
+	return false;
+}
+
+/* For what cannot be parked; the client is refused when its time is up. */
+static void
+wait_for_slot(struct hand *h, struct request *r)
+{
+	uint64_t until = r->ss.received_us + WORKER_QUEUE_US;
+
+	h->use.resumed = true;
+	while (!slots_take(&h->use) && !leaving && worker_clock_us() < until)
+		ppoll(NULL, 0, &slot_pause, h->w->open);
+	if (!h->use.held)
+		request_refuse(r, SS_OVERLOADED,
+			"all workers are busy; the tool did not run");
+}
+
+/*
+ * An answer for which no tool may start now is thrown away: the request is
+ * parked and its connection closed here only.
+ */
+static enum ss_err
+answer(void *ctx, struct ss_site *site, struct request *r,
+	struct ss_response *res)
+{
+	struct hand *h = ctx;
+	enum ss_err code;
+
+	h->use.put_off = false;
+	code = ss_site_handle(site, &r->ss, res);
+	if (!h->use.put_off)
+		return code;
+	if (park(h, r))
+		return SS_GONE;
+	ss_response_release(res);
+	wait_for_slot(h, r);
+	h->use.put_off = false;
+	return ss_site_handle(site, &r->ss, res);
+}
+
+static bool
+count_outcome(const struct hand *h, bool fit, enum ss_err outcome)
+{
+	if (!h->use.put_off)
+		atomic_fetch_add(&h->w->page->outcomes[outcome], 1);
+	return fit && !ss_site_must_exit(h->w->served->site);
+}
+
+/* Requests that wait for a tool to end, while there is room for them. */
+static bool
+serve_parked(struct hand *h, uint64_t *served)
+{
+	const struct worker *w = h->w;
+	struct parked_request r;
+	enum ss_err outcome;
+	bool fit = true;
+	int fd;
+
+	while (fit && !leaving && h->use.slots->parked > 0 &&
+		slots_take(&h->use)) {
+		fd = parked_take(w->parked, &r);
+		if (fd < 0) {
+			slots_give(&h->use);
+			break;
+		}
+		atomic_fetch_sub(&h->use.slots->parked, 1);
+		h->use.resumed = true;
+		h->use.put_off = false;
+		fit = connection_resume(h->gate, &r, fd, &outcome);
+		slots_give(&h->use);
+		fit = count_outcome(h, fit, outcome);
+		atomic_store(&w->page->served, ++*served);
+		atomic_store(&w->page->since_us, worker_clock_us());
+	}
+	h->use.resumed = false;
+	return fit;
+}
+
 /*
  * The next connection; -1: leave.  One look at the listener also on the way
- * out: a wake-up that was meant for us would otherwise be lost.
+ * out: a wake-up that was meant for us would otherwise be lost.  -2: look at
+ * those that are parked.
  */
 static int
 next_connection(const struct worker *w, int wait_fd)
@@ -108,7 +213,8 @@ next_connection(const struct worker *w, int wait_fd)
 	sigaddset(&open, SIGCHLD);
 	for (;;) {
 		struct epoll_event events[2];
-		int n = epoll_pwait(wait_fd, events, 2, -1, &open);
+		int wait_ms = w->slots->parked > 0 ? PARKED_LOOK_MS : -1;
+		int n = epoll_pwait(wait_fd, events, 2, wait_ms, &open);
 		int fd;
 
 		for (int i = 0; i < n; i++)
@@ -119,16 +225,19 @@ next_connection(const struct worker *w, int wait_fd)
 		fd = connection_accept(w->listener, GATE_SILENCE_S);
 		if (fd >= 0 || leaving)
 			return fd;
+		if (n == 0)
+			return -2;
 		if (errno != EAGAIN && errno != ECONNABORTED && errno != EINTR)
 			ppoll(NULL, 0, &accept_pause, &open);
 	}
 }
 
 static void
-serve_until_told(const struct worker *w, struct connection *gate, int wait_fd)
+serve_until_told(struct hand *h, int wait_fd)
 {
+	const struct worker *w = h->w;
 	uint64_t served = 0;
-	bool fit = true;
+	bool fit = serve_parked(h, &served);
 
 	while (fit && !leaving &&
 		(w->max_requests == 0 || served < w->max_requests)) {
@@ -138,13 +247,17 @@ serve_until_told(const struct worker *w, struct connection *gate, int wait_fd)
 		enter_state(w, WORKER_IDLE);
 		fd = next_connection(w, wait_fd);
 		enter_state(w, WORKER_BUSY);
-		if (fd < 0)
+		if (fd == -1)
 			return;
-		atomic_fetch_add(&w->page->accepted, 1);
-		fit = connection_serve(gate, fd, &outcome) &&
-			!ss_site_must_exit(w->served->site);
-		atomic_fetch_add(&w->page->outcomes[outcome], 1);
-		atomic_store(&w->page->served, ++served);
+		if (fd >= 0) {
+			atomic_fetch_add(&w->page->accepted, 1);
+			h->use.put_off = false;
+			fit = connection_serve(h->gate, fd, &outcome);
+			slots_give(&h->use);
+			fit = count_outcome(h, fit, outcome);
+			atomic_store(&w->page->served, ++served);
+		}
+		fit = fit && serve_parked(h, &served);
 	}
 }
 
@@ -152,12 +265,15 @@ int
 worker_run(const struct worker *w)
 {
 	struct ss_error err = { .code = SS_OK };
+	struct hand hand = { .w = w,
+		.use = { .slots = w->slots, .number = w->number } };
 	struct connection *gate;
 	int wait_fd;
 
 	struct tool_limit gauge = { .scoreboard = w->scoreboard,
 		.count = w->slot_count,
-		.own = w->page };
+		.own = w->page,
+		.use = &hand.use };
 
 	worker_signals();
 	tool_limit_attach(&gauge, w->served->site);
@@ -170,8 +286,10 @@ worker_run(const struct worker *w)
 			gate == NULL ? err.message : "epoll");
 		return 1;
 	}
+	hand.gate = gate;
+	connection_set_answer(gate, answer, &hand);
 	connection_set_most(gate, w->most);
-	serve_until_told(w, gate, wait_fd);
+	serve_until_told(&hand, wait_fd);
 	close(wait_fd);
 	connection_close(gate);
 	return 0;

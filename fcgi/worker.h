@@ -16,6 +16,7 @@
 #include "relay.h"
 #include "scoreboard.h"
 #include "served.h"
+#include "slots.h"
 
 struct worker {
 	struct served *served;
@@ -27,6 +28,9 @@ struct worker {
 	size_t slot_count;
 	struct bell *bell;
 	struct relay *relay;   /* between workers */
+	struct slots *slots;
+	uint32_t number;   /* in slots */
+	const int *parked; /* both ends */
 	uint64_t max_requests; /* 0: any number */
 	unsigned most;         /* workers that the pool may have */
 	const sigset_t *open;  /* signals while waiting */
@@ -34,6 +38,9 @@ struct worker {
 
 /* Runs in the confined process; returns its exit status. */
 int worker_run(const struct worker *w);
+
+/* How long a request may wait for a worker or for other tools to end. */
+#define WORKER_QUEUE_US (5 * UINT64_C(1000000))
 
 uint64_t worker_clock_us(void);
 /* For every process that the master bears: TERM, INT and QUIT mean to leave. */

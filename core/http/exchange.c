@@ -58,6 +58,7 @@ exchange_begin(struct ss_site *site, const struct ss_request *req)
 		return NULL;
 	x->site = site;
 	x->req = req;
+	site->put_off = false;
 	error_clear(&x->err);
 	x->stage = "request";
 	x->path[0] = '\0';
@@ -256,7 +257,7 @@ exchange_log(const struct exchange *x)
 	uint64_t total_us = clock_us() - x->started_us;
 	struct log_line l;
 
-	if (!request_log_begin(site, &l, "request"))
+	if (site->put_off || !request_log_begin(site, &l, "request"))
 		return;
 	log_text(&l, "id", x->id);
 	log_text(&l, "remote", req->remote_addr);

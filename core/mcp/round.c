@@ -277,5 +277,7 @@ mcp_question_end(struct mcp *m, struct mcp_round *r,
 bool
 mcp_round_spend(struct mcp *m, const struct mcp_round *r)
 {
-	return seal_spend(m->site, r->signature, r->expires);
+	/* Not used up by a request that is handled again later. */
+	return site_start_tool(m->site) &&
+		seal_spend(m->site, r->signature, r->expires);
 }

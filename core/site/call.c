@@ -357,6 +357,7 @@ step_run(struct road *r)
 	const struct call *c = r->call;
 	const struct config *config = &r->site->config;
 	struct right *right = &r->page->rights.tools[r->tool];
+	enum ss_err code;
 	struct ss_command cmd = {
 		.size = sizeof(cmd),
 		.page = c->doc->path,
@@ -378,7 +379,11 @@ step_run(struct road *r)
 			powers_timeout(&right->powers, config->limits.timeout)),
 	};
 
-	return run_counted(r, &cmd);
+	if (!site_start_tool(r->site))
+		return site_put_off(r->err);
+	code = run_counted(r, &cmd);
+	site_end_tool(r->site);
+	return code;
 }
 
 enum ss_err

@@ -289,8 +289,12 @@ run_here(struct rendering *r, struct ss_error *err)
 			"this worker is being replaced");
 	else
 		code = right_prepare(right, &site->grant, &r->refused);
-	if (code == SS_OK)
+	if (code == SS_OK && r->count > 0) {
+		if (!site_start_tool(site))
+			return site_put_off(err);
 		code = run_blocks(r, right, &r->refused);
+		site_end_tool(site);
+	}
 	for (size_t i = 0; code == SS_OK && i < r->count; i++)
 		if (r->results[i].end == SPAWN_GONE)
 			return error_set(err, SS_GONE, "the client left");

@@ -73,6 +73,7 @@ struct config {
 	struct {
 		const char *mode; /* "dynamic", "static", "ondemand" */
 		uint64_t workers, start, spare_min, spare_max; /* 0: by cores */
+		uint64_t reserve;
 		uint64_t max_requests;
 		double idle_timeout, watchdog;
 		const char *socket, *socket_mode, *socket_owner, *socket_group;

@@ -262,6 +262,8 @@ static const struct config_key keys[] = {
 		.most = 4096 },
 	{ "pool.spare_max", KEY_COUNT, AT(pool.spare_max), .preset = "0",
 		.most = 4096 },
+	{ "pool.reserve", KEY_COUNT, AT(pool.reserve), .preset = "2",
+		.most = 4096 },
 	{ "pool.max_requests", KEY_COUNT, AT(pool.max_requests),
 		.preset = "10000", .most = 1e9 },
 	{ "pool.idle_timeout", KEY_SECONDS, AT(pool.idle_timeout),

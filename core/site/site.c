@@ -328,7 +328,36 @@ ss_site_set_log(struct ss_site *site,
 void
 ss_site_set_tool_limit(struct ss_site *site, const struct ss_tool_limit *gauge)
 {
-	site->gauge = *gauge;
+	size_t size = gauge->size < sizeof(*gauge) ? gauge->size
+						   : sizeof(*gauge);
+
+	site->gauge = (struct ss_tool_limit){ 0 };
+	memcpy(&site->gauge, gauge, size);
+}
+
+bool
+site_start_tool(struct ss_site *site)
+{
+	const struct ss_tool_limit *gauge = &site->gauge;
+
+	site->put_off = gauge->start != NULL && !gauge->start(gauge->ctx);
+	return !site->put_off;
+}
+
+enum ss_err
+site_put_off(struct ss_error *err)
+{
+	return error_set(err, SS_OVERLOADED,
+		"all workers are busy; the tool did not run");
+}
+
+void
+site_end_tool(struct ss_site *site)
+{
+	const struct ss_tool_limit *gauge = &site->gauge;
+
+	if (gauge->start != NULL)
+		gauge->end(gauge->ctx);
 }
 
 void

@@ -33,6 +33,7 @@ struct ss_site {
 	struct ss_executor builtin_executor, executor;
 	struct executor exec_state;
 	struct ss_tool_limit gauge;     /* enter NULL: none */
+	bool put_off; /* the tool limit let no tool start: no log line */
 	struct ss_relay relay;          /* post NULL: none */
 	bool (*client_left)(void *ctx); /* reads a client_fd; NULL: nobody */
 	void *client_ctx;
@@ -62,6 +63,13 @@ enum ss_err site_enter_view(struct ss_site *site, struct ss_error *err);
 /* Does the document lie, by either name, where tools may write? */
 bool
 site_is_writable(const struct ss_site *site, const struct ss_document *doc);
+/*
+ * May a tool run now?  False: this answer is thrown away (see struct ss_tool_limit);
+ * site_put_off fills err for it.  site_end_tool follows when it was true.
+ */
+bool site_start_tool(struct ss_site *site);
+enum ss_err site_put_off(struct ss_error *err);
+void site_end_tool(struct ss_site *site);
 /* An id of our own: 32 hexadecimal digits and a NUL. */
 void site_make_id(struct ss_site *site, char out[static 33]);
 

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "parked.h"
+
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define ROOM (1 << 20) /* of the queue; the kernel may give less */
+
+struct message {
+	uint64_t begun_us;
+	uint32_t head_len, body_len;
+};
+
+union control {
+	struct cmsghdr head;
+	char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+bool
+parked_open(int ends[2])
+{
+	const int room = ROOM;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
+		    0, ends) < 0) {
+		ends[0] = ends[1] = -1;
+		return false;
+	}
+	setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
+	return true;
+}
+
+void
+parked_close(int ends[2])
+{
+	for (int i = 0; i < 2; i++) {
+		if (ends[i] >= 0)
+			close(ends[i]);
+		ends[i] = -1;
+	}
+}
+
+bool
+parked_put(const int ends[2], const struct parked_request *r, int fd)
+{
+	struct message m = { .begun_us = r->begun_us,
+		.head_len = (uint32_t)r->head_len,
+		.body_len = (uint32_t)r->body_len };
+	struct iovec parts[] = { { &m, sizeof(m) },
+		{ (void *)(uintptr_t)r->head, r->head_len },
+		{ (void *)(uintptr_t)r->body, r->body_len } };
+	union control control = { .bytes = { 0 } };
+	struct msghdr msg = { .msg_iov = parts,
+		.msg_iovlen = 3,
+		.msg_control = control.bytes,
+		.msg_controllen = sizeof(control.bytes) };
+
+	if (r->head_len > PARKED_MAX || r->body_len > PARKED_MAX ||
+		r->head_len + r->body_len > PARKED_MAX)
+		return false;
+	control.head.cmsg_level = SOL_SOCKET;
+	control.head.cmsg_type = SCM_RIGHTS;
+	control.head.cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
+	return sendmsg(ends[0], &msg, MSG_DONTWAIT | MSG_NOSIGNAL) > 0;
+}
+
+static int
+descriptor_in(struct msghdr *msg)
+{
+	struct cmsghdr *head = CMSG_FIRSTHDR(msg);
+	int fd;
+
+	if (head == NULL || head->cmsg_type != SCM_RIGHTS ||
+		head->cmsg_len != CMSG_LEN(sizeof(int)))
+		return -1;
+	memcpy(&fd, CMSG_DATA(head), sizeof(fd));
+	return fd;
+}
+
+int
+parked_take(const int ends[2], struct parked_request *r)
+{
+	static unsigned char bytes[PARKED_MAX];
+	struct message m;
+	struct iovec parts[] = { { &m, sizeof(m) }, { bytes, sizeof(bytes) } };
+	union control control;
+	struct msghdr msg = { .msg_iov = parts,
+		.msg_iovlen = 2,
+		.msg_control = control.bytes,
+		.msg_controllen = sizeof(control.bytes) };
+	ssize_t n = recvmsg(ends[1], &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	int fd = n > 0 ? descriptor_in(&msg) : -1;
+
+	if (fd < 0)
+		return -1;
+	if ((size_t)n < sizeof(m) ||
+		(size_t)n != sizeof(m) + m.head_len + m.body_len) {
+		close(fd);
+		return -1;
+	}
+	*r = (struct parked_request){ .begun_us = m.begun_us,
+		.head = bytes,
+		.head_len = m.head_len,
+		.body = (const char *)bytes + m.head_len,
+		.body_len = m.body_len };
+	return fd;
+}
+
+uint64_t
+parked_oldest(const int ends[2])
+{
+	uint64_t begun_us;
+
+	if (recv(ends[1], &begun_us, sizeof(begun_us),
+		    MSG_PEEK | MSG_DONTWAIT) != (ssize_t)sizeof(begun_us))
+		return 0;
+	return begun_us;
+}

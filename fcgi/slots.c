@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#include "slots.h"
+
+/* From the worker's own place on: nearly always free at once. */
+bool
+slots_take(struct slot_use *u)
+{
+	uint32_t most = u->slots->most;
+
+	if (u->held || most == 0)
+		return true;
+	if (most > SIZING_MAX)
+		most = SIZING_MAX;
+	for (uint32_t i = 0; i < most; i++) {
+		uint32_t at = (u->number + i) % most, none = 0;
+
+		if (!atomic_compare_exchange_strong(
+			    &u->slots->owner[at], &none, u->number))
+			continue;
+		u->held = true;
+		u->at = at;
+		return true;
+	}
+	return false;
+}
+
+void
+slots_give(struct slot_use *u)
+{
+	if (u->held)
+		atomic_store(&u->slots->owner[u->at], 0);
+	u->held = false;
+}
+
+void
+slots_clear(struct slots *s, uint32_t number)
+{
+	for (uint32_t i = 0; i < SIZING_MAX; i++) {
+		uint32_t owner = number;
+
+		atomic_compare_exchange_strong(&s->owner[i], &owner, 0);
+	}
+}
+
+unsigned
+slots_count(const struct slots *s)
+{
+	unsigned count = 0;
+
+	for (uint32_t i = 0; i < s->most && i < SIZING_MAX; i++)
+		count += s->owner[i] != 0;
+	return count;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How many tools run at a time in the whole pool: a table of owners in shared
+ * memory, one entry for each tool that may run.  A worker takes an entry by
+ * compare-and-swap before its tool starts; the supervisor frees those of a
+ * worker that died.  Every process of the pool may write it: a worker that
+ * lies can keep tools from running, nothing else.
+ */
+#ifndef FCGI_SLOTS_H
+#define FCGI_SLOTS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sizing.h"
+
+struct slots {
+	_Atomic uint32_t most;  /* entries in use; 0: any number of tools */
+	_Atomic int32_t parked; /* requests in the queue of parked.h, about */
+	_Atomic uint32_t owner[SIZING_MAX]; /* a worker's number; 0: free */
+};
+
+/* A worker's part in it; number is not 0. */
+struct slot_use {
+	struct slots *slots;
+	uint32_t number;
+	bool held;
+	uint32_t at; /* the entry, when held */
+	bool resumed; /* the request in hand was parked: it may overtake */
+	bool put_off; /* no entry was free for the request in hand */
+};
+
+/* True also when it is held already. */
+bool slots_take(struct slot_use *u);
+void slots_give(struct slot_use *u);
+
+/* The supervisor's: a worker is gone; how many tools run. */
+void slots_clear(struct slots *s, uint32_t number);
+unsigned slots_count(const struct slots *s);
+
+#endif
