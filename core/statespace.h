@@ -472,8 +472,10 @@ enum ss_err ss_site_mcp_client(struct ss_site *site, const char *message,
 /*
  * What a host has to know of a message before it hands it over: whether it may
  * run a program (then in a process of ss_site_fork), asks to end the
- * request whose id, as JSON, stands in id ("": none, or over 255 bytes), or is
- * the response to a question of that id.  Of `initialize`: can the client ask?
+ * request whose id, as JSON, stands in id ("": none; of one over 255 bytes "#"
+ * and a digest, the same for the same id), or is the response to a question of
+ * that id.  Of `initialize`: can the client ask?  Of one that may run: page, if
+ * only the components of a page that it reads do so.
  */
 enum ss_mcp_kind { SS_MCP_SIMPLE, SS_MCP_RUNS, SS_MCP_CANCELS, SS_MCP_ANSWERS };
 
@@ -481,6 +483,7 @@ struct ss_mcp_glance {
 	enum ss_mcp_kind kind;
 	bool can_ask;
 	char id[256];
+	bool page;
 };
 
 void ss_mcp_look(const char *message, size_t len, struct ss_mcp_glance *out);

@@ -26,7 +26,8 @@
 #include "reply.h"
 #include "say.h"
 
-#define JOBS_MAX 8
+#define TOOLS_MAX 8
+#define JOBS_MAX (TOOLS_MAX + 2) /* two places are for pages alone */
 #define ANSWER_MAX ((size_t)256 << 20)
 #define RESPONSE_MAX 65536 /* of a person's answer */
 #define LAST_S 5           /* for what runs when the input ends */
@@ -45,8 +46,9 @@ struct job {
 	pid_t pid;     /* 0: this place is free */
 	int fd;        /* its lines come here; -1: cancelled */
 	int bell;      /* it wants its launcher; -1: none, or had it */
-	char id[256];  /* as JSON */
+	char id[256];  /* as JSON, or "#" and a digest */
 	char asks[64]; /* the id of its question, as JSON; "": none is open */
+	bool tool;     /* it runs one, and no page's components */
 	bool answered; /* the last line was a response */
 	struct bytes in;
 };
@@ -57,10 +59,11 @@ struct server {
 	size_t line_max;
 	struct bytes in;
 	size_t held;   /* bytes of it: whole lines that wait for a place */
+	bool page_held; /* one of them wants no tool */
 	bool skipping; /* the rest of a line that was too long */
 	bool can_ask;  /* the client shows forms to a person */
 	struct job jobs[JOBS_MAX];
-	size_t running;
+	size_t running, tools; /* jobs, and those of them that run a tool */
 };
 
 /* ------------------------------------------------------------- bytes out -- */
@@ -77,13 +80,15 @@ static void
 say_error_line(const char *id, int code, const char *message)
 {
 	char line[1024];
-	int out = STDOUT_FILENO;
-	int n = snprintf(line, sizeof(line),
+	int out = STDOUT_FILENO, n;
+
+	if (id[0] == '#') /* too long to be repeated */
+		id = "";
+	n = snprintf(line, sizeof(line),
 		"{\"jsonrpc\":\"2.0\",%s%s%s\"error\":{\"code\":%d,"
 		"\"message\":\"%s\"}}",
 		id[0] != '\0' ? "\"id\":" : "", id, id[0] != '\0' ? "," : "",
 		code, message);
-
 	if (n > 0 && (size_t)n < sizeof(line))
 		send_line(&out, line, (size_t)n);
 }
@@ -210,8 +215,10 @@ free_job(struct server *s)
 }
 
 static void
-begin_job(struct server *s, const char *message, size_t len, const char *id)
+begin_job(struct server *s, const char *message, size_t len,
+	const struct ss_mcp_glance *glance)
 {
+	const char *id = glance->id;
 	struct job *job = free_job(s);
 	struct errand e = { .server = s, .message = message, .len = len };
 	struct ss_error err = { .code = SS_OK };
@@ -234,6 +241,8 @@ begin_job(struct server *s, const char *message, size_t len, const char *id)
 		job->pid = 0;
 	} else {
 		s->running++;
+		job->tool = !glance->page;
+		s->tools += job->tool;
 	}
 	close(ends[1]);
 }
@@ -298,6 +307,7 @@ end_job(struct server *s, struct job *job, int options)
 	free(job->in.data);
 	job->pid = 0;
 	s->running--;
+	s->tools -= job->tool;
 }
 
 /* A response has "id" right behind the version, a notification has not. */
@@ -385,6 +395,12 @@ relay(struct server *s, struct job *job)
 
 /* ----------------------------------------------------------------- lines -- */
 
+static bool
+has_place(const struct server *s, bool page)
+{
+	return s->running < JOBS_MAX && (page || s->tools < TOOLS_MAX);
+}
+
 /* False: it would run a program, and there is no place. */
 static bool
 take_line(struct server *s, const char *line, size_t len)
@@ -403,9 +419,11 @@ take_line(struct server *s, const char *line, size_t len)
 		ss_site_mcp(s->site, line, len, -1, send_line, &out);
 		break;
 	case SS_MCP_RUNS:
-		if (s->running == JOBS_MAX)
+		if (!has_place(s, glance.page)) {
+			s->page_held |= glance.page;
 			return false;
-		begin_job(s, line, len, glance.id);
+		}
+		begin_job(s, line, len, &glance);
 		break;
 	case SS_MCP_CANCELS: cancel_id(s, glance.id); break;
 	case SS_MCP_ANSWERS: answer_question(s, glance.id, line, len); break;
@@ -422,13 +440,15 @@ take_lines(struct server *s)
 {
 	struct bytes *b = &s->in;
 	size_t known = s->held, at = 0, len;
-	bool waits;
+	/* Lines that wait are not looked at again before one of them may run. */
+	bool wait_on = !has_place(s, s->page_held), waits;
 
 	if (b->len == 0)
 		return;
 	s->held = 0;
+	s->page_held &= wait_on;
 	while ((len = line_length(b->data + at, b->len - at)) > 0) {
-		waits = at < known && s->running == JOBS_MAX;
+		waits = at < known && wait_on;
 		if (!waits && !s->skipping)
 			waits = !take_line(s, b->data + at, len);
 		s->skipping = false;

@@ -3,6 +3,7 @@
  * MCP without HTTP (ss_site_mcp): messages one by one, as lines of standard
  * input or however a host gets them.
  */
+#include "base/digest.h"
 #include "base/log.h"
 #include "mcp/message.h"
 #include "mcp/round.h"
@@ -110,15 +111,24 @@ ss_site_mcp(struct ss_site *site, const char *message, size_t len,
 	return ss_site_mcp_client(site, message, len, &c);
 }
 
-/* The id as JSON text; "" when it is too long to be kept. */
+/* The id as JSON text; "#" and its digest, which no JSON is, when too long. */
 static void
-copy_id(const struct rpc_value *id, char *out, size_t cap)
+copy_id(const struct rpc_value *id, size_t message, char *out, size_t cap)
 {
-	struct buf text = BUF_INIT(cap - 1);
+	/* An escape may be longer than what it stands for. */
+	struct buf text = BUF_INIT(6 * message + 64);
+	uint8_t digest[DIGEST_BYTES];
 
 	out[0] = '\0';
-	if (id != NULL && rpc_is_token(id) && rpc_write(&text, id))
-		memcpy(out, text.data, text.len + 1);
+	if (id != NULL && rpc_is_token(id) && rpc_write(&text, id)) {
+		if (text.len < cap) {
+			memcpy(out, text.data, text.len + 1);
+		} else {
+			digest_of(text.data, text.len, digest);
+			out[0] = '#';
+			digest_hex(digest, DIGEST_BYTES, out + 1);
+		}
+	}
 	buf_release(&text);
 }
 
@@ -131,6 +141,8 @@ ss_mcp_look(const char *message, size_t len, struct ss_mcp_glance *out)
 	if (rpc_parse(message, len, &rpc, NULL) == RPC_OK) {
 		if (rpc.kind == RPC_REQUEST && mcp_message_runs(rpc.method))
 			out->kind = SS_MCP_RUNS;
+		out->page = out->kind == SS_MCP_RUNS &&
+			strcmp(rpc.method, "tools/call") != 0;
 		if (rpc.kind == RPC_NOTIFICATION &&
 			strcmp(rpc.method, "notifications/cancelled") == 0)
 			out->kind = SS_MCP_CANCELS;
@@ -143,7 +155,7 @@ ss_mcp_look(const char *message, size_t len, struct ss_mcp_glance *out)
 		copy_id(out->kind == SS_MCP_CANCELS
 				? rpc_member(rpc.params, "requestId")
 				: rpc.id,
-			out->id, sizeof(out->id));
+			len, out->id, sizeof(out->id));
 	}
 	rpc_release(&rpc);
 }

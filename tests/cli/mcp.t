@@ -229,11 +229,23 @@ sub test_full
 	call('forgotten', 'echo', { word => 'y' });
 	ask('p', 'ping');
 	is(line()->{id}, 'p', 'a full house hears what runs nothing');
+	for my $id ('page', 'more') {
+		ask($id, 'resources/read', { uri => 'page:///README.md' });
+		is((line() // {})->{id}, $id, 'and has places for pages');
+	}
+	ask($_, 'prompts/get', { name => 'slowly' }) for 'p1' .. 'p5';
+	is_deeply([sort map { (line() // {})->{id} } 1 .. 5],
+		['p1' .. 'p5'], 'pages that wait for one another');
 	put(method => 'notifications/cancelled',
 		params => { requestId => 'forgotten' });
 	put(method => 'notifications/cancelled', params => { requestId => 1 });
 	is((line() // {})->{id}, 'waits',
 		'and a cancellation, which makes place for who waits');
+	my $long = 'i' x 5000;
+	call($long, 'slow');
+	call("${long}2", 'echo', { word => 'x' });
+	put(method => 'notifications/cancelled', params => { requestId => $long });
+	is((line() // {})->{id}, "${long}2", 'a long id can be cancelled');
 	is(line(0.3), undef, 'who was cancelled while he waited does not run');
 	put(method => 'notifications/cancelled', params => { requestId => $_ })
 	    for 2 .. 8;
