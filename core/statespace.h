@@ -543,6 +543,19 @@ enum ss_err ss_site_probe(struct ss_site *site,
 void ss_site_set_log(struct ss_site *site,
 	void (*fn)(void *ctx, const char *line, size_t len), void *ctx);
 
+struct ss_field {
+	const char *name;
+	const char *text; /* NULL: the number */
+	int64_t number;
+};
+
+/*
+ * One log line of the host's own, at every level, in the configured format: the
+ * time, the event, the fields.  False: there is no log, or no room in a line.
+ */
+bool ss_site_log(const struct ss_site *site, const char *event,
+	const struct ss_field *fields, size_t count);
+
 /* ------------------------------------------------------------------ */
 /* 3. Extension points                                                */
 /* ------------------------------------------------------------------ */

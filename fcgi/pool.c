@@ -213,6 +213,33 @@ tell_sandbox(struct pool *p)
 	say("tools are confined: %s%s%s", level, *why != '\0' ? "; " : "", why);
 }
 
+/* The first line of a pool: what it was started as. */
+static void
+log_start(const struct pool *p)
+{
+	static const char *const modes[] = { [SIZING_STATIC] = "static",
+		[SIZING_DYNAMIC] = "dynamic",
+		[SIZING_ONDEMAND] = "ondemand" };
+	const char *path = p->listener->path;
+	struct account account = { .uid = geteuid() };
+	bool known = served_account(p->served->site, &account, NULL) == SS_OK;
+	const struct ss_field fields[] = {
+		{ .name = "version", .text = ss_version() },
+		{ .name = "socket",
+			.text = *path != '\0' ? path : "inherited" },
+		{ .name = "account",
+			.text = known && account.name[0] != '\0' ? account.name
+								 : NULL,
+			.number = (int64_t)account.uid },
+		{ .name = "mode", .text = modes[p->sizing.mode] },
+		{ .name = "workers", .number = p->sizing.max },
+		{ .name = "sandbox", .text = p->figures->sandbox },
+	};
+
+	ss_site_log(p->served->site, "start", fields,
+		sizeof(fields) / sizeof(fields[0]));
+}
+
 /* -------------------------------------------------------- one worker -- */
 
 struct birth {
@@ -244,6 +271,7 @@ worker_main(void *ctx)
 
 	size_t own = (size_t)(b->slot - p->slots);
 
+	say_count_lost(&b->slot->page->log_lost);
 	close(p->lifeline[1]);
 	munmap(p->figures, sizeof(*p->figures));
 	if (own > 0)
@@ -272,6 +300,7 @@ status_server_main(void *ctx)
 		.page = scoreboard_at(p->scoreboard, SLOT_COUNT),
 		.open = &p->open };
 
+	say_count_lost(&c.page->log_lost);
 	close(p->lifeline[1]);
 	munmap(p->scoreboard, SLOT_COUNT * SCOREBOARD_PAGE);
 	relay_close(&p->relay);
@@ -389,6 +418,19 @@ note_exit(struct pool *p, struct slot *slot, int status, uint64_t now)
 		p->backoff_us = 0;
 }
 
+/* Names a helper that was not asked to end; the caller forgets its pid. */
+static pid_t
+helper_ended(const struct pool *p, const char *who, pid_t pid, int status)
+{
+	if (WIFSIGNALED(status) && !p->stopping)
+		say("%s %ld ended by signal %d", who, (long)pid,
+			WTERMSIG(status));
+	else if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
+		say("%s %ld ended with status %d", who, (long)pid,
+			WEXITSTATUS(status));
+	return 0;
+}
+
 static void
 reap(struct pool *p, uint64_t now)
 {
@@ -403,7 +445,11 @@ reap(struct pool *p, uint64_t now)
 		if (slot != NULL)
 			note_exit(p, slot, status, now);
 		else if (pid == p->status_server)
-			p->status_server = 0;
+			p->status_server = helper_ended(
+				p, "the status server", pid, status);
+		else
+			helper_ended(
+				p, "the launcher of a worker,", pid, status);
 	}
 }
 
@@ -653,6 +699,7 @@ reload(struct pool *p, uint64_t now)
 	if (p->status_server != 0)
 		kill(p->status_server, SIGTERM);
 	p->status_server_not_before_us = 0;
+	say_to(p->served->site);
 	say("reloaded");
 	fixed_tell(&p->fixed, p->served->site);
 }
@@ -888,8 +935,11 @@ pool_run(struct served *served, const struct options *options,
 		note_fixed(p);
 		p->figures->started_us = worker_clock_us();
 		ss_memory_delegate();
+		say_count_lost(&p->figures->log_lost);
+		say_to(p->served->site);
 		tell_sandbox(p);
 		p->sweep.due = true; /* of the pool before */
+		log_start(p);
 		bear_first(p);
 		notify_systemd("READY=1");
 		result = live(p);
@@ -897,6 +947,8 @@ pool_run(struct served *served, const struct options *options,
 	} else {
 		say("cannot start the pool: %s", strerror(errno));
 	}
+	say_to(NULL);
+	say_count_lost(NULL);
 	close_pool(p);
 	ss_memory_return();
 	return result;

@@ -8,6 +8,21 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+static const struct ss_site *log_site;
+static _Atomic uint64_t *lost_lines;
+
+void
+say_to(const struct ss_site *site)
+{
+	log_site = site;
+}
+
+void
+say_count_lost(_Atomic uint64_t *counter)
+{
+	lost_lines = counter;
+}
+
 static void
 write_line(char *line, size_t len)
 {
@@ -36,6 +51,12 @@ say(const char *format, ...)
 	n = vsnprintf(line + head, sizeof(line) - (size_t)head - 1, format, ap);
 	va_end(ap);
 	if (n < 0)
+		return;
+	if (log_site != NULL &&
+		ss_site_log(log_site, "pool",
+			&(struct ss_field){
+				.name = "message", .text = line + head },
+			1))
 		return;
 	write_line(line, strnlen(line, sizeof(line) - 2));
 }
@@ -68,6 +89,8 @@ say_line(void *ctx, const char *line, size_t len)
 	do
 		n = writev(fd, parts, 2);
 	while (n < 0 && errno == EINTR);
+	if (n != (ssize_t)len + 1 && lost_lines != NULL)
+		atomic_fetch_add(lost_lines, 1);
 }
 
 enum ss_err

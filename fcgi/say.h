@@ -6,7 +6,9 @@
 #ifndef FCGI_SAY_H
 #define FCGI_SAY_H
 
+#include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "statespace.h"
 
@@ -14,6 +16,13 @@
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same for an error: message, hint when there is one, detail, errno. */
 void say_error(const char *what, const struct ss_error *err);
+/*
+ * From here on say writes lines of the log of site, in its format (event=pool);
+ * NULL: whole lines on standard error again.
+ */
+void say_to(const struct ss_site *site);
+/* Where say_line counts the lines that could not be written whole. */
+void say_count_lost(_Atomic uint64_t *counter);
 /* For ss_site_set_log: the finished line with its line break. */
 void say_line(void *ctx, const char *line, size_t len);
 

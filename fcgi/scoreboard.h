@@ -29,6 +29,7 @@ struct worker_page {
 	_Atomic uint64_t outcomes[SCOREBOARD_OUTCOMES];
 	_Atomic uint64_t tool;    /* one with max_running, in hand; 0: none */
 	_Atomic uint64_t tool_ns; /* when it was taken up; 0: just now */
+	_Atomic uint64_t log_lost;
 };
 
 _Static_assert(
@@ -49,6 +50,7 @@ struct figures {
 	_Atomic uint32_t queue, queue_most; /* connections waiting */
 	_Atomic uint64_t births, deaths, stuck, max_reached, refused;
 	_Atomic uint64_t request_us; /* what the watchdog allows */
+	_Atomic uint64_t log_lost;   /* by the supervisor */
 	char sandbox[16];
 };
 

@@ -52,11 +52,13 @@ status_take(struct status *s, const struct figures *figures,
 	s->figures = figures;
 	s->uptime_us = now_us - figures->started_us;
 	s->refused = status_server->accepted + status_server->refused;
+	s->log_lost = figures->log_lost + status_server->log_lost;
 	for (size_t i = 0; i < count; i++) {
 		const struct worker_page *b = scoreboard_read(scoreboard, i);
 		uint32_t state = b->state;
 		uint64_t since = b->since_us;
 
+		s->log_lost += b->log_lost;
 		for (size_t k = 0; k < SCOREBOARD_OUTCOMES; k++)
 			s->outcomes[k] += b->outcomes[k];
 		if (state == WORKER_NONE)
@@ -107,10 +109,10 @@ status_json(const struct status *s, char *out, size_t cap)
 	add_pool(&t, s);
 	add(&t,
 		", \"queue\": {\"length\": %" PRIu32 ", \"most\": %" PRIu32
-		", \"refused\": %" PRIu64
+		", \"refused\": %" PRIu64 "}, \"log\": {\"lost\": %" PRIu64
 		"}, \"oldest_request_s\": %.3f, \"requests\": {",
 		s->figures->queue, s->figures->queue_most, s->refused,
-		(double)s->oldest_us / 1e6);
+		s->log_lost, (double)s->oldest_us / 1e6);
 	for (size_t i = 0; i < SCOREBOARD_OUTCOMES; i++) {
 		if (s->outcomes[i] == 0 && i != SS_OK)
 			continue;
@@ -176,6 +178,8 @@ status_prometheus(const struct status *s, char *out, size_t cap)
 	one(&t, "oldest_request_seconds", "gauge",
 		"Age of the oldest request in hand.",
 		(double)s->oldest_us / 1e6);
+	one(&t, "log_lines_lost_total", "counter",
+		"Log lines that could not be written.", (double)s->log_lost);
 	metric(&t, "requests_total", "counter", "Requests by outcome.");
 	for (size_t i = 0; i < SCOREBOARD_OUTCOMES; i++)
 		add(&t,

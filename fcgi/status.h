@@ -19,6 +19,7 @@ struct status {
 	uint32_t total, idle, busy;
 	uint64_t oldest_us; /* of the requests in hand */
 	uint64_t uptime_us;
+	uint64_t log_lost;
 	uint64_t refused; /* because of a full queue */
 	uint64_t outcomes[SCOREBOARD_OUTCOMES];
 };

@@ -97,12 +97,18 @@ log_begin(struct log_line *l, enum log_format format, const char *event)
 void
 log_text(struct log_line *l, const char *key, const char *value)
 {
+	log_text_max(l, key, value, VALUE_MAX_BYTES);
+}
+
+void
+log_text_max(struct log_line *l, const char *key, const char *value, size_t max)
+{
 	size_t len, full;
 
 	if (value == NULL)
 		return;
 	full = strlen(value);
-	len = utf8_cut(value, full, VALUE_MAX_BYTES);
+	len = utf8_cut(value, full, max);
 	key_of(l, key);
 	if (l->format == LOG_LOGFMT && is_bare(value, len)) {
 		add(l, value, len);

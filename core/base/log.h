@@ -23,6 +23,9 @@ struct log_line {
 /* Begins with time= and event=. */
 void log_begin(struct log_line *l, enum log_format format, const char *event);
 void log_text(struct log_line *l, const char *key, const char *value);
+/* The same with at most max bytes of the value; log_text keeps 512. */
+void log_text_max(
+	struct log_line *l, const char *key, const char *value, size_t max);
 void log_number(struct log_line *l, const char *key, int64_t value);
 /* Milliseconds with three decimals. */
 void log_ms(struct log_line *l, const char *key, uint64_t microseconds);

@@ -3,16 +3,47 @@
 
 #include "site/site.h"
 
+#define OWN_TEXT_MAX 3072 /* of a host's field: an error with its hint */
+#define OWN_TEXT_LEAST 512
+
+static enum log_format
+format_of(const struct ss_site *site)
+{
+	return strcmp(site->config.log.format, "json") == 0 ? LOG_JSON
+							    : LOG_LOGFMT;
+}
+
+/* Escapes can make a long text too long for a line: then less of it. */
+bool
+ss_site_log(const struct ss_site *site, const char *event,
+	const struct ss_field *fields, size_t count)
+{
+	struct log_line l = { .full = true };
+
+	if (site->log == NULL)
+		return false;
+	for (size_t max = OWN_TEXT_MAX; l.full && max >= OWN_TEXT_LEAST;
+		max /= 2) {
+		log_begin(&l, format_of(site), event);
+		for (size_t i = 0; i < count; i++)
+			if (fields[i].text != NULL)
+				log_text_max(&l, fields[i].name, fields[i].text,
+					max);
+			else
+				log_number(
+					&l, fields[i].name, fields[i].number);
+	}
+	log_end(&l, site->log, site->log_ctx);
+	return !l.full;
+}
+
 bool
 request_log_begin(
 	const struct ss_site *site, struct log_line *l, const char *event)
 {
 	if (site->log == NULL || strcmp(site->config.log.level, "error") == 0)
 		return false;
-	log_begin(l,
-		strcmp(site->config.log.format, "json") == 0 ? LOG_JSON
-							     : LOG_LOGFMT,
-		event);
+	log_begin(l, format_of(site), event);
 	return true;
 }
 

@@ -1,0 +1,111 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: MIT
+# The log: the supervisor's own lines have its format and its place, a start
+# names what was started, helpers that died are named, lost lines are counted.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP qw(decode_json);
+use Statespace::FastCGI qw(request variables talk);
+use Statespace::Pool;
+use Statespace::TestSite;
+use Test::More;
+
+-x Statespace::Server::binary() or plan skip_all => 'the program is not built';
+
+my $one = "[pool]\nmode = \"static\"\nworkers = 1\n";
+my $time = qr/time=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z/;
+
+sub figures
+{
+	my ($pool, %with) = @_;
+
+	return talk($pool->socket . '.status', request(variables(
+		SCRIPT_NAME => '/__meta/status', STATESPACE_STATUS => 1,
+		%with)))->{body};
+}
+
+# ------------------------------------------------------------------- logfmt --
+{
+	my $pool = Statespace::Pool->start(
+		config => "$one\[grant]\nproc = true\n");
+	my $at = $pool->socket;
+
+	ok($pool->log_says(qr/^$time event=start version=\S+ socket=\Q$at\E account=\S+ mode=static workers=1 sandbox=\S+$/m),
+		'the start is a line of the log') or diag $pool->log;
+	like($pool->log, qr/^$time event=pool message="tools are confined: /m,
+		'what the supervisor says is another');
+	ok($pool->until_true(sub { $pool->children('ss-status') == 1 }),
+		'there is a status server');
+	my ($status) = $pool->children('ss-status');
+	$pool->signal('KILL', $status);
+	ok($pool->log_says(qr/^$time event=pool message="the status server $status ended by signal 9"$/m),
+		'a status server that died is named');
+	my ($worker) = $pool->workers;
+	my $all = Statespace::Server::processes();
+	my %known = map { $_ => 1 } $worker, $status,
+	    $pool->children('ss-status');
+	my ($launcher) = grep { $all->{$_}{ppid} == $pool->pid && !$known{$_} }
+	    keys %$all;
+	SKIP: {
+		skip 'no launcher here', 1 unless $launcher;
+		$pool->signal('KILL', $launcher);
+		ok($pool->log_says(qr/"the launcher of a worker, $launcher ended by signal 9"/),
+			'so is a launcher');
+	}
+	$pool->signal('HUP');
+	ok($pool->log_says(qr/^$time event=pool message=reloaded$/m),
+		'and a reload');
+	unlike($pool->log, qr/^statespace: /m, 'no line has another format');
+	$pool->stop_ok;
+	unlike($pool->log, qr/ended by signal 15|status [1-9]/,
+		'what was asked to end is not named');
+}
+
+# ------------------------------------------------------------ JSON in a file --
+{
+	my $site = Statespace::TestSite->new(
+		files => { 'README.md' => "# Hello\n" });
+	my $file = $site->scratch . '/pool.log';
+	my $pool = Statespace::Pool->start(site => $site,
+		config => "$one\[log]\nfile = \"$file\"\nformat = \"json\"\n");
+
+	talk($pool->socket, request(variables()));
+	$pool->signal('HUP');
+	my $lines = sub {
+		open my $in, '<', $file or return;
+		return <$in>;
+	};
+	ok($pool->until_true(sub { grep { /"reloaded"/ } $lines->() }),
+		'the supervisor writes to the file');
+	my @events = map { eval { decode_json($_) } || {} } $lines->();
+	is((grep { !defined $_->{time} || !defined $_->{event} } @events), 0,
+		'every line is an object with time and event');
+	my ($start) = grep { ($_->{event} // '') eq 'start' } @events;
+	is($start->{workers}, 1, 'the start among them');
+	is($pool->log, '', 'and standard error has nothing');
+	$pool->stop_ok;
+}
+
+# --------------------------------------------------------------- lost lines --
+{
+	my $pool = Statespace::Pool->start(
+		config => "$one\[log]\nfile = \"/dev/full\"\n");
+	my $before = decode_json(figures($pool))->{log}{lost};
+
+	cmp_ok($before, '>=', 2, 'lines of the supervisor that were lost');
+	talk($pool->socket, request(variables())) for 1 .. 3;
+	my $lost;
+	ok($pool->until_true(sub {
+		$lost = decode_json(figures($pool))->{log}{lost};
+		return $lost >= $before + 4;
+	}), "and a worker's, and the status server's, are counted")
+	    or diag $lost;
+	like(figures($pool, HTTP_ACCEPT => 'text/plain'),
+		qr/^statespace_log_lines_lost_total \d+$/m,
+		'also for a scraper');
+	$pool->stop_ok;
+}
+
+done_testing;
