@@ -286,6 +286,11 @@ struct ss_request {
 	bool (*stream)(void *ctx, const struct ss_response *res,
 		const char *data, size_t len);
 	void *stream_ctx;
+	/*
+	 * "nginx /srv/site": this front server sends files by itself when it
+	 * is told their names, those of this root.  NULL: it does not.
+	 */
+	const char *handover;
 };
 
 #define SS_REQUEST_INIT                                                        \

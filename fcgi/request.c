@@ -36,6 +36,7 @@ static const struct field {
 	{ EXTRA(REMOTE_USER) },
 	{ EXTRA(STATESPACE_AUTH) },
 	{ EXTRA(STATESPACE_STATUS) },
+	{ TEXT("STATESPACE_HANDOVER", handover) },
 	{ EXTRA(STATESPACE_FRONT) },
 	{ TEXT("REQUEST_METHOD", method) },
 	{ EXTRA(SCRIPT_NAME) },

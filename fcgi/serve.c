@@ -39,6 +39,12 @@
 #define TEMPLATE_MAX 65536
 #define BODY_MARGIN 65536 /* so that our own 413 answers, not nginx's */
 #define READ_MARGIN_S 70  /* beyond the pool's watchdog */
+/*
+ * A tool's answer fits into the front's temporary file, so that a slow reader
+ * holds no worker: each byte of output may become six, and MCP says it twice.
+ */
+#define ANSWER_GROWTH 16.0
+#define TEMP_LEAST (16.0 * 1024 * 1024)
 
 static const char usage[] =
 	"usage: statespace serve [-h HOST] [-p PORT] [-c FILE] [--timeout SECS]\n"
@@ -204,13 +210,22 @@ is_quotable(const char *path)
 	return strpbrk(path, "\"\\$\n\r") == NULL;
 }
 
+/* Whether the front sends files: by default, where it can be told the path. */
+static bool
+is_handed_over(const struct serve *s, const char *root)
+{
+	const char *handover = ss_site_option(s->served->site, "http.handover");
+
+	return strcmp(handover, "none") != 0 && is_quotable(root);
+}
+
 /* Who else would send the files would not be there. */
 static enum ss_err
 check_handover(const struct serve *s, const char *root, struct ss_error *err)
 {
 	const char *handover = ss_site_option(s->served->site, "http.handover");
 
-	if (strcmp(handover, "none") == 0)
+	if (strcmp(handover, "none") == 0 || strcmp(handover, "auto") == 0)
 		return SS_OK;
 	if (strcmp(handover, s->server.name) != 0)
 		return say_refusal(err, SS_CONFIG,
@@ -240,7 +255,6 @@ write_configuration(struct serve *s, struct ss_error *err)
 {
 	const struct ss_site *site = s->served->site;
 	const char *root = ss_site_option(site, "root");
-	const char *handover = ss_site_option(site, "http.handover");
 	char *text = read_template(s->server.template, err);
 	char *params =
 		text != NULL ? read_template("statespace_params", err) : NULL;
@@ -250,14 +264,19 @@ write_configuration(struct serve *s, struct ss_error *err)
 		ss_site_option_number(site, "components.total");
 	double body_max = ss_site_option_number(site, "limits.max_body_bytes") +
 		BODY_MARGIN;
-	bool handed = strcmp(handover, "none") != 0;
-	char body[32], kib[32], wait[32], host[128], sendfile[PATH_MAX + 128];
+	double answer_max = ANSWER_GROWTH *
+		ss_site_option_number(site, "limits.max_output_bytes");
+	bool handed = is_handed_over(s, root);
+	char body[32], kib[32], wait[32], temp[32], host[128];
+	char sendfile[PATH_MAX + 128];
 	const char *port;
 	enum ss_err code = SS_CONFIG;
 
 	snprintf(body, sizeof(body), "%.0f", body_max);
 	snprintf(kib, sizeof(kib), "%.0f", body_max / 1024);
 	snprintf(wait, sizeof(wait), "%.0f", seconds + READ_MARGIN_S);
+	snprintf(temp, sizeof(temp), "%.0f",
+		answer_max > TEMP_LEAST ? answer_max : TEMP_LEAST);
 	if (errors != NULL)
 		code = check_handover(s, root, err);
 	split_address(s->address, host, &port);
@@ -276,6 +295,8 @@ write_configuration(struct serve *s, struct ss_error *err)
 			{ "PARAMS", params },
 			{ "ERRORS", errors },
 			{ "SITE", is_quotable(root) ? root : "/nonexistent" },
+			{ "TEMP_MAX", temp },
+			{ "HANDOVER", handed ? s->server.name : "none" },
 			{ "IGNORED", handed ? "" : "X-Accel-Redirect" },
 			{ "SENDFILE", handed ? sendfile : "" },
 			{ "HOST", host },

@@ -294,10 +294,28 @@ content_made(struct exchange *x, const char *type, const char *cache)
 	x->status = 304;
 }
 
+/*
+ * With "auto" the front has to say that it sends files, and which root's: one
+ * of another path would send other files, or none.
+ */
 static bool
 hands_over_to(const struct exchange *x, const char *front)
 {
-	return strcmp(x->site->config.http.handover, front) == 0;
+	const struct config *c = &x->site->config;
+	const char *offer = x->req->handover;
+	size_t n = strlen(front);
+
+	if (strcmp(c->http.handover, "auto") != 0)
+		return strcmp(c->http.handover, front) == 0;
+	return offer != NULL && strncmp(offer, front, n) == 0 &&
+		offer[n] == ' ' && strcmp(offer + n + 1, c->root) == 0;
+}
+
+static bool
+hands_over(const struct exchange *x)
+{
+	return hands_over_to(x, "nginx") || hands_over_to(x, "lighttpd") ||
+		hands_over_to(x, "apache");
 }
 
 /*
@@ -322,8 +340,8 @@ is_handed_over(const struct exchange *x)
 {
 	const struct ss_site *site = x->site;
 
-	return !hands_over_to(x, "none") && x->req->host != NULL &&
-		x->doc.fd >= 0 && !x->doc.linked &&
+	return hands_over(x) && x->req->host != NULL && x->doc.fd >= 0 &&
+		!x->doc.linked &&
 		site->resolver.open == site->builtin_resolver.open &&
 		!site_is_writable(site, &x->doc);
 }

@@ -60,9 +60,8 @@ struct config {
 	struct {
 		struct config_list hosts, origins, listed;
 		bool cors, html;
-		const char
-			*handover;  /* "none", "nginx", "lighttpd", "apache" */
-		const char *prefix; /* taken off the request path; "" */
+		const char *handover; /* "auto", "none", or a front's name */
+		const char *prefix;   /* taken off the request path; "" */
 	} http;
 	struct {
 		const char *enabled; /* "auto", "true", "false" */

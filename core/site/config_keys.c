@@ -238,8 +238,8 @@ static const struct config_key keys[] = {
 	{ "http.listed", KEY_LIST, AT(http.listed), .preset = "[\"/**\"]",
 		.fits = is_page_pattern,
 		.wanted = "a pattern that begins with \"/\"" },
-	{ "http.handover", KEY_WORD, AT(http.handover), .preset = "none",
-		.words = "none nginx lighttpd apache" },
+	{ "http.handover", KEY_WORD, AT(http.handover), .preset = "auto",
+		.words = "auto none nginx lighttpd apache" },
 	{ "http.prefix", KEY_TEXT, AT(http.prefix), .preset = "",
 		.fits = is_prefix, .wanted = "a path that begins with \"/\"" },
 

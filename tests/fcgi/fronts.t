@@ -256,6 +256,10 @@ SKIP: {
 		'body_too_large', 'nginx: in our shape');
 	is($front->request('GET', '//x', %host)->{status}, 403,
 		'nginx: two slashes');
+	# Its root is not the pool's: it would send other files.
+	like($front->request('GET', '/big.txt', %host)->{headers}{etag},
+		qr/^"[0-9a-f]+(?:-[0-9a-f]+){3}"$/,
+		'nginx: files of another root are not asked for');
 	kill 'TERM', $pid;
 	waitpid $pid, 0;
 

@@ -9,6 +9,7 @@ use Cwd qw(abs_path);
 use File::Basename qw(dirname);
 use FindBin;
 use lib "$FindBin::Bin/../lib";
+use IO::Socket::INET;
 use JSON::PP qw(decode_json);
 use POSIX ();
 use Statespace::Pool;
@@ -76,7 +77,7 @@ daemon off;
 $user
 pid $dir/nginx.pid;
 error_log $dir/log error;
-events { worker_connections 64; }
+events { worker_connections 256; }
 http {
 	access_log off;
 	client_body_temp_path $dir/t1; fastcgi_temp_path $dir/t2;
@@ -320,8 +321,10 @@ sub combination
 		my @words = (@safe, map { @{ $key{$_} } } @$checks);
 		my $get = ask($scheme, '/', @words);
 		is($get->{status}, 200, "$name: with every key, a page");
-		is(ask($scheme, '/data.txt', @words)->{body}, "secret data\n",
-			"$name: and a file");
+		my $file = ask($scheme, '/data.txt', @words);
+		is($file->{body}, "secret data\n", "$name: and a file");
+		like($file->{head}, qr/^etag: "[0-9a-f]+-[0-9a-f]+"\r?$/mi,
+			"$name: of nginx") if grep { $_ eq 'handover' } @more;
 		runs_nothing("$name, after one who had the keys", $scheme,
 			@safe);
 	}
@@ -371,6 +374,39 @@ like($slower, qr/^Retry-After: 1/mi, 'limits: with Retry-After');
 like($slower, qr/"code": "overloaded"/, 'limits: in our shape');
 sleep 1.2;
 is(ask('http', '/')->{status}, 200, 'limits: a second later it is served');
+stop_nginx();
+
+# Clients of a large file that do not read, from several addresses.
+open my $file, '>', $pool->site->dir . '/large.bin' or die "large.bin: $!";
+truncate $file, 256 << 20 or die "truncate: $!";
+close $file;
+sub slow_reader
+{
+	my ($address) = @_;
+	my $socket = IO::Socket::INET->new(LocalAddr => $address,
+		PeerAddr => '127.0.0.1', PeerPort => $port) or die "connect: $@";
+
+	print $socket "GET /large.bin HTTP/1.1\r\n"
+	    . "Host: tools.example.org\r\n\r\n";
+	$socket->flush;
+	sysread $socket, my $begin, 12;
+	return ($socket, substr $begin // '', 9);
+}
+start_nginx(['limits', 'handover']);
+my (@slow, %seen);
+for my $client (1 .. 8) {
+	for (1 .. 8) {
+		my ($socket, $status) = slow_reader("127.0.1.$client");
+		$seen{$status}++;
+		push @slow, $socket;
+	}
+}
+is(join(' ', %seen), '200 64', 'limits: eight requests at a time of one address');
+is((slow_reader('127.0.1.1'))[1], 429, 'limits: not nine');
+is(ask('http', '/')->{status}, 200,
+	'limits: slow readers elsewhere keep nobody from a page');
+isnt(ask('http', '/', @post)->{status}, 429, 'limits: nor from a tool');
+close $_ for @slow;
 stop_nginx();
 
 $pool->stop_ok;

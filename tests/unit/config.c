@@ -166,6 +166,7 @@ static const struct {
 	{ "http.html", "false", "off" },
 	{ "http.listed", "[\"/docs/**\"]", "[\"docs\"]" },
 	{ "http.handover", "nginx", "caddy" },
+	{ "http.handover", "none", "off" },
 	{ "http.prefix", "/docs", "docs" },
 	{ "mcp.enabled", "true", "yes" },
 	{ "pool.mode", "ondemand", "prefork" },

@@ -80,6 +80,62 @@ sub drink
 	return $length;
 }
 
+# What a front holds in files that have lost their names, as temporary ones do.
+sub temporary_bytes
+{
+	my ($top) = @_;
+	my $all = Statespace::Server::processes();
+	my $sum = 0;
+
+	for my $pid (grep { $all->{$_}{line} =~ /nginx/
+			&& ($all->{$_}{ppid} == $top
+			|| ($all->{ $all->{$_}{ppid} } || { ppid => 0 })
+			->{ppid} == $top) } keys %$all) {
+		for (glob "/proc/$pid/fd/*") {
+			next unless (readlink // '') =~ m{/fastcgi/.*\(deleted\)};
+			$sum += -s;
+		}
+	}
+	return $sum;
+}
+
+sub is_idle
+{
+	my ($server) = @_;
+
+	return $server->request('GET', '/__meta/status')->{body} =~ /"busy": 0,/;
+}
+
+# More clients than there are workers ask for a large file and read a little of
+# it each time; a worker that had to send it would have to go on.
+sub slow_readers
+{
+	my ($server) = @_;
+	my @held;
+
+	for (1 .. 6) {
+		my $socket = $server->connect;
+		print $socket "GET /large.bin HTTP/1.1\r\nHost: 127.0.0.1:"
+		    . $server->port . "\r\n\r\n";
+		$socket->flush;
+		push @held, $socket;
+	}
+	my $idle;
+	for (1 .. 100) {
+		last if $idle = is_idle($server);
+		sysread $held[0], my $part, 1 << 20 for 1 .. 4;
+		sleep 0.05;
+	}
+	ok $idle, 'slow readers of a large file leave the worker idle';
+	is sysread($_, my $begin, 1), 1, 'and each is answered' for @held;
+	is $server->request('GET', '/README.md')->{status}, 200,
+	    'slow readers of a large file hold no worker';
+	cmp_ok temporary_bytes($server->pid), '<', 64 << 20,
+	    'and it is not copied into temporary files';
+	close $_ for @held;
+	return;
+}
+
 # unsaid: behind the end, this front does not say the length.
 sub same_files
 {
@@ -177,8 +233,12 @@ my %site = (
 	files => { 'README.md' => "# plain\n",
 		'data.csv' => join(',', 0 .. 99), 'page.html' => '<p>',
 		'unknown.xyz' => 'x', 'empty' => '', $ODD => "odd\n",
-		'w/made.txt' => "made\n", 'large.bin' => '' },
-	symlinks => { 'linked.csv' => 'data.csv', 'out.csv' => '$OUT/secret.md' });
+		'w/made.txt' => "made\n", 'large.bin' => '',
+		'sub/data.csv' => 'below', 'sub/.hidden.csv' => 'hidden',
+		'.hidden.csv' => 'hidden', '.git/config' => 'hidden',
+		'made.md' => "# Made\n\n```component\necho made here\n```\n" },
+	symlinks => { 'linked.csv' => 'data.csv', 'out.csv' => '$OUT/secret.md',
+		'linked' => 'sub', 'dots.csv' => 'sub/.hidden.csv' });
 
 # A file with a hole: it takes no room on the disk.
 sub make_large
@@ -197,7 +257,8 @@ my $APACHE = '/usr/lib/apache2/modules';
 my $SOCKET = "socket_mode = \"0666\"\n";
 my $ours = qr/^"[0-9a-f]+-[0-9a-f]+-[0-9a-f]+-[0-9a-f]+"$/;
 my $CONFIG = "[grant]\nwrite = [\"w\"]\n[pool]\nmode = \"static\"\nworkers = 1\n";
-my $server = Statespace::Server->start(%site, config => $CONFIG);
+my $server = Statespace::Server->start(%site,
+	config => "$CONFIG\[http]\nhandover = \"none\"\n");
 make_large($server->site);
 same_files($server, 'by us');
 like $server->request('GET', '/data.csv')->{headers}{etag},
@@ -208,21 +269,34 @@ cmp_ok growth($before, memory($server->pid)), '<', 4096,
     'by us: and no worker grew by 4 MiB';
 $server->stop_ok;
 
-$server = Statespace::Server->start(%site,
-	config => "$CONFIG\[http]\nhandover = \"nginx\"\n");
+# What the front sends unless the operator says otherwise.
+$server = Statespace::Server->start(%site, config => $CONFIG);
 make_large($server->site);
 same_files($server, 'handed over');
 my $theirs = qr/^"[0-9a-f]+-121"$/;
 like $server->request('GET', '/data.csv')->{headers}{etag}, $theirs,
     'handed over: the tag is of nginx';
 for (['/linked.csv', 'what a link led to'], ['/w/made.txt', 'what a tool may write'],
-	['/README.md', 'a page']) {
+	['/linked/data.csv', 'what lies behind a linked directory'],
+	['/README.md', 'a page'], ['/made.md', 'a page with components']) {
+	is $server->request('GET', $_->[0])->{status}, 200, "$_->[1] is there";
 	unlike $server->request('GET', $_->[0])->{headers}{etag},
 	    qr/^"[0-9a-f]+-[0-9a-f]+"$/, "$_->[1] is not handed over";
 }
 ok !defined $server->request('GET', '/data.csv')->{headers}{'x-accel-redirect'},
     'handed over: the client does not learn how';
+like $server->request('GET', '/made.md')->{body}, qr/^made here$/m,
+    'handed over: not the text of a page that is made when it is read';
+for (qw(/.hidden.csv /sub/.hidden.csv /.git/config /dots.csv
+	/__front/file/.hidden.csv /__front/file/data.csv /__front/
+	/%5f_front/file/data.csv /__front%2ffile/data.csv
+	/sub/../__front/file/data.csv //__front/file/data.csv)) {
+	my $answer = $server->request('GET', $_);
+	like $answer->{status}, qr/^40[034]$/, "handed over: $_ is not";
+	unlike $answer->{body}, qr/hidden|0,1,2/, "handed over: nothing of $_";
+}
 is drink($server, '/large.bin'), $LARGE, 'handed over: 2 GiB arrive';
+slow_readers($server);
 
 # A link put there after nginx has its configuration leads nowhere.
 symlink $server->site->out . '/secret.md', $server->site->dir . '/late.csv';
@@ -275,7 +349,7 @@ for my $other ('lighttpd', 'apache') {
 }
 
 # ------------------------------------------------- lighttpd and Apache ------
-# The shipped configuration with its lines for the hand-over uncommented.
+# The shipped configuration; Apache's with its lines for the hand-over.
 sub lighttpd_conf
 {
 	my ($port, $pool) = @_;
@@ -284,12 +358,11 @@ sub lighttpd_conf
 
 	$conf =~ s{/run/statespace/pool\.sock}{$pool->socket}ge;
 	$conf =~ s{^server\.port = 80}{server.port = $port}m;
-	$conf =~ s{#("x-sendfile)}{$1}g;
 	# As the account of the test: it can read the site.
 	$conf =~ s{^server\.(?:username|groupname) = .*\n}{}mg;
 	$conf =~ s{/var/log/lighttpd}{$pool->site->scratch}ge;
 	$conf =~ s{/srv/statespace}{$root}g;
-	return $conf . qq{server.follow-symlink = "disable"\n};
+	return $conf;
 }
 
 sub apache_conf
@@ -300,7 +373,7 @@ sub apache_conf
 
 	$conf =~ s{/run/statespace/pool\.sock}{$pool->socket}ge;
 	$conf =~ s{VirtualHost \*:80}{VirtualHost *:$port};
-	$conf =~ s{^\t#\t(XSendFile)}{\t$1}mg;
+	$conf =~ s{^\t#\t(XSendFile|SetEnv STATESPACE_HANDOVER)}{\t$1}mg;
 	$conf =~ s{/srv/statespace}{$root}g;
 	mkdir "$scratch/apache";
 	return join '', "ServerRoot $scratch/apache\nServerName localhost\n",
@@ -380,7 +453,7 @@ for my $name (sort keys %fronts) {
 		skip "$missing is not installed", 1 if $missing;
 		my $pool = Statespace::Pool->start(
 			site => Statespace::TestSite->new(%site),
-			config => "$CONFIG$SOCKET\[http]\nhandover = \"$name\"\n");
+			config => "$CONFIG$SOCKET");
 		my ($pid, $front) = start_front($name, $pool);
 		make_large($pool->site);
 		same_files($front, $name, %{ $fronts{$name} });

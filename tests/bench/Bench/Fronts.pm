@@ -101,9 +101,8 @@ sub lighttpd_handover
 
 	$text =~ s{/run/statespace/pool\.sock}{$socket}g;
 	$text =~ s{^server\.port = \d+}{server.port = $port}m;
-	$text =~ s{#("x-sendfile)}{$1}g;
 	$text =~ s{^(?:server\.(?:username|groupname|errorlog)|accesslog\.\w+) = .*\n}{}mg;
-	$text =~ s{/srv/statespace}{$site};
+	$text =~ s{/srv/statespace}{$site}g;
 	$text =~ s{/var/empty}{$site};
 	return $text;
 }
