@@ -155,17 +155,46 @@ add_lines(const struct tool_range *r, uint64_t *line, const char *data,
 	return r->last == 0 || *line <= r->last;
 }
 
+/* No line ends in a hole: lseek(2), SEEK_DATA.  0 or errno. */
+static int
+skip_hole(int fd)
+{
+	off_t at = lseek(fd, 0, SEEK_CUR), end;
+
+	if (at < 0)
+		return errno;
+	if (lseek(fd, at, SEEK_DATA) >= 0)
+		return 0;
+	/* ENXIO: there is no more data.  Else holes are not known here. */
+	end = errno == ENXIO ? lseek(fd, 0, SEEK_END)
+			     : lseek(fd, at, SEEK_SET);
+	return end < 0 ? errno : 0;
+}
+
+/*
+ * From the first line on the ceiling of `out` bounds what is read.  EOVERFLOW:
+ * the first line lies too far into the file.
+ */
 static int
 read_lines(int fd, const struct tool_range *r, struct buf *out)
 {
 	static char chunk[CHUNK];
-	uint64_t line = 1;
+	uint64_t line = 1, left = r->skip_bytes;
+	int number;
 	ssize_t n;
 
+	if (left == 0)
+		left = TOOL_LINE_BYTES;
 	do {
+		if (line < r->first && (number = skip_hole(fd)) != 0)
+			return number;
 		n = read(fd, chunk, sizeof(chunk));
 		if (n < 0 && errno != EINTR)
 			return errno;
+		if (n > 0 && line < r->first && left == 0)
+			return EOVERFLOW;
+		if (n > 0)
+			left -= (uint64_t)n < left ? (uint64_t)n : left;
 	} while (
 		n < 0 || (n > 0 && add_lines(r, &line, chunk, (size_t)n, out)));
 	return 0;
@@ -211,6 +240,13 @@ tool_read(int dir, const char *path, const struct tool_range *range,
 	number = range->bytes ? read_bytes(fd, range, out)
 			      : read_lines(fd, range, out);
 	fd_close(&fd);
+	if (number == EOVERFLOW) {
+		error_set(err, SS_BAD_REQUEST,
+			"%s: line %llu lies too far into the file", path,
+			(unsigned long long)range->first);
+		error_hint(err, "take bytes of it, with -b");
+		return SS_BAD_REQUEST;
+	}
 	if (number != 0)
 		return tool_failed(number, path, "read", err);
 	return out->failed ? error_memory(err) : SS_OK;

@@ -20,6 +20,9 @@
 #define TOOL_FILE_BYTES ((size_t)16 << 20) /* that edit and grep read */
 #define TOOL_DEPTH 64                      /* directories below each other */
 #define TOOL_VISITS 200000                 /* entries looked at in one walk */
+/* Bytes that one call reads to find lines, and in one search. */
+#define TOOL_LINE_BYTES (UINT64_C(256) << 20)
+#define TOOL_SEARCH_BYTES (UINT64_C(1) << 30)
 
 struct stat;
 
@@ -55,6 +58,11 @@ enum ss_err tool_ls(struct arena *arena, int dir, const char *path, size_t most,
 struct tool_range {
 	bool bytes;
 	uint64_t first, last; /* from 1; last 0: to the end */
+	/*
+	 * How much may be read, holes apart, before the first line;
+	 * 0: TOOL_LINE_BYTES.  Behind it is SS_BAD_REQUEST.
+	 */
+	uint64_t skip_bytes;
 };
 
 /* Appends the file, or the range of it; out->full when it does not fit. */
@@ -92,6 +100,8 @@ struct tool_search {
 	bool fixed, ignore_case;
 	const char *include;    /* a wildcard for the file's name; NULL: all */
 	uint64_t before, after; /* lines around each hit */
+	/* How much may be read in all; 0: TOOL_SEARCH_BYTES. */
+	uint64_t search_bytes;
 };
 
 struct tool_line {

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fdio.h"
 #include "page/pattern.h"
@@ -27,6 +28,7 @@ struct search {
 	const char *include[WILD_LISTS];
 	size_t include_count;
 	size_t visits;
+	uint64_t left; /* bytes that may still be read */
 	bool only_one;
 	bool over; /* the caller has enough */
 	struct ss_error *err;
@@ -167,6 +169,45 @@ is_included(const struct search *s, const char *path)
 	return s->what->include == NULL;
 }
 
+/* A long file with a NUL in its first stretch is not read to its end. */
+static bool
+is_long_binary(int fd, const struct stat *st)
+{
+	char look[LOOK_BYTES];
+	ssize_t n;
+
+	if (st->st_size <= LOOK_BYTES)
+		return false;
+	n = pread(fd, look, sizeof(look), 0);
+	return n > 0 && memchr(look, '\0', (size_t)n) != NULL;
+}
+
+/* Fills the buffer; what is too large is known by its size.  0 or errno. */
+static int
+read_file(struct search *s, int fd, const struct stat *st)
+{
+	buf_clear(&s->file);
+	if ((uint64_t)st->st_size > TOOL_FILE_BYTES) {
+		s->file.full = true;
+		return 0;
+	}
+	return is_long_binary(fd, st) ? 0 : fd_read_all(fd, &s->file);
+}
+
+/* Takes what was read off the budget. */
+static enum ss_err
+spend(struct search *s)
+{
+	if (s->file.len <= s->left) {
+		s->left -= s->file.len;
+		return SS_OK;
+	}
+	error_set(s->err, SS_BAD_REQUEST,
+		"there is more text than one search takes");
+	error_hint(s->err, "name a directory or files of it, or use -g");
+	return SS_BAD_REQUEST;
+}
+
 /* What may not be read is left out of a search of many. */
 static enum ss_err
 search_file(struct search *s, const char *path)
@@ -182,8 +223,7 @@ search_file(struct search *s, const char *path)
 	code = tool_open(s->dir, path, &fd, &st, only_one ? s->err : NULL);
 	if (code != SS_OK)
 		return only_one ? code : SS_OK;
-	buf_clear(&s->file);
-	number = fd_read_all(fd, &s->file);
+	number = read_file(s, fd, &st);
 	fd_close(&fd);
 	/* A compiled pattern reads whole vectors, a little behind the end. */
 	behind = buf_reserve(&s->file, BEHIND_BYTES);
@@ -194,6 +234,9 @@ search_file(struct search *s, const char *path)
 	if (number != 0)
 		return only_one ? tool_failed(number, path, "read", s->err)
 				: SS_OK;
+	code = spend(s);
+	if (code != SS_OK)
+		return code;
 	if (!s->file.full)
 		return scan_file(s, path);
 	return only_one ? error_set(s->err, SS_NOT_FOUND,
@@ -274,6 +317,8 @@ tool_grep(int dir, const char *path, const struct tool_search *what,
 		.dir = dir,
 		.file = BUF_INIT(TOOL_FILE_BYTES),
 		.visits = TOOL_VISITS,
+		.left = what->search_bytes != 0 ? what->search_bytes
+						: TOOL_SEARCH_BYTES,
 		.err = err };
 	enum ss_err code;
 	int fd;

@@ -455,6 +455,110 @@ check_link_to_dot(const char *path)
 	buf_release(&out);
 }
 
+/* Of all read(2) of this process so far: proc_pid_io(5). */
+static long long
+bytes_read(void)
+{
+	FILE *file = fopen("/proc/self/io", "re");
+	long long n = -1;
+
+	if (file != NULL && fscanf(file, "rchar: %lld", &n) != 1)
+		n = -1;
+	if (file != NULL)
+		fclose(file);
+	return n;
+}
+
+#define SPARSE ((off_t)5 << 30)
+
+/* Three lines, a hole of 5 GiB that is the fourth, and two more. */
+static int
+put_sparse(void)
+{
+	int fd;
+
+	put("sparse", "one\ntwo\nthree\n");
+	fd = openat(dir, "sparse", O_RDWR | O_CLOEXEC);
+	if (pwrite(fd, "\nfive\nsix\n", 10, SPARSE) != 10)
+		printf("# cannot make a sparse file\n");
+	return fd;
+}
+
+static void
+check_holes(void)
+{
+	const struct tool_range late = { .first = 5, .last = 6 };
+	const struct tool_range none = { .first = 9, .last = 9 };
+	const struct tool_range early = { .first = 1, .last = 2 };
+	const struct tool_search what = { .pattern = "." };
+	struct buf out = BUF_INIT(4096);
+	bool shown = false;
+	int fd = put_sparse();
+	long long before = bytes_read();
+
+	if (before < 0 || lseek(fd, 65536, SEEK_DATA) < 65536 * 2) {
+		skip(7, "no holes, or no /proc/self/io here");
+		goto out;
+	}
+	ok(tool_read(dir, "sparse", &late, &out, &err) == SS_OK &&
+			text_is(buf_view(&out), "five\nsix\n"),
+		"lines behind a hole of 5 GiB");
+	buf_clear(&out);
+	ok(tool_read(dir, "sparse", &none, &out, &err) == SS_OK && out.len == 0,
+		"no lines behind the end");
+	ok(tool_read(dir, "sparse", &early, &out, &err) == SS_OK &&
+			text_is(buf_view(&out), "one\ntwo\n"),
+		"lines before it");
+	ok(bytes_read() - before < (1 << 20), "... are read without the hole");
+	before = bytes_read();
+	is_int(tool_grep(dir, "sparse", &what, take_none, &shown, &err),
+		SS_NOT_FOUND, "grep: too large");
+	is_int(tool_grep(dir, "", &what, take_none, &shown, &err), SS_OK,
+		"... and left out of a search of many");
+	ok(bytes_read() - before < (1 << 20), "... without being read");
+out:
+	close(fd);
+	unlinkat(dir, "sparse", 0);
+	buf_release(&out);
+}
+
+/* Budgets of bytes, at the limit and one beyond it. */
+static void
+check_budgets(void)
+{
+	struct tool_range range = { .first = 3, .last = 3 };
+	struct tool_search what = { .pattern = "^line" };
+	struct buf text = BUF_INIT(1 << 20), out = BUF_INIT(4096);
+	bool shown = false;
+
+	/* The third line begins where two blocks have been read. */
+	while (text.len < 65536 * 2 - 2)
+		buf_char(&text, 'x');
+	buf_text(&text, "\n\nline 3\n");
+	buf_char(&text, '\0');
+	put("long", text.data);
+	range.skip_bytes = 65536;
+	is_int(tool_read(dir, "long", &range, &out, &err), SS_BAD_REQUEST,
+		"a line too far into the file is refused");
+	ok(strstr(err.message, "too far") != NULL && err.hint[0] != '\0',
+		"... in a sentence, with a hint");
+	range.skip_bytes = 65536 * 2;
+	ok(tool_read(dir, "long", &range, &out, &err) == SS_OK &&
+			text_is(buf_view(&out), "line 3\n"),
+		"at the limit it is read");
+	what.search_bytes = text.len - 2;
+	is_int(tool_grep(dir, "long", &what, take_none, &shown, &err),
+		SS_BAD_REQUEST, "more text than a search takes is refused");
+	ok(!shown, "... and none of it shown");
+	what.search_bytes = text.len - 1;
+	is_int(tool_grep(dir, "long", &what, take_none, &shown, &err), SS_OK,
+		"... and as much as it takes is searched");
+	ok(shown, "... to its end");
+	unlinkat(dir, "long", 0);
+	buf_release(&text);
+	buf_release(&out);
+}
+
 static bool
 are_names(const struct tool_names *names, const char *wanted)
 {
@@ -553,6 +657,8 @@ main(void)
 	check_stat();
 	check_grep();
 	check_links_to_dots();
+	check_holes();
+	check_budgets();
 	for (const char *const *p = (const char *const[]){ "s/t/e.md", "s/d.md",
 		     "s/new", "a.txt", "z.bin", ".hidden", "out", "in", "loop",
 		     NULL };
