@@ -24,8 +24,8 @@
  *   Processes   One request at a time per process, one thread.  The library
  *               prints nothing and never ends the process.
  *
- * "PROTOCOL" in a Source line is the project's contract; RFD 001 is the
- * document that it grew from.
+ * A Source line names a manual page and its section; RFD 001 is the document
+ * that the project grew from.
  */
 #ifndef STATESPACE_H
 #define STATESPACE_H
@@ -46,8 +46,9 @@ extern "C" {
 const char *ss_version(void);
 
 /*
- * What can go wrong.  Each value has the code and the HTTP status of PROTOCOL
- * section 6; the last group never reaches a client over HTTP.
+ * What can go wrong.  Each value has the code and the HTTP status that
+ * statespace-protocol(7), REFUSALS, lists; the last group never reaches a
+ * client over HTTP.
  */
 enum ss_err {
 	SS_OK = 0,
@@ -112,7 +113,7 @@ struct ss_error {
  *          bytes; SS_PATH_REFUSED for any ".." and for "//" at the start;
  *          SS_NOT_FOUND for a component that begins with another dot.
  * Pure     no I/O, no allocation.
- * Source   PROTOCOL section 1; RFD 001 "Path Traversal Prevention".
+ * Source   statespace-protocol(7), PATHS; RFD 001 "Path Traversal Prevention".
  */
 enum ss_err ss_path_clean(const char *raw, size_t len, char *out, size_t cap,
 	struct ss_error *err);
@@ -125,7 +126,7 @@ enum ss_err ss_path_clean(const char *raw, size_t len, char *out, size_t cap,
  * Errors   SS_NO_FRONTMATTER; SS_BAD_FRONTMATTER with line and column in the
  *          message and a hint; SS_INTERNAL when memory ran out.
  * Pure     allocates, no I/O.
- * Source   PROTOCOL sections 3 and 4; RFD 001 "Frontmatter Format".
+ * Source   statespace-page(7), Tools; RFD 001 "Frontmatter Format".
  */
 struct ss_toolset;
 enum ss_err ss_toolset_parse(const char *text, size_t len,
@@ -149,7 +150,8 @@ void ss_toolset_free(struct ss_toolset *set);
  * family   AF_INET or AF_INET6.
  * address  4 or 16 bytes in network order, as in struct in_addr and in6_addr.
  * Pure     ask it about the address of the very socket, not about a name.
- * Source   PROTOCOL section 7; IANA's special-purpose address registries.
+ * Source   statespace-page(7), Built-in tools; IANA's special-purpose address
+ *          registries.
  */
 bool ss_address_is_public(int family, const void *address);
 
@@ -215,7 +217,7 @@ enum ss_err ss_site_open(struct ss_site *site, struct ss_error *err);
  *
  * Errors   SS_INTERNAL; a child that cannot be confined still serves pages
  *          and answers tools with SS_SANDBOX_UNAVAILABLE.
- * Source   DESIGN section 6.
+ * Source   core/README.md, The sandbox.
  */
 enum ss_err ss_site_fork(struct ss_site *site, int (*worker)(void *ctx),
 	void *ctx, pid_t *pid, struct ss_error *err);
@@ -421,9 +423,10 @@ struct ss_result {
 enum ss_err ss_site_call(struct ss_site *site, const struct ss_call *call,
 	struct ss_result *result, struct ss_error *err);
 /*
- * The result as the answer object of PROTOCOL section 5 or 6 (error: err not
- * NULL and with a code); of a dry run, as the object of section 9.  Lives until
- * ss_result_release.  NULL: no memory.
+ * The result as the answer object of statespace-protocol(7), RUNNING and
+ * statespace-protocol(7), REFUSALS (error: err not NULL and with a code); of a
+ * dry run, as the object of section 9.  Lives until ss_result_release.  NULL:
+ * no memory.
  */
 const char *
 ss_result_json(struct ss_result *result, const struct ss_error *err);
@@ -522,7 +525,7 @@ enum ss_err ss_site_check(struct ss_site *site, const char *page,
 	void (*fn)(void *ctx, const struct ss_report *report), void *ctx,
 	struct ss_error *err);
 
-/* The report as the object of PROTOCOL section 9; lives as long. */
+/* The report as the object of statespace(1); lives as long. */
 const char *ss_report_json(const struct ss_report *report);
 
 /* One layer of confinement, tried for real. */
@@ -585,9 +588,10 @@ struct ss_document {
 };
 
 /*
- * Where documents come from (RFD 001: ContentResolver).  open gets a clean
- * path (ss_path_clean) and follows PROTOCOL section 1: the path as a file, a
- * directory's README.md, the path with ".md".  close accepts what open filled.
+ * Where documents come from (RFD 001: ContentResolver).  open gets a clean path
+ * (ss_path_clean) and follows statespace-protocol(7), PATHS: the path as a
+ * file, a directory's README.md, the path with ".md".  close accepts what open
+ * filled.
  */
 struct ss_resolver {
 	size_t size;
@@ -770,8 +774,9 @@ struct ss_http {
 enum ss_err ss_http_parse(int argc, char *const argv[], struct ss_http *out,
 	struct ss_error *err);
 /*
- * May a socket be connected to this address?  Public ones that are not
- * this machine's own, and what the targets name.  family and address as for ss_address_is_public.
+ * May a socket be connected to this address?  Public ones that are not this
+ * machine's own, and what the targets name.  family and address as for
+ * ss_address_is_public.
  */
 bool ss_http_may_connect(const struct ss_http *http, int family,
 	const void *address, uint16_t port);

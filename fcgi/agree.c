@@ -29,9 +29,8 @@ control_len(const char *text)
 		((p[2] >= 0x8b && p[2] <= 0x8f) ||
 			(p[2] >= 0xa8 && p[2] <= 0xae)))
 		return 3;
-	return p[0] == 0xe2 && p[1] == 0x81 && p[2] >= 0xa0 && p[2] <= 0xaf
-		? 3
-		: 0;
+	return p[0] == 0xe2 && p[1] == 0x81 && p[2] >= 0xa0 && p[2] <= 0xaf ? 3
+									    : 0;
 }
 
 /* In quotes, unless it can be taken for one word and nothing else. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * statespace check: what is wrong with the pages of a site, with line, column
- * and remedy (PROTOCOL section 9).
+ * and remedy (statespace(1)).
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -274,7 +274,9 @@ take(struct connection *g, size_t n)
 	return why;
 }
 
-/* Reads the whole request; NULL, or why there is none ("": not worth a word). */
+/*
+ * Reads the whole request; NULL, or why there is none ("": not worth a word).
+ */
 static const char *
 receive(struct connection *g)
 {

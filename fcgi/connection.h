@@ -40,7 +40,9 @@ typedef enum ss_err (*connection_answer_fn)(void *ctx, struct ss_site *site,
 	struct request *request, struct ss_response *res);
 void
 connection_set_answer(struct connection *g, connection_answer_fn fn, void *ctx);
-/* The connections that the pool serves at once, for FCGI_GET_VALUES; first 1. */
+/*
+ * The connections that the pool serves at once, for FCGI_GET_VALUES; first 1.
+ */
 void connection_set_most(struct connection *g, unsigned most);
 
 /*
@@ -63,7 +65,7 @@ bool connection_serve(struct connection *g, int fd, enum ss_err *outcome);
 const unsigned char *connection_head(const struct connection *g, size_t *len);
 
 /* Like connection_serve, for a request that was read by another process. */
-bool connection_resume(struct connection *g, const struct parked_request *r, int fd,
-	enum ss_err *outcome);
+bool connection_resume(struct connection *g, const struct parked_request *r,
+	int fd, enum ss_err *outcome);
 
 #endif

@@ -4,7 +4,7 @@
  * request, no redirects, nothing from the environment, and a socket only to an
  * address that the guard allows.  It runs confined, with the host's network.
  *
- * Source   PROTOCOL section 7; CURLOPT_OPENSOCKETFUNCTION(3).
+ * Source   statespace-page(7), Built-in tools; CURLOPT_OPENSOCKETFUNCTION(3).
  */
 #include <curl/curl.h>
 #include <netinet/in.h>

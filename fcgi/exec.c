@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * statespace exec: one page, one command, here and now (PROTOCOL section 9).
+ * statespace exec: one page, one command, here and now (statespace(1)).
  * The same road as POST, with the terminal in place of HTTP.
  */
 #include <errno.h>

@@ -58,10 +58,10 @@ struct server {
 	int null;
 	size_t line_max;
 	struct bytes in;
-	size_t held;   /* bytes of it: whole lines that wait for a place */
+	size_t held;    /* bytes of it: whole lines that wait for a place */
 	bool page_held; /* one of them wants no tool */
-	bool skipping; /* the rest of a line that was too long */
-	bool can_ask;  /* the client shows forms to a person */
+	bool skipping;  /* the rest of a line that was too long */
+	bool can_ask;   /* the client shows forms to a person */
 	struct job jobs[JOBS_MAX];
 	size_t running, tools; /* jobs, and those of them that run a tool */
 };
@@ -440,7 +440,9 @@ take_lines(struct server *s)
 {
 	struct bytes *b = &s->in;
 	size_t known = s->held, at = 0, len;
-	/* Lines that wait are not looked at again before one of them may run. */
+	/*
+	 * Lines that wait are not looked at again before one of them may run.
+	 */
 	bool wait_on = !has_place(s, s->page_held), waits;
 
 	if (b->len == 0)

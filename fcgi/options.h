@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The options that the commands share, and the one place where a site is
- * configured: defaults, file, environment, options, in this order (PROTOCOL
- * section 10).
+ * configured: defaults, file, environment, options, in this order
+ * (statespace.toml(5)).
  *
  * A command gives its own getopt table, adds OPTIONS_LONG to it and hands
  * what it does not know to options_take.  Nothing is applied before

@@ -26,8 +26,7 @@ bool parked_open(int ends[2]);
 void parked_close(int ends[2]);
 
 /* False: too large, or no room; fd stays the caller's in either case. */
-bool parked_put(
-	const int ends[2], const struct parked_request *r, int fd);
+bool parked_put(const int ends[2], const struct parked_request *r, int fd);
 /*
  * The oldest one, its bytes in memory that the next call overwrites; returns
  * its connection, -1: none.

@@ -68,7 +68,7 @@ struct pool {
 	int parked[2];
 	unsigned reserve;
 	uint64_t reserve_until_us; /* while it is needed */
-	sigset_t open; /* the mask while waiting */
+	sigset_t open;             /* the mask while waiting */
 	uint64_t backoff_us, not_before_us, retire_at_us, shrink_at_us;
 	bool stopping;
 	bool reload_asked;
@@ -309,7 +309,9 @@ status_server_main(void *ctx)
 	return status_server_run(&c);
 }
 
-/* The status server is born again whenever it is missing, but not in a hurry. */
+/*
+ * The status server is born again whenever it is missing, but not in a hurry.
+ */
 static void
 start_status_server(struct pool *p, uint64_t now)
 {
@@ -507,8 +509,8 @@ needs_reserve(struct pool *p, uint64_t now)
 	struct slot *slot;
 
 	p->figures->tools = slots_count(p->tools);
-	for (size_t at = 0; p->figures->tools > 0 &&
-		(slot = next_alive(p, &at)) != NULL;) {
+	for (size_t at = 0;
+		p->figures->tools > 0 && (slot = next_alive(p, &at)) != NULL;) {
 		uint64_t since = atomic_load(&slot->page->since_us);
 
 		if (atomic_load(&slot->page->state) == WORKER_BUSY &&
@@ -565,7 +567,8 @@ accepted_by_all(const struct pool *p)
 /*
  * Requests that wait for a tool to end, in the figures of who put them there
  * and who took them out: wrong by those that died in between, until the queue
- * is empty.  The status server refuses the oldest when they have waited too long.
+ * is empty.  The status server refuses the oldest when they have waited too
+ * long.
  */
 static unsigned
 parked_now(struct pool *p, uint64_t now)
@@ -585,7 +588,8 @@ parked_now(struct pool *p, uint64_t now)
 
 /*
  * Busy workers cannot refuse what the kernel queues.  Clients that waited too
- * long, or that fill the queue to the brim, are the status server's to turn away.
+ * long, or that fill the queue to the brim, are the status server's to turn
+ * away.
  */
 static void
 relieve(struct pool *p, uint64_t now)
@@ -594,8 +598,7 @@ relieve(struct pool *p, uint64_t now)
 	unsigned parked = parked_now(p, now);
 	int length;
 
-	if ((!p->saturated && parked == 0) ||
-		now < p->sampled_us + SAMPLE_US) {
+	if ((!p->saturated && parked == 0) || now < p->sampled_us + SAMPLE_US) {
 		if (!p->saturated && parked == 0)
 			p->figures->queue = 0;
 		return;

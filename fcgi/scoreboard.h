@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the processes of a pool tell each other, in shared memory.  A worker
- * can write its own page and the bell; the master and the status server take that for
- * hints, never for truths.  The figures are the master's; nobody else writes
- * them.
+ * What the processes of a pool tell each other, in shared memory.  A worker can
+ * write its own page and the bell; the master and the status server take that
+ * for hints, never for truths.  The figures are the master's; nobody else
+ * writes them.
  */
 #ifndef FCGI_SCOREBOARD_H
 #define FCGI_SCOREBOARD_H
@@ -25,7 +25,7 @@ struct worker_page {
 	_Atomic uint64_t since_us; /* of this state */
 	_Atomic uint64_t served;   /* by this worker */
 	_Atomic uint64_t accepted; /* connections, by all of this slot */
-	_Atomic uint64_t refused;  /* by the status server, accepted by others */
+	_Atomic uint64_t refused; /* by the status server, accepted by others */
 	_Atomic uint64_t outcomes[SCOREBOARD_OUTCOMES];
 	_Atomic uint64_t tool;    /* one with max_running, in hand; 0: none */
 	_Atomic uint64_t tool_ns; /* when it was taken up; 0: just now */

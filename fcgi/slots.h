@@ -26,7 +26,7 @@ struct slot_use {
 	struct slots *slots;
 	uint32_t number;
 	bool held;
-	uint32_t at; /* the entry, when held */
+	uint32_t at;  /* the entry, when held */
 	bool resumed; /* the request in hand was parked: it may overtake */
 	bool put_off; /* no entry was free for the request in hand */
 };

@@ -91,9 +91,9 @@ add_pool(struct text *t, const struct status *s)
 		", \"stuck\": %" PRIu64 ", \"reloads\": %" PRIu64
 		", \"watchdog_s\": %.0f}",
 		mode_name(f->mode), f->max, f->start, f->spare_min,
-		f->spare_max, f->reserve, f->tools, s->total, s->idle, s->busy, f->most_busy,
-		f->max_reached, f->births, f->deaths, f->stuck, f->reloads,
-		(double)f->request_us / 1e6);
+		f->spare_max, f->reserve, f->tools, s->total, s->idle, s->busy,
+		f->most_busy, f->max_reached, f->births, f->deaths, f->stuck,
+		f->reloads, (double)f->request_us / 1e6);
 }
 
 size_t

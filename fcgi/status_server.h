@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pool's status server: a confined process of its own that runs no tool, so that
- * it is free when every worker is busy.  It answers the second socket
- * (/healthz, /readyz, /__meta/version, /__meta/status) and, told by the
- * master, takes connections that waited too long from the queue of the first
- * one, only to say 503.
+ * The pool's status server: a confined process of its own that runs no tool, so
+ * that it is free when every worker is busy.  It answers the second socket
+ * (/healthz, /readyz, /__meta/version, /__meta/status) and, told by the master,
+ * takes connections that waited too long from the queue of the first one, only
+ * to say 503.
  */
 #ifndef FCGI_STATUS_SERVER_H
 #define FCGI_STATUS_SERVER_H

@@ -24,7 +24,6 @@ bool sweep_reaped(struct sweep *s, pid_t pid, int status);
  * is for the next pool of this account, whose first sweep is due at its start.
  */
 #define SWEEP_STOP_MS 2000
-void sweep_last(
-	struct sweep *s, struct ss_site *site, const sigset_t *open);
+void sweep_last(struct sweep *s, struct ss_site *site, const sigset_t *open);
 
 #endif

@@ -27,10 +27,10 @@ struct worker {
 	const void *scoreboard; /* of all, to be read */
 	size_t slot_count;
 	struct bell *bell;
-	struct relay *relay;   /* between workers */
+	struct relay *relay; /* between workers */
 	struct slots *slots;
-	uint32_t number;   /* in slots */
-	const int *parked; /* both ends */
+	uint32_t number;       /* in slots */
+	const int *parked;     /* both ends */
 	uint64_t max_requests; /* 0: any number */
 	unsigned most;         /* workers that the pool may have */
 	const sigset_t *open;  /* signals while waiting */

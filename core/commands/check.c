@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lints the pages of a site (ss_site_check, PROTOCOL section 9): errors from
+ * Lints the pages of a site (ss_site_check, statespace(1)): errors from
  * the readers, warnings from lint, and the one thing that needs the machine,
  * whether a program is installed.
  */

@@ -38,9 +38,9 @@ bool dotfiles_hold(const struct dotfiles *d, int dir);
 
 /*
  * Hands each name to fn, until it says false: of d, which dotfiles_hold or
- * dotfiles_keep said true about just now; NULL: of the directory itself, open for
- * reading.  1: all of them; 0: fn said false; -1 and errno:
- * it cannot be listed.
+ * dotfiles_keep said true about just now; NULL: of the directory itself, open
+ * for reading.  1: all of them; 0: fn said false; -1 and errno: it cannot be
+ * listed.
  */
 int dotfiles_each(const struct dotfiles *d, int dir,
 	bool (*fn)(void *ctx, const char *name), void *ctx);

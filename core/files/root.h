@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The site's directory, held open: resolves a clean path beneath it and hands
- * out the descriptor that was checked (PROTOCOL section 1).  openat2 where the
- * kernel has it, else a walk, component by component.
+ * out the descriptor that was checked (statespace-protocol(7), PATHS).  openat2
+ * where the kernel has it, else a walk, component by component.
  */
 #ifndef SS_FILES_ROOT_H
 #define SS_FILES_ROOT_H
@@ -32,9 +32,9 @@ enum root_want {
 };
 
 /*
- * Opens what a clean path (ss_path_clean) names, by PROTOCOL's order: file,
- * directory's README.md, path.md.  Fills every member of doc but data; on
- * failure doc holds no descriptor.
+ * Opens what a clean path (ss_path_clean) names: the file, else the directory's
+ * README.md, else path.md (statespace-protocol(7), PATHS).  Fills every member
+ * of doc but data; on failure doc holds no descriptor.
  * Errors  SS_NOT_FOUND, SS_PATH_REFUSED (leaves the root), SS_INTERNAL.
  */
 enum ss_err root_resolve(const struct root *r, const char *path,

@@ -93,7 +93,7 @@ struct sweep {
 	int top;
 	uint64_t deadline_ms; /* 0: none, but with rests */
 	uint64_t rested_ms;
-	unsigned moved;  /* for names at the top */
+	unsigned moved;   /* for names at the top */
 	uint64_t changed; /* entries removed or moved */
 	bool failed;
 };

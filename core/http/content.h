@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A document as the answer to GET and HEAD: its type, its validators,
- * conditional requests and one range (PROTOCOL section 2; RFC 9110 sections
- * 8.8, 13 and 14).  Files are streamed from the descriptor that was checked.
+ * conditional requests and one range (statespace-protocol(7), READING; RFC 9110
+ * sections 8.8, 13 and 14).  Files are streamed from the descriptor that was
+ * checked.
  */
 #ifndef SS_HTTP_CONTENT_H
 #define SS_HTTP_CONTENT_H

@@ -161,8 +161,8 @@ exchange_error(struct exchange *x)
 			&x->err);
 	} else if (json && x->err.code == SS_CONFIRM_REQUIRED &&
 		x->confirm[0] != '\0') {
-		proto_unconfirmed(&x->body, &x->err, x->confirm,
-			x->result.argv, x->result.argc);
+		proto_unconfirmed(&x->body, &x->err, x->confirm, x->result.argv,
+			x->result.argc);
 	} else if (json) {
 		proto_error(&x->body, &x->err);
 	} else {

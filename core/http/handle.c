@@ -39,7 +39,9 @@ stage_hooks(struct exchange *x, enum stage_result *result)
 	return code;
 }
 
-/* A balancer asks by address, with any Host or none; the answer is no secret. */
+/*
+ * A balancer asks by address, with any Host or none; the answer is no secret.
+ */
 static bool
 is_health(const struct exchange *x)
 {
@@ -114,7 +116,10 @@ json_body(struct exchange *x, const char *json)
 	exchange_body(x, 200, "application/json");
 }
 
-/* Paths that are ours whatever the site holds (PROTOCOL section 2). */
+/*
+ * Paths that are ours whatever the site holds (statespace-protocol(7),
+ * READING).
+ */
 static bool
 is_reserved(const char *path)
 {
@@ -193,7 +198,9 @@ stage_body(struct exchange *x, enum stage_result *result)
 	return SS_OK;
 }
 
-/* Queue, validation and run in milliseconds (PROTOCOL section 5). */
+/*
+ * Queue, validation and run in milliseconds (statespace-protocol(7), RUNNING).
+ */
 static void
 server_timing(struct exchange *x, uint64_t begun_us, uint64_t ended_us)
 {

@@ -3,7 +3,7 @@
  * A page as a person meets it in a browser: its text, a card for each of its
  * tools, the pages around it.  Everything is escaped for its place; nothing
  * in the HTML is script or style, so that the policy can forbid both
- * (PROTOCOL section 2).
+ * (statespace-protocol(7), READING).
  */
 #ifndef SS_HTTP_HTML_H
 #define SS_HTTP_HTML_H

@@ -6,7 +6,7 @@
  * 2026-07-28, and 2025-11-25 and 2025-06-18, which begin with `initialize`);
  * a session is a random id that only the client keeps (mcp_session.h).
  *
- * Source   the specification, revisions named above; issue 7; PROTOCOL 10.
+ * Source   the specification, revisions named above; statespace.toml(5).
  */
 #ifndef SS_HTTP_MCP_H
 #define SS_HTTP_MCP_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Is the request meant for us?  Host and Origin as PROTOCOL section 6 says:
- * the answer to DNS rebinding and to foreign pages that POST.  Pure.
+ * Is the request meant for us?  Host and Origin as statespace-protocol(7),
+ * REFUSALS says: the answer to DNS rebinding and to foreign pages that POST.
+ * Pure.
  */
 #ifndef SS_HTTP_ORIGIN_H
 #define SS_HTTP_ORIGIN_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files that a site has without holding them (PROTOCOL section 2): AGENTS.md
- * teaches the protocol and lists pages and tools, llms.txt lists the pages,
- * the icon.  Made when they are asked for, never written into the site, only
- * where it has no file of that name.
+ * Files that a site has without holding them (statespace-protocol(7), READING):
+ * AGENTS.md teaches the protocol and lists pages and tools, llms.txt lists the
+ * pages, the icon.  Made when they are asked for, never written into the site,
+ * only where it has no file of that name.
  */
 #ifndef SS_HTTP_VIRTUAL_H
 #define SS_HTTP_VIRTUAL_H

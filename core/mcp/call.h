@@ -13,8 +13,8 @@ bool mcp_is_generic(const struct mcp *m, const struct catalog *c);
  * The paths of pages with tools, in up to most bytes, and how many more there
  * are.
  */
-void mcp_pages_with_tools(
-	const struct catalog *c, struct buf *out, size_t most);
+void
+mcp_pages_with_tools(const struct catalog *c, struct buf *out, size_t most);
 /* "image/png", without parameters; "" for text. */
 struct ss_text mcp_output_type(const struct spec *spec);
 

@@ -11,7 +11,9 @@
 
 #include "mcp/parts.h"
 
-/* Takes the id of the request's header into m->session, if it is one of ours. */
+/*
+ * Takes the id of the request's header into m->session, if it is one of ours.
+ */
 void mcp_session_read(struct mcp *m, const char *header);
 /* A new id for the initialize in hand, in the arena; NULL: none is given. */
 const char *mcp_session_new(struct mcp *m);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Variables and agent's words (PROTOCOL section 5).  Three tables meet here:
- * what the operator sets (server), what the page lets through (page) and what
- * the client sends (request).  A value of the server goes where the author
- * wrote its name; a value of the request never becomes a part of a word.
+ * Variables and agent's words (statespace-protocol(7), RUNNING).  Three tables
+ * meet here: what the operator sets (server), what the page lets through (page)
+ * and what the client sends (request).  A value of the server goes where the
+ * author wrote its name; a value of the request never becomes a part of a word.
  */
 #include "page/env.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Variables and agent's words (PROTOCOL section 5): which names may be
- * listed and who may set them, what $NAME in a word becomes, and the
+ * Variables and agent's words (statespace-protocol(7), RUNNING): which names
+ * may be listed and who may set them, what $NAME in a word becomes, and the
  * environment that the process starts with.  Pure.
  */
 #ifndef SS_PAGE_ENV_H
@@ -49,7 +49,9 @@ env_check_spec(const struct spec *spec, const struct ss_pair *server,
 /* SS_PATH_REFUSED when an agent's word is absolute or climbs. */
 enum ss_err env_check_words(const struct spec *spec,
 	const struct ss_text *words, size_t count, struct ss_error *err);
-/* SS_BAD_ENV: a name that is not listed, reserved, server-only or not a name. */
+/*
+ * SS_BAD_ENV: a name that is not listed, reserved, server-only or not a name.
+ */
 enum ss_err
 env_check_request(const struct env_scope *scope, struct ss_error *err);
 /*

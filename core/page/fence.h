@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the component blocks of a page (PROTOCOL section 8): fences as
- * CommonMark 0.31 section 4.5 has them, so that an example that shows a
+ * Finds the component blocks of a page (statespace-page(7), Components): fences
+ * as CommonMark 0.31 section 4.5 has them, so that an example that shows a
  * component inside a longer fence, or one that is commented out, stays text.
  */
 #ifndef SS_PAGE_FENCE_H

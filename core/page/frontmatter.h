@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the frontmatter of a page and reads its keys (PROTOCOL section 3).
+ * Finds the frontmatter of a page and reads its keys (statespace-page(7)).
  * Any error makes the whole page grant nothing.
  */
 #ifndef SS_PAGE_FRONTMATTER_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What is legal in a page and yet looks like a mistake: the warnings of
- * `statespace check` (PROTOCOL sections 4, 5 and 10), and what is wrong with
- * prompts.  Advice, never a
- * boundary: a page without warnings is not thereby safe.  Whether a program
- * is installed is the caller's to ask.
+ * `statespace check` (statespace-page(7), Tools and statespace-protocol(7),
+ * RUNNING and statespace.toml(5)), and what is wrong with prompts.  Advice,
+ * never a boundary: a page without warnings is not thereby safe.  Whether a
+ * program is installed is the caller's to ask.
  */
 #ifndef SS_PAGE_LINT_H
 #define SS_PAGE_LINT_H

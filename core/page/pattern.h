@@ -3,7 +3,7 @@
  * A regular expression of a page: the only file that knows PCRE2.  UTF mode,
  * searched and not anchored, `$` only at the very end, ASCII classes, \C
  * refused; match, depth and heap limits set; JIT where there is one
- * (PROTOCOL section 4).
+ * (statespace-page(7), Tools).
  */
 #ifndef SS_PAGE_PATTERN_H
 #define SS_PAGE_PATTERN_H

@@ -676,8 +676,8 @@ spec_outline(const struct spec *s, struct buf *out)
 			memchr(p->text.data, '\n', p->text.len) != NULL)
 			buf_text(out, "…");
 		else
-			print_part(p, i + 1 == s->part_count && !s->locked,
-				out);
+			print_part(
+				p, i + 1 == s->part_count && !s->locked, out);
 	}
 	buf_text(out, s->locked ? ", ;]" : "]");
 	return buf_ok(out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A tool of a page: its parts, its keys, and whether a command matches it
- * (PROTOCOL section 4).  Reads nodes, knows neither YAML nor TOML.
+ * (statespace-page(7), Tools).  Reads nodes, knows neither YAML nor TOML.
  */
 #ifndef SS_PAGE_SPEC_H
 #define SS_PAGE_SPEC_H

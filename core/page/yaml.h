@@ -4,7 +4,7 @@
  * only file that knows libyaml, whose own header has the name yaml.h.
  * Scalars keep their source text; anchors and aliases work within bounds;
  * merge keys are not applied; duplicate keys and unknown tags are kept, the
- * reader of a key decides (PROTOCOL section 3).
+ * reader of a key decides (statespace-page(7)).
  */
 #ifndef SS_PAGE_YAML_H
 #define SS_PAGE_YAML_H

@@ -133,9 +133,10 @@ short spawn_client_events(const struct spawn *s);
 bool spawn_client_left(const struct spawn *s, short revents);
 
 /*
- * The file that `name` runs: looked up in the PATH that tools get (PROTOCOL
- * section 5) when it has no slash.  Fills path (cap bytes); a relative name
- * with a slash is left to spawn.dir_fd.  False: no such program.
+ * The file that `name` runs: looked up in the PATH that tools get
+ * (statespace-protocol(7), RUNNING) when it has no slash.  Fills path (cap
+ * bytes); a relative name with a slash is left to spawn.dir_fd.  False: no such
+ * program.
  */
 bool spawn_find(const char *name, char *path, size_t cap);
 

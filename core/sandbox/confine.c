@@ -3,7 +3,7 @@
  * How a confined process comes into the world.  The parent clones, the child
  * walks the steps of its level and reports the first one that fails; nothing
  * else of the child has run by then.  Namespaces are user_namespaces(7),
- * pid_namespaces(7); the order of losing power is DESIGN section 6.
+ * pid_namespaces(7); the order of losing power is core/README.md, The sandbox.
  */
 #include "sandbox/sandbox_parts.h"
 

@@ -14,7 +14,9 @@
 
 #include "base/base.h"
 
-/* Where the libraries of this ABI put their loaders; NULL-terminated, absolute. */
+/*
+ * Where the libraries of this ABI put their loaders; NULL-terminated, absolute.
+ */
 extern const char *const loader_paths[];
 
 /*

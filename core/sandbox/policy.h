@@ -2,7 +2,7 @@
 /*
  * What one tool may touch: the page's and the tool's wishes held against the
  * operator's ceiling, resolved to files of this process's view, and made into
- * a Landlock ruleset (DESIGN section 6, PROTOCOL section 10).
+ * a Landlock ruleset (core/README.md, The sandbox, statespace.toml(5)).
  *
  * How the walls are built is sandbox's; how a child starts is spawn's.
  */
@@ -80,7 +80,7 @@ enum ss_err policy_resolve(struct arena *arena, const struct policy_ask *ask,
 
 /*
  * May a tool of any page write this page's file?  Such a page declares no
- * tools (DESIGN section 6).  path is clean, relative to the site.
+ * tools (core/README.md, The sandbox).  path is clean, relative to the site.
  */
 bool policy_is_writable(const struct grant *ceiling, const char *path);
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a tool asks for: its own keys where it has them, else its page's
- * (statespace-page(7), SANDBOX).  Everyone who needs to know reads this:
+ * (statespace.toml(5), Section grant).  Everyone who needs to know reads this:
  * policy and executor, the browser's card, MCP's annotations, explain, check.
  * Whether the operator grants it is policy's to say.
  */

@@ -91,7 +91,9 @@ mark(struct building *b, const char *path, int fd)
 	m = &b->out->marks[b->out->mark_count++];
 	*m = (struct ruleset_mark){ kept, S_ISDIR(st.st_mode), st.st_dev,
 		st.st_ino, st.st_ctim };
-	/* A change that has this time too must not look like none (dotfiles.h). */
+	/*
+	 * A change that has this time too must not look like none (dotfiles.h).
+	 */
 	if (m->directory && !dotfiles_are_settled(&st))
 		m->changed.tv_nsec = -1;
 	return true;
@@ -496,7 +498,9 @@ ruleset_make(struct arena *arena, const struct policy *p, struct ruleset *out,
 	};
 
 	*out = RULESET_INIT;
-	/* What this process gave away runs elsewhere, under rules made there. */
+	/*
+	 * What this process gave away runs elsewhere, under rules made there.
+	 */
 	if (b.self->level < SANDBOX_LANDLOCK || b.self->landlock_abi < 3 ||
 		(p->keeps & ~b.self->keeps) != 0)
 		return SS_OK;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The worker is the sandbox (DESIGN section 6).  A process is born confined,
- * stays so, and starts commands that inherit its walls; per command there is
- * only the tool's own Landlock ruleset to enter.
+ * The worker is the sandbox (core/README.md, The sandbox).  A process is born
+ * confined, stays so, and starts commands that inherit its walls; per command
+ * there is only the tool's own Landlock ruleset to enter.
  *
  * The order of use:
  *

@@ -23,7 +23,7 @@
 #include "base/fdio.h"
 #include "files/scratch.h"
 
-#define CLEAN_MS 500 /* a new worker costs about 2 */
+#define CLEAN_MS 500  /* a new worker costs about 2 */
 #define UNLOCKED_S 10 /* its owner may be about to rename it */
 
 /* A change within one tick of the kernel's clock may leave the times alone. */
@@ -142,8 +142,8 @@ sandbox_clean(void)
 static int
 open_stale(int tmp, const char *name, struct stat *st)
 {
-	int fd = openat(tmp, name,
-		O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(
+		tmp, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	char same[32];
 
 	if (fd < 0)
@@ -157,8 +157,7 @@ open_stale(int tmp, const char *name, struct stat *st)
 		chmod(same, 0700);
 	}
 	fd_close(&fd);
-	fd = openat(tmp, name,
-		O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = openat(tmp, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd >= 0 && (fstat(fd, st) < 0 || st->st_uid != geteuid()))
 		fd_close(&fd);
 	return fd;

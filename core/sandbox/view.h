@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The view: the few files that a confined process sees, mounted read-only on
- * a private root (DESIGN section 6, "Birth").  Knows mounts and paths; not
+ * a private root (core/README.md, The sandbox).  Knows mounts and paths; not
  * users, capabilities, filters.  Works in a process that is alone in a new
  * mount namespace and may mount there; the caller throws that process away
  * when a step fails.

@@ -298,8 +298,8 @@ step_confirm(struct road *r)
 	if (!r->spec->confirm || c->confirmed)
 		return SS_OK;
 	if (c->confirm != NULL)
-		return c->confirm(c->confirm_ctx, r->result->argv,
-			       r->result->argc)
+		return c->confirm(
+			       c->confirm_ctx, r->result->argv, r->result->argc)
 			? SS_OK
 			: refuse_unconfirmed(r,
 				  "nobody agreed to this tool, which asks a "

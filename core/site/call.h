@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One command on its way from words to a result: the part of the road that
- * POST, the local command and MCP share (PROTOCOL section 5).  The page is
- * already open; what comes out is the tool's result or one error.
+ * POST, the local command and MCP share (statespace-protocol(7), RUNNING).  The
+ * page is already open; what comes out is the tool's result or one error.
  */
 #ifndef SS_SITE_CALL_H
 #define SS_SITE_CALL_H
@@ -25,7 +25,9 @@ struct call {
 	void *output_ctx;
 	uint32_t tick_ms; /* output is called so often, with stream 0 */
 	const char *user; /* whom the front verified; NULL */
-	/* What lets a tool with `confirm: true` run; the first that is there: */
+	/*
+	 * What lets a tool with `confirm: true` run; the first that is there:
+	 */
 	bool confirmed; /* a person was asked and agreed */
 	bool (*confirm)(void *ctx, const char *const *argv, size_t argc);
 	void *confirm_ctx;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A page's components: blocks of shell whose output stands in their place
- * when the page is read (PROTOCOL section 8).  They run as one batch, under
- * the page's own sandbox, here or in a process born for it.
+ * A page's components: blocks of shell whose output stands in their place when
+ * the page is read (statespace-page(7), Components).  They run as one batch,
+ * under the page's own sandbox, here or in a process born for it.
  */
 #ifndef SS_SITE_COMPONENT_H
 #define SS_SITE_COMPONENT_H

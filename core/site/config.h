@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The configuration (PROTOCOL section 10): one table of keys, with type,
+ * The configuration (statespace.toml(5)): one table of keys, with type,
  * bounds and default, that the file, the environment and the options all go
  * through.  Says no to what it does not know.
  */
@@ -86,7 +86,7 @@ struct config {
 	} log;
 };
 
-/* The defaults of PROTOCOL section 10.  SS_INTERNAL: no memory. */
+/* The defaults of statespace.toml(5).  SS_INTERNAL: no memory. */
 enum ss_err config_init(struct config *c, struct ss_error *err);
 void config_release(struct config *c);
 

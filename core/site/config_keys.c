@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The keys of the configuration and what each of them takes (PROTOCOL section
- * 10).  A new key is a field in config.h, a line here, and its place in
- * conf/statespace.toml and statespace.toml.5, which tests ask for.
+ * The keys of the configuration and what each of them takes
+ * (statespace.toml(5)).  A new key is a field in config.h, a line here, and its
+ * place in conf/statespace.toml and statespace.toml.5, which tests ask for.
  */
 #include "site/config_keys.h"
 

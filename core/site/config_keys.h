@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table behind config.c: every key of PROTOCOL section 10 once, with its
+ * The table behind config.c: every key of statespace.toml(5) once, with its
  * type, bounds and default.  File, environment, options, messages, the
  * shipped statespace.toml and its manual page are held to it.
  */
@@ -33,7 +33,7 @@ struct config_key {
 	const char *wanted;             /* what fits wants, for messages */
 };
 
-/* The i-th key in the order of PROTOCOL; NULL behind the last. */
+/* The i-th key in the order of statespace.toml(5); NULL behind the last. */
 const struct config_key *config_key_at(size_t i);
 const struct config_key *config_key_find(struct ss_text name);
 /* By the end of a variable's name, "LIMITS_TIMEOUT". */

@@ -24,8 +24,8 @@ describe(struct ss_site *site, const struct confirm *c,
 
 	while (c->argv[words] != NULL)
 		words++;
-	parts = arena_array(&site->arena, words + 2 * q->env_count + 5,
-		sizeof(*parts));
+	parts = arena_array(
+		&site->arena, words + 2 * q->env_count + 5, sizeof(*parts));
 	fixed = arena_printf(&site->arena,
 		"%" PRIu64 " %" PRIu64 " %" PRId64 " %" PRIu64
 		" %zu %zu %zu %d",
@@ -75,8 +75,8 @@ confirm_offer(struct ss_site *site, const struct confirm *c,
 	if (getrandom(number, sizeof(number), 0) != (ssize_t)sizeof(number))
 		return false;
 	digest_hex(number, sizeof(number), hex);
-	n = snprintf(out, CONFIRM_TOKEN_MAX + 1, "%" PRId64 ".%s", expires,
-		hex);
+	n = snprintf(
+		out, CONFIRM_TOKEN_MAX + 1, "%" PRId64 ".%s", expires, hex);
 	if (!sign(site, c, (struct ss_text){ out, (size_t)n }, expires,
 		    signature))
 		return false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The built-in executor: an allowed command becomes one confined child
- * (PROTOCOL section 5, "Running"), of this process when it is a worker, else
- * of one that is born for it.
+ * (statespace-protocol(7), RUNNING, "Running"), of this process when it is a
+ * worker, else of one that is born for it.
  */
 #ifndef SS_SITE_EXECUTOR_H
 #define SS_SITE_EXECUTOR_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the walls refused a run, and the line that would grant it: PROTOCOL
- * section 9, --explain.  watch saw what the kernel refused; here it is held
- * against the host (would the account have been allowed?), the page's wishes
- * and the operator's ceiling.
+ * What the sandbox refused a run, and the line that would grant it
+ * (statespace-exec(1), --explain).  watch saw what the kernel refused; here it
+ * is held against the host (would the account have been allowed?), what the
+ * page asks for and the operator's ceiling.
  */
 #ifndef SS_SITE_EXPLAIN_H
 #define SS_SITE_EXPLAIN_H

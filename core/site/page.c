@@ -15,7 +15,8 @@
 
 /*
  * A file changed twice within one tick of the kernel's clock keeps its times:
- * what was read that soon after a change is not kept (DESIGN section 5).
+ * what was read that soon after a change is not kept (core/README.md, One
+ * request).
  */
 #define FRESH_NS 20000000
 

@@ -2,7 +2,7 @@
 /*
  * A page as it was parsed, and the small cache of them.  An entry is good for
  * as long as the file that was opened is the same: device, inode, size, mtime
- * and ctime (DESIGN section 5).
+ * and ctime (core/README.md, One request).
  */
 #ifndef SS_SITE_PAGE_H
 #define SS_SITE_PAGE_H

@@ -328,8 +328,8 @@ ss_site_set_log(struct ss_site *site,
 void
 ss_site_set_tool_limit(struct ss_site *site, const struct ss_tool_limit *gauge)
 {
-	size_t size = gauge->size < sizeof(*gauge) ? gauge->size
-						   : sizeof(*gauge);
+	size_t size =
+		gauge->size < sizeof(*gauge) ? gauge->size : sizeof(*gauge);
 
 	site->gauge = (struct ss_tool_limit){ 0 };
 	memcpy(&site->gauge, gauge, size);
@@ -481,7 +481,10 @@ worker_main(void *ctx)
 	return status;
 }
 
-/* Only then does a worker need a launcher beside it (DESIGN section 6). */
+/*
+ * Only then does a worker need a launcher beside it (core/README.md, The
+ * sandbox).
+ */
 static bool
 grants_what_workers_gave_away(const struct grant *g)
 {

@@ -32,7 +32,7 @@ struct ss_site {
 	struct ss_resolver builtin_resolver, resolver;
 	struct ss_executor builtin_executor, executor;
 	struct executor exec_state;
-	struct ss_tool_limit gauge;     /* enter NULL: none */
+	struct ss_tool_limit gauge; /* enter NULL: none */
 	bool put_off; /* the tool limit let no tool start: no log line */
 	struct ss_relay relay;          /* post NULL: none */
 	bool (*client_left)(void *ctx); /* reads a client_fd; NULL: nobody */
@@ -64,8 +64,9 @@ enum ss_err site_enter_view(struct ss_site *site, struct ss_error *err);
 bool
 site_is_writable(const struct ss_site *site, const struct ss_document *doc);
 /*
- * May a tool run now?  False: this answer is thrown away (see struct ss_tool_limit);
- * site_put_off fills err for it.  site_end_tool follows when it was true.
+ * May a tool run now?  False: this answer is thrown away (see struct
+ * ss_tool_limit); site_put_off fills err for it.  site_end_tool follows when it
+ * was true.
  */
 bool site_start_tool(struct ss_site *site);
 enum ss_err site_put_off(struct ss_error *err);

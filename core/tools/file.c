@@ -166,8 +166,7 @@ skip_hole(int fd)
 	if (lseek(fd, at, SEEK_DATA) >= 0)
 		return 0;
 	/* ENXIO: there is no more data.  Else holes are not known here. */
-	end = errno == ENXIO ? lseek(fd, 0, SEEK_END)
-			     : lseek(fd, at, SEEK_SET);
+	end = errno == ENXIO ? lseek(fd, 0, SEEK_END) : lseek(fd, at, SEEK_SET);
 	return end < 0 ? errno : 0;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The words of the HTTP tool and the addresses that it may reach (PROTOCOL
- * section 7).  What is refused here is refused early and clearly; the guard is
- * ss_http_may_connect, asked about the address of the very socket.
+ * The words of the HTTP tool and the addresses that it may reach
+ * (statespace-page(7), Built-in tools).  What is refused here is refused early
+ * and clearly; ss_http_may_connect decides about the address of the socket.
  */
 #include <arpa/inet.h>
 #include <ctype.h>

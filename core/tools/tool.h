@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The built-in tools (PROTOCOL section 7): which words name them, what their
- * arguments mean, and the program that does their work in a confined child.
+ * The built-in tools (statespace-page(7), Built-in tools): which words name
+ * them, what their arguments mean, and the program that does their work in a
+ * confined child.
  *
  * `glob`, `read`, `write`, `edit` and `curl` are the words of RFD 001 and of
  * the file worker; no ordinary program has them but curl, whose real one a

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the file tools share among themselves: one directory, read and sorted. */
+/*
+ * What the file tools share among themselves: one directory, read and sorted.
+ */
 #ifndef SS_TOOLS_WALK_H
 #define SS_TOOLS_WALK_H
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Request paths as text (PROTOCOL section 1).  Only refuses and tidies: what
- * a path names is the kernel's decision, in root.c.
+ * Request paths as text (statespace-protocol(7), PATHS).  Only refuses and
+ * tidies: what a path names is the kernel's decision, in root.c.
  */
 #include "wire/path.h"
 
 /*
- * Refuses what neither a path nor a URI may hold once decoded, in PROTOCOL's
- * order: 400 for bytes that are no text, then 403 for where it wants to go.
+ * Refuses what neither a path nor a URI may hold once decoded: 400 for bytes
+ * that are no text first, then 403 for where it leads (statespace-protocol(7),
+ * PATHS).
  */
 static enum ss_err
 check(const char *path, size_t len, struct ss_error *err)

@@ -12,9 +12,9 @@
 #define PATH_BYTES_MAX 4096
 
 /*
- * PROTOCOL section 1: cut at the first '?', scheme and host stripped, decoded
- * once; "..", a leading "//", a broken escape, a control byte or bad UTF-8
- * refuses.  Never compared with the path, never opens a file.
+ * statespace-protocol(7), PATHS: cut at the first '?', scheme and host
+ * stripped, decoded once; "..", a leading "//", a broken escape, a control byte
+ * or bad UTF-8 refuses.  Never compared with the path, never opens a file.
  */
 enum ss_err path_check_uri(const char *uri, struct ss_error *err);
 /* Ends in .md or .markdown? */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests in, answers out (PROTOCOL sections 5 and 6).  json reads the text
- * first, strictly; cJSON, which is lenient, then builds the tree of a text that
- * left no room for leniency.
+ * Requests in, answers out (statespace-protocol(7), RUNNING and
+ * statespace-protocol(7), REFUSALS).  json reads the text first, strictly;
+ * cJSON, which is lenient, then builds the tree of a text that left no room for
+ * leniency.
  */
 #include "wire/proto.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The bodies on the wire: a POST's JSON to a command, a result or an error to
- * JSON (PROTOCOL sections 5 and 6).  The only file that knows cJSON, which is
- * lenient: what it would let pass is refused before it sees the text.
+ * JSON (statespace-protocol(7), RUNNING and statespace-protocol(7), REFUSALS).
+ * The only file that knows cJSON, which is lenient: what it would let pass is
+ * refused before it sees the text.
  */
 #ifndef SS_WIRE_PROTO_H
 #define SS_WIRE_PROTO_H

@@ -33,7 +33,9 @@ find(const char *path)
 	return NULL;
 }
 
-/* The order of PROTOCOL section 1: the file, the directory, ".md". */
+/*
+ * The order of statespace-protocol(7), PATHS: the file, the directory, ".md".
+ */
 static enum ss_err
 shelf_open(void *ctx, const char *path, struct ss_document *doc,
 	struct ss_error *err)

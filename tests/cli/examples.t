@@ -72,7 +72,7 @@ sub rendered {
 
 my %built_in = map { $_ => 1 } qw(glob read write edit fs curl);
 
-# The same words without a server, in the environment that PROTOCOL gives.
+# The same words without a server, in the environment of statespace-protocol(7), RUNNING.
 sub by_itself {
 	my ($page, $request) = @_;
 	my %env = (

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: MIT
 #
-# statespace-exec, sentence by sentence of PROTOCOL section 9: what it relays,
+# statespace-exec, sentence by sentence of statespace(1): what it relays,
 # what it prints and how it ends.
 use strict;
 use warnings;

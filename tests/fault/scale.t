@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: MIT
 # Large numbers of everything: pages, tools, words, patterns, paths, clients,
-# outputs.  What PROTOCOL bounds is asked on both sides of the bound, and what
+# outputs.  What statespace-protocol(7) bounds is asked on both sides of the bound, and what
 # it does not bound must cost what it is worth.  `make bench` has the times.
 use strict;
 use warnings;

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: MIT
-# What the tree looks like from outside: the top level of DESIGN section 1 and
+# What the tree looks like from outside: the top level of core/README.md and
 # nothing else; every source begins with its licence and says what it is for.
 use strict;
 use warnings;

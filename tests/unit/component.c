@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stands in a block's place, by how its run ended (PROTOCOL section 8).
- * The runs are made up here; tests/web/component.t has real ones.
+ * What stands in a block's place, by how its run ended (statespace-page(7),
+ * Components). The runs are made up here; tests/web/component.t has real ones.
  */
 #include <errno.h>
 #include <signal.h>

@@ -45,7 +45,10 @@ refused(const char *source, size_t len)
 	return e == SS_BAD_FRONTMATTER && p == NULL && err.message[0] != '\0';
 }
 
-/* The processor time one search takes on count units and a tail, in milliseconds. */
+/*
+ * The processor time one search takes on count units and a tail, in
+ * milliseconds.
+ */
 static double
 time_of(const char *source, const char *unit, size_t count, const char *tail)
 {

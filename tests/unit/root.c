@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Resolution beneath the root (PROTOCOL section 1), every case on both roads:
- * openat2 and the walk.
+ * Resolution beneath the root (statespace-protocol(7), PATHS), every case on
+ * both roads: openat2 and the walk.
  */
 #include <errno.h>
 #include <fcntl.h>

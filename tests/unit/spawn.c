@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One child from start to end (DESIGN section 6): what it is given, how it is
- * fed, what ends it, and that nothing of it is left.
+ * One child from start to end (core/README.md, The sandbox): what it is given,
+ * how it is fed, what ends it, and that nothing of it is left.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The contract's cases that need no server: kinds `match` and `frontmatter`
- * of tests/data/protocol.jsonl (PROTOCOL, "Vectors").  STATESPACE_VECTORS
+ * of tests/data/protocol.jsonl (tests/data/README.md).  STATESPACE_VECTORS
  * names another file.
  */
 #include "tap.h"

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: MIT
-# Components through a real front server (PROTOCOL 8): what replaces a block,
+# Components through a real front server (statespace-page(7), Components): what replaces a block,
 # every limit from both sides, what is never run, and what a page with them
 # answers about itself.
 use strict;

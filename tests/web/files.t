@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: MIT
-# Files through a real front server (PROTOCOL 2): types, validators, conditions,
+# Files through a real front server (statespace-protocol(7), READING): types, validators, conditions,
 # one range; a file far larger than memory may be; and files that are handed
 # over to the front server, which may only be some.
 use strict;
