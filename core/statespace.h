@@ -414,6 +414,12 @@ struct ss_result {
 	/* With explain: lines of what was refused and would grant it, or "" */
 	struct ss_text refused;
 	void *owner;
+	/*
+	 * How the memory of the command's processes together was bounded: NULL,
+	 * read at intervals; "group", by a control group; "process", not at
+	 * all, only that of each.
+	 */
+	const char *memory;
 };
 
 /*

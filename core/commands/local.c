@@ -209,7 +209,7 @@ ss_result_json(struct ss_result *result, const struct ss_error *err)
 		proto_error(b, err);
 	else
 		proto_result(b, result->out, result->err, result->returncode,
-			result->sandbox, result->limit);
+			result->sandbox, result->memory, result->limit);
 	return buf_ok(b) ? b->data : NULL;
 }
 

@@ -244,7 +244,7 @@ put_policy(struct exchange *x)
 static enum ss_err
 write_page(struct exchange *x, struct html_page *page)
 {
-	struct buf html = BUF_INIT(x->body.max);
+	struct buf html = BUF_INIT(HTML_BYTES_MAX / 2);
 	enum ss_err code = list_folders(x, page);
 
 	if (code != SS_OK)
@@ -253,6 +253,7 @@ write_page(struct exchange *x, struct html_page *page)
 		return error_memory(&x->err);
 	render_markdown(page->text, page->base, NULL, &html);
 	page->html = buf_view(&html);
+	x->body.max = HTML_BYTES_MAX;
 	page->version = assets_version();
 	page->server = x->site->config.env;
 	page->server_count = x->site->config.env_count;

@@ -14,6 +14,9 @@
 #include "wire/proto.h"
 
 #define TITLE_BYTES_MAX 200
+/* Of tools that are shown as cards. */
+#define CARDS_MAX 500
+#define CARDS_BYTES_MAX ((size_t)4 << 20)
 
 struct sheet {
 	const struct html_page *page;
@@ -55,8 +58,8 @@ static void
 put_scratch(struct sheet *s)
 {
 	put_bytes(s, buf_view(&s->scratch));
-	if (!buf_ok(&s->scratch))
-		s->out->failed = true;
+	s->out->failed |= s->scratch.failed;
+	s->out->full |= s->scratch.full;
 	buf_clear(&s->scratch);
 }
 
@@ -377,8 +380,8 @@ put_curl(struct sheet *s, const struct spec *spec)
 	put(s,
 		"</code></pre>\n<button type=\"button\" class=\"copy\" hidden>"
 		"Copy</button>\n</div>\n");
-	if (!buf_ok(&body))
-		s->out->failed = true;
+	s->out->failed |= body.failed;
+	s->out->full |= body.full;
 	buf_release(&body);
 }
 
@@ -663,10 +666,41 @@ put_card(struct sheet *s, size_t tool, const struct spec *spec)
 	put(s, "</div>\n");
 }
 
+/* False: it would take more than what is left of *room bytes. */
+static bool
+fit_card(struct sheet *s, size_t tool, const struct spec *spec, size_t *room)
+{
+	struct buf card = BUF_INIT(*room), *out = s->out;
+	bool fits;
+
+	s->out = &card;
+	put_card(s, tool, spec);
+	s->out = out;
+	fits = !card.full;
+	out->failed |= card.failed;
+	if (fits)
+		buf_add(out, buf_view(&card).data, card.len);
+	*room -= fits ? card.len : 0;
+	buf_release(&card);
+	return fits;
+}
+
+static void
+put_hidden(struct sheet *s, size_t count)
+{
+	if (count > 0)
+		buf_printf(s->out,
+			"<p class=\"note\">%zu more tool%s not shown here: "
+			"<a href=\"#_source\">the source</a> of the page has "
+			"them all.</p>\n",
+			count, count == 1 ? " is" : "s are");
+}
+
 static void
 put_tools(struct sheet *s)
 {
 	const struct frontmatter *front = s->page->front;
+	size_t room = CARDS_BYTES_MAX, shown = 0;
 
 	if (front->spec_count == 0)
 		return;
@@ -675,15 +709,16 @@ put_tools(struct sheet *s)
 		"<h2 id=\"_tools\">Tools</h2>\n"
 		"<p class=\"note\" data-still>The forms need script. The command "
 		"lines below them do not.</p>\n");
-	for (size_t i = 0; i < front->spec_count; i++)
-		put_card(s, i, &front->specs[i]);
+	for (size_t i = 0; i < front->spec_count && i < CARDS_MAX; i++)
+		shown += fit_card(s, i, &front->specs[i], &room);
+	put_hidden(s, front->spec_count - shown);
 	put(s, "</section>\n");
 }
 
 static void
 put_same(struct sheet *s)
 {
-	put(s, "<p>What an agent reads: <code>");
+	put(s, "<p id=\"_source\">What an agent reads: <code>");
 	buf_text(&s->scratch, "curl ");
 	escape_shell(&s->scratch, s->page->url, strlen(s->page->url));
 	put_scratch(s);

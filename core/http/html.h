@@ -12,6 +12,9 @@
 #include "page/frontmatter.h"
 #include "sandbox/powers.h"
 
+/* Room for the longest page: its text, 500 tools, what is around. */
+#define HTML_BYTES_MAX ((size_t)32 << 20)
+
 /* The Content-Security-Policy of every page. */
 #define HTML_POLICY                                                            \
 	"default-src 'none'; script-src 'self'; style-src 'self'; "            \

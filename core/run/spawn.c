@@ -32,6 +32,8 @@
 /* How often to look where the kernel gives no pidfd. */
 #define TICK_US 2000
 
+uint64_t spawn_pass;
+
 static struct {
 	pid_t pid; /* who prepared: a fork is no subreaper */
 	char *stack;
@@ -389,6 +391,9 @@ wait_time(const struct batch *b, struct timespec *t)
 	uint64_t now = clock_us(), until = b->deadline_us, us;
 	bool tick = false;
 
+	if (b->look_us != 0 && (until == 0 || b->look_us < until))
+		until = b->look_us;
+
 	for (size_t i = 0; i < b->live_count; i++) {
 		uint64_t own = b->live[i].deadline_us;
 
@@ -445,15 +450,38 @@ run_turn(struct run *run, const struct pollfd p[static SLOTS])
 	}
 }
 
+/* What all of them take together. */
+static void
+bounds_turn(struct batch *b, const struct pollfd *p)
+{
+	const struct spawn_bounds *bounds = b->bounds;
+	const char *limit;
+
+	if (p->revents & POLLIN)
+		bounds->ready(bounds->ctx);
+	if (b->look_us == 0 || clock_us() < b->look_us)
+		return;
+	limit = bounds->over(bounds->ctx);
+	for (size_t i = 0; i < b->live_count && limit != NULL; i++) {
+		if (!b->live[i].over)
+			b->live[i].r->limit = limit;
+		stop(&b->live[i], SPAWN_SIGNALLED);
+	}
+	b->look_us = clock_us() + (uint64_t)bounds->every_ms * 1000;
+}
+
 static void
 batch_wait(struct batch *b)
 {
-	struct pollfd p[SPAWN_PARALLEL_MAX][SLOTS];
-	nfds_t count = (nfds_t)b->live_count * SLOTS;
+	struct pollfd p[SPAWN_PARALLEL_MAX + 1][SLOTS];
+	nfds_t count = (nfds_t)b->live_count * SLOTS + 1;
+	struct pollfd *own = p[b->live_count];
 	struct timespec t;
 
 	for (size_t i = 0; i < b->live_count; i++)
 		wait_for(&b->live[i], p[i]);
+	*own = (struct pollfd){ b->bounds != NULL ? b->bounds->fd : -1, POLLIN,
+		0 };
 	if (ppoll(p[0], count, wait_time(b, &t), &b->wait_mask) < 0) {
 		if (errno != EINTR)
 			fail(&b->live[0], "ppoll", errno);
@@ -461,6 +489,7 @@ batch_wait(struct batch *b)
 	}
 	for (size_t i = 0; i < b->live_count; i++)
 		run_turn(&b->live[i], p[i]);
+	bounds_turn(b, own);
 	if (b->deadline_us != 0 && clock_us() >= b->deadline_us)
 		batch_close(b, SPAWN_TIMEOUT);
 }
@@ -570,7 +599,7 @@ classify(struct run *run)
 		break;
 	case SPAWN_TIMEOUT: r->limit = "wall"; break;
 	case SPAWN_OUTPUT: r->limit = "output"; break;
-	case SPAWN_SIGNALLED:
+	case SPAWN_SIGNALLED: r->status = SIGKILL; break; /* for b->bounds */
 	case SPAWN_GONE:
 	case SPAWN_FAILED: break;
 	}
@@ -614,10 +643,11 @@ run_start(struct run *run)
 		run->deadline_us = run->start_us + (uint64_t)ms * 1000;
 	if (run->s->tick_ms != 0 && run->s->output != NULL)
 		run->tick_us = run->start_us + (uint64_t)run->s->tick_ms * 1000;
-	run->pid = clone(
-		spawn_child_main, top, flags | CLONE_PIDFD, run, &run->pidfd);
+	run->pid = clone(spawn_child_main, top, flags | CLONE_PIDFD, run,
+		&run->pidfd, NULL, (void *)(uintptr_t)spawn_pass);
 	if (run->pid < 0 && errno == EINVAL)
-		run->pid = clone(spawn_child_main, top, flags, run);
+		run->pid = clone(spawn_child_main, top, flags, run, NULL, NULL,
+			(void *)(uintptr_t)spawn_pass);
 	if (run->pid < 0)
 		return fault(run->batch, "clone", errno);
 	child_ends_close(run);
@@ -736,12 +766,15 @@ batch_run(const struct spawn_batch *asked, struct run *live, uint32_t alarm_ms,
 		.live = live,
 		.start_us = clock_us(),
 		.alarm_ms = has_callback(asked) ? alarm_ms : 0,
+		.bounds = asked->commands[0].bounds,
 		.reap = { .own_namespace =
 				  asked->commands[0].own_pid_namespace },
 	};
 
 	if (asked->total_ms > 0)
 		b.deadline_us = b.start_us + (uint64_t)asked->total_ms * 1000;
+	if (b.bounds != NULL && b.bounds->over != NULL)
+		b.look_us = b.start_us + (uint64_t)b.bounds->every_ms * 1000;
 	results_init(asked);
 	if (fault(&b, "prepare", spawn_prepare()) == 0 &&
 		fault(&b, "children", reap_note(&b.reap)) == 0)

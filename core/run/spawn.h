@@ -32,6 +32,23 @@ struct spawn_enter {
 	void *ctx;
 };
 
+/*
+ * What bounds the processes of all commands of a batch together, beside their
+ * own limits: bounds.h.  Of a batch the first command's counts.
+ */
+struct spawn_bounds {
+	int fd; /* readable: call ready; -1 */
+	void (*ready)(void *ctx);
+	const char *(*over)(void *ctx); /* asked at intervals; NULL: never.
+					 * The limit that was passed: all that
+					 * runs is ended for it; else NULL */
+	uint32_t every_ms;
+	void *ctx;
+};
+
+/* The last argument of each clone(2) here, which the kernel does not read. */
+extern uint64_t spawn_pass;
+
 struct spawn {
 	const char *program; /* absolute, or relative to dir_fd */
 	char *const *argv;
@@ -44,8 +61,9 @@ struct spawn {
 	bool (*client_left)(void *ctx); /* reads client_fd; NULL: nobody */
 	void *client_ctx;
 	struct spawn_limits limits;
-	struct spawn_enter enter; /* may be empty */
-	bool own_pid_namespace;   /* we put ourselves there: kill(-1) */
+	struct spawn_enter enter;          /* may be empty */
+	const struct spawn_bounds *bounds; /* may be NULL */
+	bool own_pid_namespace; /* we put ourselves there: kill(-1) */
 	bool reports; /* the child may write to descriptor 3: for helpers */
 	ss_output_fn output; /* NULL: collect in out and err */
 	uint32_t tick_ms;    /* output is called so often, with stream 0 */
@@ -69,7 +87,7 @@ struct spawn_result {
 	struct buf out, err; /* released by spawn_result_release */
 	struct buf report;   /* the same: the first bytes of descriptor 3 */
 	uint64_t run_us;
-	const char *limit; /* "wall", "output", "cpu", "file", NULL */
+	const char *limit; /* "wall", "output", "cpu", "file", over's, NULL */
 };
 
 #define SPAWN_REPORT_FD 3

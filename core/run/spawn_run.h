@@ -52,6 +52,8 @@ struct batch {
 	size_t live_count;
 	size_t next; /* the first that was not started */
 	struct reap reap;
+	const struct spawn_bounds *bounds; /* or NULL */
+	uint64_t look_us;                  /* when bounds are asked; 0: never */
 	uint64_t start_us, deadline_us;
 	uint32_t alarm_ms;
 	bool piped;       /* a SIGPIPE may be pending */

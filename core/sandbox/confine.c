@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -24,6 +25,7 @@
 #include <unistd.h>
 
 #include "base/fdio.h"
+#include "sandbox/bounds.h"
 #include "sandbox/filter.h"
 #include "sandbox/landlock.h"
 
@@ -31,6 +33,7 @@
 	(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |            \
 		CLONE_NEWUTS)
 
+#define STACK_BYTES (64 << 20)
 #define WORKER_BYTES (16 << 20) /* a worker's and its launcher's own */
 
 static struct sandbox self = {
@@ -44,6 +47,7 @@ sandbox_self(void)
 }
 
 static struct cgroup memory = CGROUP_INIT;
+static bool grouped; /* in a memory group, its own or its worker's */
 
 struct cgroup *
 sandbox_memory(void)
@@ -365,6 +369,64 @@ lose_privileges(struct birth *b)
 	return true;
 }
 
+/*
+ * A stack of that much holds what programs put there; it is no data
+ * (RLIMIT_DATA), and each process has one.
+ */
+static bool
+bound_stack(struct birth *b)
+{
+	struct rlimit most;
+
+	if (getrlimit(RLIMIT_STACK, &most) < 0)
+		return step_fail(b->step, "look at RLIMIT_STACK");
+	if (most.rlim_max <= STACK_BYTES)
+		return true;
+	most.rlim_max = STACK_BYTES;
+	if (most.rlim_cur > STACK_BYTES)
+		most.rlim_cur = STACK_BYTES;
+	return setrlimit(RLIMIT_STACK, &most) == 0 ||
+		step_fail(b->step, "set RLIMIT_STACK");
+}
+
+/* To see what tools hold, or how many there are: see enter_bounds. */
+static bool
+reads_proc(const struct birth *b)
+{
+	return !grouped || !b->plan->drop;
+}
+
+/*
+ * In a group of its own the kernel bounds the memory.  An account that root
+ * chose is not the machine's root, whom RLIMIT_NPROC does not bind.
+ */
+static bool
+enter_bounds(struct birth *b)
+{
+	bool strict = b->level == SANDBOX_STRICT;
+	int proc = b->proc;
+	bool binds;
+
+	b->proc = -1;
+	if (strict)
+		proc = view_take_proc();
+	if (!bound_stack(b)) {
+		fd_close(&proc);
+		return false;
+	}
+	self.memory = grouped ? "group" : proc >= 0 ? NULL : "process";
+	if (b->level == SANDBOX_OFF) {
+		bounds_enter_open(proc, false);
+		return true;
+	}
+	binds = b->plan->drop || bounds_processes_bind();
+	errno = bounds_enter(proc, strict, binds);
+	return errno == 0 ||
+		step_fail(b->step,
+			binds ? "bound shared memory"
+			      : "bound the processes of root");
+}
+
 static bool
 enter_filter(struct birth *b)
 {
@@ -420,6 +482,7 @@ enter_strict(struct birth *b)
 		.libexec = p->libexec,
 		.grant = p->grant,
 		.writes = self.landlock_abi >= 3,
+		.watches = reads_proc(b),
 		.scratch_bytes = p->scratch_bytes,
 		.scratch_files = p->scratch_files,
 		.uid = p->uid,
@@ -442,8 +505,8 @@ enter_strict(struct birth *b)
 	self.site = VIEW_SITE;
 	self.scratch = VIEW_SCRATCH;
 	self.libexec = p->libexec != NULL ? VIEW_LIBEXEC : "";
-	return lose_privileges(b) && check_site(b) && enter_filter(b) &&
-		sandbox_scratch_take(VIEW_SCRATCH, b->step);
+	return lose_privileges(b) && check_site(b) && enter_bounds(b) &&
+		enter_filter(b) && sandbox_scratch_take(VIEW_SCRATCH, b->step);
 }
 
 static bool
@@ -464,7 +527,9 @@ enter_outside(struct birth *b)
 	self.scratch = sandbox_scratch_make(b->step);
 	if (self.scratch == NULL)
 		return false;
-	return lose_privileges(b) &&
+	if (reads_proc(b))
+		b->proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return lose_privileges(b) && enter_bounds(b) &&
 		(b->level != SANDBOX_LANDLOCK || enter_filter(b));
 }
 
@@ -529,10 +594,12 @@ keep_only(struct birth *b, int *report, int only)
 static void
 join_group(const struct birth *b, bool launcher)
 {
+	grouped = false;
 	if (b->plan->memory_group == NULL)
 		return;
 	memory = *b->plan->memory_group;
 	cgroup_join(&memory);
+	grouped = memory.max >= 0;
 	if (launcher)
 		cgroup_close(&memory);
 }

@@ -3,8 +3,8 @@
 
 #include <errno.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <linux/seccomp.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -79,6 +79,88 @@ filter_child_signals(void)
 		ANSWER(SECCOMP_RET_ALLOW),
 		ANSWER(SECCOMP_RET_ERRNO | EPERM),
 	};
+
+	return install((unsigned short)ARRAY_LEN(code), code);
+}
+
+/* ------------------------------------------------------- what must ask */
+
+#ifdef SYS_mmap2
+#define MMAP SYS_mmap2
+#else
+#define MMAP SYS_mmap
+#endif
+#ifdef __x86_64__
+#define CLONE_LAST 3 /* clone(2): ctid before tls */
+#else
+#define CLONE_LAST 4
+#endif
+#define LOAD_HALF(arg, high)                                                   \
+	BPF_STMT(BPF_LD | BPF_W | BPF_ABS,                                     \
+		offsetof(struct seccomp_data, args[arg]) +                     \
+			((__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) != (high)    \
+					? 4                                    \
+					: 0))
+#define SHARED_WITHOUT_FILE(answer)                                            \
+	EQUAL(MMAP, 0, 5), LOAD_HALF(3, 0),                                    \
+		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, MAP_TYPE | MAP_ANONYMOUS), \
+		EQUAL(MAP_SHARED | MAP_ANONYMOUS, 0, 1), ANSWER(answer),       \
+		ANSWER(SECCOMP_RET_ALLOW)
+
+bool
+filter_is_mmap(int nr)
+{
+	return nr == MMAP;
+}
+
+static int
+install_listener(
+	unsigned short count, const struct sock_filter *code, int *listener)
+{
+	struct sock_fprog program = { count,
+		(struct sock_filter *)(uintptr_t)code };
+
+	*listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+		SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
+	return *listener < 0 ? errno : 0;
+}
+
+int
+filter_child_listen(const uint64_t *pass, int *listener)
+{
+	struct sock_filter code[] = {
+		LOAD(nr),
+		SHARED_WITHOUT_FILE(SECCOMP_RET_USER_NOTIF),
+#ifdef SYS_fork
+		EQUAL(SYS_fork, 8, 0),
+		EQUAL(SYS_vfork, 7, 0),
+#endif
+		EQUAL(SYS_clone, 1, 0),
+		ANSWER(SECCOMP_RET_ALLOW),
+		LOAD_HALF(CLONE_LAST, 0),
+		EQUAL(pass != NULL ? (uint32_t)*pass : 0, 0, 3),
+		LOAD_HALF(CLONE_LAST, 1),
+		EQUAL(pass != NULL ? (uint32_t)(*pass >> 32) : 0, 0, 1),
+		ANSWER(SECCOMP_RET_ALLOW),
+		ANSWER(SECCOMP_RET_USER_NOTIF),
+	};
+	struct sock_filter memory[] = { LOAD(nr),
+		SHARED_WITHOUT_FILE(SECCOMP_RET_USER_NOTIF),
+		ANSWER(SECCOMP_RET_ALLOW) };
+
+	if (pass != NULL)
+		return install_listener(
+			(unsigned short)ARRAY_LEN(code), code, listener);
+	return install_listener(
+		(unsigned short)ARRAY_LEN(memory), memory, listener);
+}
+
+int
+filter_child_unshared(void)
+{
+	struct sock_filter code[] = { LOAD(nr),
+		SHARED_WITHOUT_FILE(SECCOMP_RET_ERRNO | ENOMEM),
+		ANSWER(SECCOMP_RET_ALLOW) };
 
 	return install((unsigned short)ARRAY_LEN(code), code);
 }

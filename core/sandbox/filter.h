@@ -8,6 +8,7 @@
 
 #include <linux/filter.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct filter {
 	unsigned short count;
@@ -46,5 +47,16 @@ int filter_child_enter(const struct filter *f);
  * ABI 6.  0 or errno.  Async-signal-safe.
  */
 int filter_child_signals(void);
+
+/*
+ * From now on mmap(2) of shared memory without a file asks whoever reads
+ * *listener (seccomp_unotify(2)); with pass also every clone(2), but for one
+ * whose last argument, which the kernel does not read, is *pass.  0 or errno:
+ * EBUSY where this process has a listener around it already.
+ */
+int filter_child_listen(const uint64_t *pass, int *listener);
+/* The same mmap(2) says ENOMEM, where there can be no listener. */
+int filter_child_unshared(void);
+bool filter_is_mmap(int nr);
 
 #endif

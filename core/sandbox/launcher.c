@@ -555,7 +555,7 @@ static const char *
 same_text(const char *text)
 {
 	static const char *const known[] = { "wall", "output", "cpu", "file",
-		"exec", "chdir", "limits", "sandbox" };
+		"memory", "exec", "chdir", "limits", "sandbox" };
 
 	if (text == NULL || text[0] == '\0')
 		return NULL;

@@ -147,6 +147,25 @@ allow_those_there(struct building *b, const char *const *paths, unsigned rights)
 	return true;
 }
 
+/*
+ * A shared mapping of /dev/zero is memory that no limit counts, when the
+ * device is open for writing (mmap_zero in drivers/char/mem.c).
+ */
+static bool
+allow_devices(struct building *b)
+{
+	const char *one[2] = { NULL, NULL };
+	bool done = true;
+
+	for (size_t i = 0; view_devices[i] != NULL && done; i++) {
+		one[0] = view_devices[i];
+		done = allow_those_there(b, one,
+			strcmp(one[0], "/dev/zero") == 0 ? LAND_READ
+							 : LAND_DEVICE);
+	}
+	return done;
+}
+
 static bool
 allow_list(struct building *b, const struct path_list *list, unsigned rights)
 {
@@ -480,8 +499,7 @@ build(struct building *b)
 		b->self->landlock_abi, b->policy->keeps & KEEP_NETWORK);
 	if (b->out->fd < 0)
 		return step_fail(&b->step, "make a ruleset");
-	if (!allow_programs(b) || !allow_etc(b) ||
-		!allow_those_there(b, view_devices, LAND_DEVICE))
+	if (!allow_programs(b) || !allow_etc(b) || !allow_devices(b))
 		return false;
 	/* What speaks with strangers has nothing to tell them. */
 	return b->policy->http ||

@@ -138,6 +138,7 @@ struct sandbox {
 	int site_fd;         /* without a view: what that name meant; -1 */
 	const char *scratch; /* the tools' TMPDIR */
 	const char *libexec; /* our helper programs */
+	const char *memory;  /* of tools: as ss_result.memory */
 	char why[256];       /* why no higher level; "" */
 	/* Of the site's root, as it was at birth; NULL before. */
 	const struct dotfiles *dotfiles;

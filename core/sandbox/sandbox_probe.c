@@ -13,13 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fdio.h"
+#include "sandbox/bounds.h"
 #include "sandbox/filter.h"
 #include "sandbox/landlock.h"
 #include "sandbox/loader.h"
@@ -180,6 +180,13 @@ try_proc(const struct sandbox_plan *p, char *detail)
 	return works;
 }
 
+static int
+memory_is_read(void *ctx)
+{
+	(void)ctx;
+	return bounds_watch() ? 0 : 1;
+}
+
 /* 0: none of them runs a program. */
 static int
 loaders_run(void *ctx)
@@ -189,7 +196,8 @@ loaders_run(void *ctx)
 
 	(void)ctx;
 	for (const char *const *path = loader_paths; *path != NULL; path++) {
-		pid = fork();
+		pid = (pid_t)syscall(SYS_clone, (long)SIGCHLD, 0L, 0L,
+			spawn_pass, spawn_pass);
 		if (pid == 0) {
 			execl(*path, *path, "/bin/true", (char *)NULL);
 			_exit(1);
@@ -262,20 +270,15 @@ try_filter(const struct sandbox_plan *p, char *detail)
 static bool
 try_processes(const struct sandbox_plan *p, char *detail)
 {
-	struct rlimit one = { 1, 1 };
-	pid_t pid;
-
-	(void)detail;
-	if (!own_user_namespace(p) || setrlimit(RLIMIT_NPROC, &one) < 0)
-		return false;
-	pid = fork();
-	if (pid < 0 && errno == EAGAIN)
+	if ((!p->drop || own_user_namespace(p)) && bounds_processes_bind())
 		return true;
-	if (pid == 0)
-		_exit(0);
-	waitpid(pid, NULL, 0);
-	errno = ENOTSUP;
-	return false;
+	if (p->drop) {
+		errno = errno != 0 ? errno : ENOTSUP;
+		return false;
+	}
+	snprintf(detail, DETAIL_SIZE,
+		"counted here: the account is the machine's root");
+	return try_birth(p, 0, nothing, detail);
 }
 
 static bool
@@ -285,10 +288,22 @@ try_group(const struct sandbox_plan *p, char *detail)
 
 	(void)p;
 	snprintf(detail, DETAIL_SIZE, "%s",
-		works ? "all processes of a tool together"
-		      : "each process by itself");
+		works ? "the kernel bounds a tool's processes together"
+		      : "their memory is read at intervals");
 	cgroup_return();
 	errno = EBUSY;
+	return works;
+}
+
+/* Without a group: what bounds the processes of a tool together. */
+static bool
+try_memory(const struct sandbox_plan *p, char *detail)
+{
+	bool works = try_birth(p, 0, memory_is_read, detail);
+
+	snprintf(detail, DETAIL_SIZE, "%s",
+		works ? "of all processes together, every 50 ms"
+		      : "of each process by itself");
 	return works;
 }
 
@@ -388,6 +403,7 @@ static const struct {
 	{ "view of the site", try_strict, true, remedy_namespaces },
 	{ "closed exec sets", try_loaders, false, remedy_loaders },
 	{ "private /proc", try_proc, false, remedy_proc },
+	{ "memory read", try_memory, false, remedy_proc },
 	{ "memory group", try_group, false, remedy_group },
 };
 

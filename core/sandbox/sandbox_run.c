@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "run/tasks.h"
+#include "sandbox/bounds.h"
 #include "sandbox/filter.h"
 #include "sandbox/landlock.h"
 
@@ -152,12 +153,14 @@ from_page_dir(const struct policy *p, const char *program)
 }
 
 static void
-through(const struct policy *p, struct spawn *s, struct entry *entry)
+through(const struct policy *p, struct spawn *s, struct entry *entry,
+	const struct spawn_bounds *bounds)
 {
 	if (s->dir_fd >= 0)
 		s->program = from_page_dir(p, s->program);
 	s->enter = (struct spawn_enter){ child_enter, entry };
 	s->own_pid_namespace = sandbox_self()->own_pid_namespace;
+	s->bounds = bounds;
 	if (!s->own_pid_namespace && s->limits.processes > 0)
 		s->limits.processes += tasks_count();
 }
@@ -205,7 +208,7 @@ run_one(const struct policy *p, const struct ruleset *r, struct spawn *s,
 	code = prepare_entry(p, r, &entry, err);
 	if (code != SS_OK)
 		return code;
-	through(p, s, &entry);
+	through(p, s, &entry, bounds_begin(&s->limits, 1));
 	return spawn_run(s, result, err);
 }
 
@@ -251,6 +254,9 @@ static enum ss_err
 run_many(const struct policy *p, const struct ruleset *r, struct spawn *runs,
 	const struct spawn_batch *batch, struct ss_error *err)
 {
+	size_t at_once =
+		batch->parallel < batch->count ? batch->parallel : batch->count;
+	const struct spawn_bounds *bounds;
 	struct entry entry;
 	enum ss_err code;
 
@@ -259,8 +265,11 @@ run_many(const struct policy *p, const struct ruleset *r, struct spawn *runs,
 	code = prepare_entry(p, r, &entry, err);
 	if (code != SS_OK)
 		return code;
+	if (batch->count == 0)
+		return SS_OK;
+	bounds = bounds_begin(&runs[0].limits, at_once > 0 ? at_once : 1);
 	for (size_t i = 0; i < batch->count; i++)
-		through(p, &runs[i], &entry);
+		through(p, &runs[i], &entry, bounds);
 	return spawn_run_many(batch, err);
 }
 

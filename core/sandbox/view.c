@@ -337,14 +337,27 @@ write_file(int root, const char *path, const char *text, struct step *s)
 
 /* ------------------------------------------------------- its furniture */
 
+/*
+ * Where no Landlock keeps /dev/zero from being written it is left out: a
+ * shared mapping of it is memory that no limit counts.
+ */
 static bool
-add_system(int root, struct step *s)
+add_devices(int root, const struct view_plan *p, struct step *s)
+{
+	for (size_t i = 0; view_devices[i] != NULL; i++)
+		if ((p->writes || strcmp(view_devices[i], "/dev/zero") != 0) &&
+			!bind_if_there(root, view_devices[i], DEVICE, s))
+			return false;
+	return true;
+}
+
+static bool
+add_system(int root, const struct view_plan *p, struct step *s)
 {
 	static const char *const trees[] = { "/usr", "/bin", "/sbin", "/lib",
 		"/lib32", "/lib64", "/libx32", NULL };
 
-	return bind_all(root, trees, READ_ONLY, s) &&
-		bind_all(root, view_devices, DEVICE, s);
+	return bind_all(root, trees, READ_ONLY, s) && add_devices(root, p, s);
 }
 
 /* Two accounts, names from files only, and what is public of the rest. */
@@ -785,6 +798,32 @@ pivot(int root, struct step *s)
 	return true;
 }
 
+/*
+ * A /proc of this pid namespace that lies nowhere, for usage.h.  Before the
+ * pivot: without one in sight the kernel gives none (mount_too_revealing).
+ */
+static int own_proc = -1;
+
+static void
+make_own_proc(void)
+{
+	static const struct option options[] = { { "subset", "pid" },
+		{ NULL, NULL } };
+
+	fd_close(&own_proc);
+	own_proc = new_mount("proc", options,
+		MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+}
+
+int
+view_take_proc(void)
+{
+	int fd = own_proc;
+
+	own_proc = -1;
+	return fd;
+}
+
 /* A detached copy of the view; -1: not needed. */
 static int copy = -1;
 
@@ -816,7 +855,9 @@ view_enter(const struct view_plan *p, unsigned *keeps, struct step *s)
 		goto out;
 	if (*keeps & KEEP_PROC)
 		add_proc(root, keeps);
-	done = add_system(root, s) && add_etc(root, p, *keeps, s) &&
+	if (p->watches)
+		make_own_proc();
+	done = add_system(root, p, s) && add_etc(root, p, *keeps, s) &&
 		add_site(root, p, s) && add_grants(root, p, *keeps, s) &&
 		cover_loaders(root, s) && add_scratch(root, p, s) &&
 		pivot(root, s) && (!(*keeps & KEEP_PROC) || copy_view(s));

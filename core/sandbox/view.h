@@ -31,7 +31,8 @@ struct view_plan {
 	struct dotfiles *dotfiles; /* of it: what may be known, and then is */
 	const char *libexec;       /* NULL: none */
 	const struct grant *grant;
-	bool writes; /* bind [grant] write writable: Landlock is there */
+	bool writes;  /* bind [grant] write writable: Landlock is there */
+	bool watches; /* make a /proc for view_take_proc */
 	uint64_t scratch_bytes, scratch_files;
 	uid_t uid; /* whose the scratch and the passwd line are */
 	gid_t gid;
@@ -52,6 +53,11 @@ bool view_enter(const struct view_plan *plan, unsigned *keeps, struct step *s);
  * called chroot(2).
  */
 bool view_hide_mounts(struct step *s);
+/*
+ * A /proc of this pid namespace that is mounted nowhere, the caller's from now
+ * on; -1: none (not asked for, or refused, as containers do that mask theirs).
+ */
+int view_take_proc(void);
 
 /*
  * Do the copies (loader.h) still lie over the loaders?  The kernel takes one

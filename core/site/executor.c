@@ -205,6 +205,7 @@ run_here(void *ctx, const struct ss_command *cmd, struct ss_result *result,
 	enum ss_err code = right_prepare(right, &e->site->grant, err);
 
 	result->sandbox = sandbox_level_name(sandbox_self()->level);
+	result->memory = sandbox_self()->memory;
 	if (code == SS_SANDBOX_UNAVAILABLE)
 		e->must_exit = !sandbox_clean();
 	if (code == SS_OK)

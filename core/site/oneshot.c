@@ -29,7 +29,7 @@ struct outcome {
 	enum ss_err code;
 	int returncode;
 	uint64_t run_us;
-	char limit[16], sandbox[16];
+	char limit[16], sandbox[16], memory[16];
 	struct ss_error err;
 };
 
@@ -137,6 +137,7 @@ confined_main(void *ctx)
 	o.run_us = result.run_us;
 	copy_word(o.limit, sizeof(o.limit), result.limit);
 	copy_word(o.sandbox, sizeof(o.sandbox), result.sandbox);
+	copy_word(o.memory, sizeof(o.memory), result.memory);
 	return send_frame(e->ends[1], FRAME_RESULT, &o, sizeof(o)) != 0;
 }
 
@@ -252,6 +253,14 @@ static_level(const char *word)
 	return sandbox_level_name(l);
 }
 
+static const char *
+static_memory(const char *word)
+{
+	return strcmp(word, "group") == 0      ? "group"
+		: strcmp(word, "process") == 0 ? "process"
+					       : NULL;
+}
+
 static enum ss_err
 hand_over(
 	const struct outcome *o, struct ss_result *result, struct ss_error *err)
@@ -260,6 +269,7 @@ hand_over(
 	result->run_us = o->run_us;
 	result->limit = static_limit(o->limit);
 	result->sandbox = static_level(o->sandbox);
+	result->memory = static_memory(o->memory);
 	if (o->code != SS_OK && err != NULL)
 		*err = o->err;
 	return o->code;

@@ -527,7 +527,7 @@ add_member(struct buf *out, const char *name, const char *text)
 bool
 proto_result(struct buf *out, struct ss_text stdout_text,
 	struct ss_text stderr_text, int returncode, const char *sandbox,
-	const char *limit)
+	const char *memory, const char *limit)
 {
 	buf_text(out, "{\"stdout\": ");
 	json_string(out, stdout_text.data, stdout_text.len);
@@ -539,6 +539,10 @@ proto_result(struct buf *out, struct ss_text stdout_text,
 		buf_text(out, ", \"sandbox\": {");
 	if (sandbox != NULL)
 		add_member(out, "level", sandbox);
+	if (sandbox != NULL && memory != NULL) {
+		buf_text(out, ", ");
+		add_member(out, "memory", memory);
+	}
 	if (sandbox != NULL && limit != NULL)
 		buf_text(out, ", ");
 	if (limit != NULL)

@@ -63,7 +63,7 @@ enum ss_err proto_fill(struct arena *arena, struct ss_text *words, size_t count,
  */
 bool proto_result(struct buf *out, struct ss_text stdout_text,
 	struct ss_text stderr_text, int returncode, const char *sandbox,
-	const char *limit);
+	const char *memory, const char *limit);
 /* The error of a tool that was ended, with what it had written. */
 bool proto_ended(struct buf *out, struct ss_text stdout_text,
 	struct ss_text stderr_text, const struct ss_error *err);

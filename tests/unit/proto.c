@@ -550,19 +550,27 @@ test_answers(void)
 	struct ss_error err = { 0 };
 
 	ok(proto_result(&b, TEXT("hi\n"), (struct ss_text){ NULL, 0 }, 0, NULL,
-		   NULL),
+		   NULL, NULL),
 		"writes a result");
 	is_str(b.data,
 		"{\"stdout\": \"hi\\n\", \"stderr\": \"\", \"returncode\": 0}",
 		"without a sandbox");
 	buf_clear(&b);
-	proto_result(&b, TEXT(""), TEXT("x"), 137, "strict", "wall");
+	proto_result(&b, TEXT(""), TEXT("x"), 137, "strict", NULL, "wall");
 	is_str(b.data,
 		"{\"stdout\": \"\", \"stderr\": \"x\", \"returncode\": 137, "
 		"\"sandbox\": {\"level\": \"strict\", \"limit\": \"wall\"}}",
 		"with level and limit");
 	buf_clear(&b);
-	proto_result(&b, TEXT(""), TEXT(""), -1, "none", NULL);
+	proto_result(
+		&b, TEXT(""), TEXT("x"), 137, "strict", "process", "memory");
+	is_str(b.data,
+		"{\"stdout\": \"\", \"stderr\": \"x\", \"returncode\": 137, "
+		"\"sandbox\": {\"level\": \"strict\", "
+		"\"memory\": \"process\", \"limit\": \"memory\"}}",
+		"and with how memory was bounded");
+	buf_clear(&b);
+	proto_result(&b, TEXT(""), TEXT(""), -1, "none", NULL, NULL);
 	is_str(b.data,
 		"{\"stdout\": \"\", \"stderr\": \"\", \"returncode\": -1, "
 		"\"sandbox\": {\"level\": \"none\"}}",

@@ -319,6 +319,37 @@ test_print(void)
 		"[a, '\xc2\xa0', 'é', '日', \"it's\\n\\\"\\\\\"]");
 }
 
+static void
+outlines(const char *tool, const char *wanted)
+{
+	struct buf out = BUF_INIT(4096);
+
+	ok(yaml(tool) && spec_outline(&f.specs[0], &out),
+		"%.60s is a tool", tool);
+	is_str(out.data, wanted, "in short it is %s", wanted);
+	buf_release(&out);
+}
+
+/* A word of 40 bytes stands, one of 41 does not; no more after 300 bytes. */
+static void
+test_outline(void)
+{
+#define TEN "abcdefghij"
+	outlines("[a, 'b c', {w}, {regex: '^x$', name: n}, {}, ;]",
+		"[a, 'b c', {w}, {n}, {}, ;]");
+	outlines("[a, " TEN TEN TEN TEN "]", "[a, " TEN TEN TEN TEN "]");
+	outlines("[a, " TEN TEN TEN TEN "k]", "[a, …]");
+	outlines("[sh, -c, \"a\\nb\", ;]", "[sh, -c, …, ;]");
+	outlines("[" TEN TEN TEN ", " TEN TEN TEN ", " TEN TEN TEN ", " TEN TEN
+		 TEN ", " TEN TEN TEN ", " TEN TEN TEN ", " TEN TEN TEN
+		 ", " TEN TEN TEN ", " TEN TEN TEN ", " TEN TEN TEN ", last, "
+		 "more]",
+		"[" TEN TEN TEN ", " TEN TEN TEN ", " TEN TEN TEN ", " TEN TEN
+		TEN ", " TEN TEN TEN ", " TEN TEN TEN ", " TEN TEN TEN ", " TEN
+		TEN TEN ", " TEN TEN TEN ", " TEN TEN TEN ", …]");
+#undef TEN
+}
+
 int
 main(void)
 {
@@ -332,6 +363,7 @@ main(void)
 	test_ask();
 	test_toml();
 	test_print();
+	test_outline();
 	frontmatter_release(&f);
 	arena_release(&arena);
 	return done();

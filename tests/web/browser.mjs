@@ -297,6 +297,42 @@ const no_harm = async () => {
 	await page.context().close();
 };
 
+// ------------------------------------------------------ a person is asked
+
+const agreeing = async () => {
+	const page = await open(DESK);
+
+	await page.goto(hostile + "/confirm");
+	const echo = card(page, "echo");
+	const dialog = page.getByRole("dialog", { name: "Run this command?" });
+	const field = echo.getByLabel("text");
+	const result = echo.locator(".result");
+
+	await field.fill("a <b>\u202e");
+	await field.press("Enter");
+	await dialog.waitFor();
+	is(await dialog.locator("pre").innerText(), "echo \"a <b>\\u202e\"",
+		"a tool that asks a person shows the command in a dialog");
+	is(await result.innerText(), "", "nothing has run");
+	await check(page, "the dialog");
+	await page.keyboard.press("Enter");
+	await dialog.waitFor({ state: "detached" });
+	is(await result.innerText(), "It did not run.",
+		"Enter alone does not agree");
+	await field.press("Enter");
+	await dialog.waitFor();
+	await page.keyboard.press("Escape");
+	await dialog.waitFor({ state: "detached" });
+	is(await result.innerText(), "It did not run.", "nor does Escape");
+	await field.fill("yes");
+	await field.press("Enter");
+	await dialog.getByRole("button", { name: "Run it" }).click();
+	await echo.locator(".state").waitFor();
+	is(await result.locator("pre").innerText(), "yes\n",
+		"who agrees gets what the tool says");
+	await page.context().close();
+};
+
 // --------------------------------------------------- looks and accessibility
 
 const looks = async () => {
@@ -354,7 +390,7 @@ const check = async (page, where) => {
 
 try {
 	for (const part of [visit, refusals, links, lost, keyboard, without_script,
-		no_harm, looks])
+		no_harm, agreeing, looks])
 		await part();
 } catch (error) {
 	ok(false, "the browser could be driven to the end", error);

@@ -98,6 +98,8 @@ my %servers = (
 	example => Statespace::Server->start(dir => "$scratch/site"),
 	hostile => Statespace::Server->start(files => {
 		'README.md' => $HOSTILE,
+		'confirm.md' => "---\ntools:\n  - { command: [echo, { name: text "
+		    . "}, ;], confirm: true }\n---\n# Confirm\n",
 		'"><script>window.pwned=30<!--.md' => "# x\n",
 	}),
 );

@@ -19,6 +19,14 @@ my $POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; "
     . "connect-src 'self'; img-src 'self'; frame-ancestors 'none'; "
     . "base-uri 'none'; form-action 'none'";
 
+sub many_tools
+{
+	my ($count) = @_;
+
+	return "---\ntools:\n" . join('', map { "  - [t$_, {}]\n" } 1 .. $count)
+	    . "---\n# Many\n";
+}
+
 my $server = Statespace::Server->start(files => {
 	'README.md' => "---\ntitle: \"Front & centre\"\n"
 	    . "description: What it\n---\n# Front\n",
@@ -37,6 +45,12 @@ my $server = Statespace::Server->start(files => {
 	'powers.md' => "---\ntools:\n  - [\$SH, -c, {}, ;]\n"
 	    . "  - [\$FETCH, {}, ;]\n---\n# Powers\n",
 	'.dot.md' => "# Dot\n",
+	'tools/most.md' => many_tools(500),
+	'tools/more.md' => many_tools(501),
+	'tools/thousands.md' => many_tools(20_000),
+	'tools/large.md' => "---\ntools:\n  - [a, '" . '"' x 1_000_000
+	    . "', ;]\n  - [b]\n---\n",
+	'tools/text.md' => '"' x 1_000_000,
 	# What libcmark-gfm needs seconds to minutes for.
 	'costly/address.md' => 'www.a' . ')' x 200_000,
 	'costly/table.md' => "a\n" x 200_000 . '|-',
@@ -103,6 +117,21 @@ like($shell, qr{no network}, 'has no network all the same');
 like($fetch, qr{the public Internet, over HTTP},
 	'the HTTP tool that a variable names');
 unlike($fetch, qr{no network|any program}, 'and says nothing else');
+
+# ---------------------------------------------------------- large pages --
+
+for (['most', 500, 0], ['more', 500, 1], ['thousands', 500, 19_500],
+	['large', 1, 1]) {
+	my ($name, $cards, $hidden) = @$_;
+	my $answer = html("/tools/$name");
+	is($answer->{status}, 200, "a page of large content, $name: answered");
+	is(scalar(() = $answer->{body} =~ /<div class="tool"/g), $cards,
+		"$cards tools are shown");
+	my ($count) = $answer->{body} =~ m{<p\ class="note">(\d+)\ more\ tools?
+		\ (?:is|are)\ not\ shown\ here:\ <a\ href="\#_source">}x;
+	is($count // 0, $hidden, "of $hidden it is said that they are not");
+}
+is(html('/tools/text')->{status}, 200, 'a text that grows six-fold as HTML');
 
 # ------------------------------------------------------- costly Markdown --
 

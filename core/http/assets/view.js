@@ -192,17 +192,90 @@
 		];
 	};
 
+	/* -------------------------------------------------- what is agreed to -- */
+
+	/* No word can be taken for several, or be written backwards. */
+	const shown = (word) => /^[\w./:=@%+,-]+$/.test(word) ? word
+		: JSON.stringify(word).replace(
+			/[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
+			(c) => "\\u" +
+				c.charCodeAt(0).toString(16).padStart(4, "0"));
+
+	/* The command that the server would run, and what goes with it. */
+	const question = (body, error) => {
+		const lines = [error.command.map(shown).join(" ")];
+
+		for (const [name, value] of Object.entries(body.env || {}))
+			lines.push(name + "=" + shown(value));
+		if (body.stdin !== undefined)
+			lines.push("with this standard input: " +
+				shown(body.stdin));
+		return lines.join("\n");
+	};
+
+	const agreed = (body, error) => new Promise((resolve) => {
+		const dialog = element("dialog", "confirm");
+		const title = element("h2", "", "Run this command?");
+		const pre = element("pre");
+		const act = element("div", "act");
+		const cancel = element("button", "", "Cancel");
+		const run = element("button", "", "Run it");
+
+		title.id = "_confirm";
+		dialog.setAttribute("aria-labelledby", title.id);
+		pre.tabIndex = 0;
+		pre.append(element("code", "", question(body, error)));
+		cancel.type = run.type = "button";
+		cancel.autofocus = true;
+		cancel.addEventListener("click", () => dialog.close(""));
+		run.addEventListener("click", () => dialog.close("run"));
+		dialog.addEventListener("close", () => {
+			dialog.remove();
+			resolve(dialog.returnValue === "run");
+		});
+		act.append(run, cancel);
+		dialog.append(title, pre, act);
+		document.body.append(dialog);
+		dialog.showModal();
+	});
+
 	/* ------------------------------------------------------- the cards -- */
 
+	const post = (body, signal) => fetch(address(), {
+		method: "POST",
+		headers: { "Content-Type": "application/json" },
+		body: JSON.stringify(body),
+		signal,
+	});
+
+	/* The token of a tool that asks a person first; null: it asks nobody. */
+	const asked = (response, text) => {
+		try {
+			const { error } = JSON.parse(text);
+
+			return response.status === 428 && error.confirm ? error
+				: null;
+		} catch {
+			return null;
+		}
+	};
+
 	const send = async (form, signal) => {
-		const started = performance.now();
-		const response = await fetch(address(), {
-			method: "POST",
-			headers: { "Content-Type": "application/json" },
-			body: JSON.stringify(request(form)),
-			signal,
-		});
-		const text = await response.text();
+		const body = request(form);
+		let started = performance.now();
+		let response = await post(body, signal);
+		let text = await response.text();
+		const error = asked(response, text);
+
+		if (error) {
+			if (!await agreed(body, error))
+				return [element("p", "note", "It did not run.")];
+			started = performance.now();
+			response = await post({ ...body, confirm: error.confirm },
+				signal);
+			text = await response.text();
+		}
+
 		const time = duration(response, performance.now() - started);
 
 		try {

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -93,6 +94,8 @@ static const struct refusal refused[] = {
 	{ "msgctl", -1, EPERM },
 	{ "mq_open", -1, EPERM },
 	{ "mq_unlink", -1, EPERM },
+	/* Pages that only a pipe holds: of a huge one each slot has 2 MiB. */
+	{ "vmsplice", -1, ENOSYS },
 	/* Files without a path. */
 	{ "open_by_handle_at", -1, EPERM },
 	{ "name_to_handle_at", -1, EPERM },
@@ -211,6 +214,12 @@ static const struct argument arguments[] = {
 	IS(prctl, 0, PR_SET_MM),
 	IS(prctl, 0, PR_SET_PTRACER),
 	NOT(personality, 0, 0xffffffff), /* asking is allowed */
+	/* Grows without being data (RLIMIT_DATA); nobody needs it. */
+	{ SCMP_SYS(mmap), 3, SCMP_CMP_MASKED_EQ, MAP_GROWSDOWN, MAP_GROWSDOWN,
+		ENOMEM },
+	/* A buffer is not made larger: socket(7) has a most for it anyway. */
+	{ SCMP_SYS(setsockopt), 2, SCMP_CMP_EQ, 0, SO_SNDBUF, 0 },
+	{ SCMP_SYS(setsockopt), 2, SCMP_CMP_EQ, 0, SO_RCVBUF, 0 },
 	/* A datagram pair can be aimed at any socket by sendto(2). */
 	NOT(socketpair, 0, AF_UNIX),
 	{ SCMP_SYS(socketpair), 1, SCMP_CMP_MASKED_EQ, 0xf, SOCK_DGRAM,
