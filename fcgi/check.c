@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "options.h"
 #include "say.h"
+#include "socket_config.h"
 
 static const char usage[] =
 	"usage: statespace check [-c FILE] [-e K=V]... [--env-file F] [--json]\n"
@@ -134,6 +135,12 @@ cmd_check(int argc, char **argv)
 	site = options_open(&job.options, ".", &err);
 	if (site == NULL)
 		return options_failed(&err, EXIT_FAILURE);
+	if (job.options.config != NULL &&
+		socket_config_read(site, &(struct socket_config){ 0 }, &err) !=
+			SS_OK) {
+		ss_site_free(site);
+		return options_failed(&err, EXIT_FAILURE);
+	}
 	if (ss_site_check(site, job.page, on_report, &job, &err) != SS_OK) {
 		ss_site_free(site);
 		return options_failed(&err, EXIT_FAILURE);

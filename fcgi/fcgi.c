@@ -4,8 +4,6 @@
  * lighttpd, spawn-fcgi or inetd has opened.
  */
 #include <errno.h>
-#include <grp.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +16,7 @@
 #include "pool.h"
 #include "say.h"
 #include "served.h"
+#include "socket_config.h"
 
 static const char usage[] =
 	"usage: statespace fcgi [-c FILE] [-e K=V]... [--env-file F]\n"
@@ -29,68 +28,27 @@ enum { OPTION_SOCKET = OPTION_OWN };
 static const struct option long_options[] = { OPTIONS_LONG,
 	{ "socket", required_argument, NULL, OPTION_SOCKET }, { 0 } };
 
-static const char *
-key(const struct ss_site *site, const char *name)
-{
-	const char *value = ss_site_option(site, name);
-
-	return value != NULL ? value : "";
-}
-
-/* Mode, owner and group of the socket as [pool] has them. */
-static enum ss_err
-read_access(const struct ss_site *site, struct listen_access *a,
-	struct ss_error *err)
-{
-	const char *mode = key(site, "pool.socket_mode");
-	const char *owner = key(site, "pool.socket_owner");
-	const char *group = key(site, "pool.socket_group");
-	const struct passwd *pw = *owner ? getpwnam(owner) : NULL;
-	const struct group *gr = *group ? getgrnam(group) : NULL;
-
-	*a = (struct listen_access){
-		.mode = 0660, .owner = (uid_t)-1, .group = (gid_t)-1
-	};
-	if (*mode)
-		a->mode = (mode_t)strtoul(mode, NULL, 8) & 0777;
-	if (*owner && pw == NULL)
-		return say_refusal(err, SS_CONFIG,
-			"[pool] socket_owner: there is no account \"%s\"",
-			owner);
-	if (*group && gr == NULL)
-		return say_refusal(err, SS_CONFIG,
-			"[pool] socket_group: there is no group \"%s\"", group);
-	if (pw != NULL)
-		a->owner = pw->pw_uid;
-	if (gr != NULL)
-		a->group = gr->gr_gid;
-	return SS_OK;
-}
-
 /* The socket of the pool, and one for its status where there is a name. */
 static enum ss_err
 open_listeners(const struct ss_site *site, struct listener *l,
 	struct listener *status, struct ss_error *err)
 {
-	const char *path = key(site, "pool.socket");
-	double backlog = ss_site_option_number(site, "pool.backlog");
-	struct listen_access access;
+	struct socket_config c;
 	char second[LISTEN_PATH_MAX + sizeof(POOL_STATUS_SUFFIX)];
 	enum ss_err code;
 
 	if (listen_inherit(l, status))
 		return SS_OK;
-	if (*path == '\0')
-		return say_refusal(err, SS_CONFIG,
-			"no socket: give --socket PATH or set [pool] socket");
-	code = read_access(site, &access, err);
+	code = socket_config_read(site, &c, err);
 	if (code != SS_OK)
 		return code;
-	code = listen_unix(
-		l, path, backlog > 0 ? (int)backlog : 511, &access, err);
-	snprintf(second, sizeof(second), "%.*s%s", LISTEN_PATH_MAX, path,
+	if (c.path[0] == '\0')
+		return say_refusal(err, SS_CONFIG,
+			"no socket: give --socket PATH or set [pool] socket");
+	code = listen_unix(l, c.path, c.backlog, &c.access, err);
+	snprintf(second, sizeof(second), "%.*s%s", LISTEN_PATH_MAX, c.path,
 		POOL_STATUS_SUFFIX);
-	return code == SS_OK ? listen_unix(status, second, 16, &access, err)
+	return code == SS_OK ? listen_unix(status, second, 16, &c.access, err)
 			     : code;
 }
 

@@ -128,4 +128,40 @@ for (["[limits]\ntimout = 1", '2: limits.timout'],
 }
 is check($site, config("[grant]\nread = ['..a/b..']"), 'README'),
 	"0, $good", 'dots within a name climb nowhere';
+
+# What `fcgi` refuses of its socket, `check -c` refuses, in the same words.
+sub told
+{
+	my (@words) = @_;
+	my $pid = open(my $out, '-|') // die "fork: $!";
+
+	if (!$pid) {
+		open STDERR, '>&', \*STDOUT;
+		exec 'timeout', '20', $program, @words;
+	}
+	local $/;
+	my $text = <$out> // '';
+	close $out;
+	return ($? >> 8, $text);
+}
+
+for (["socket_group = 'no-such-group'", 'there is no group "no-such-group"'],
+	["socket_owner = 'no-such-user'", 'there is no account "no-such-user"'],
+	["socket = '$site/none/s'", "there is no directory $site/none/"],
+	["socket = '$site/README.md/s'", "there is no directory $site/README.md/"],
+	["socket = '/" . 'a' x 108 . "'", 'longer than 107 bytes']) {
+	my ($line, $why) = @$_;
+	my @file = config("[pool]\n"
+		. ($line =~ /^socket =/ ? '' : "socket = '$site/s'\n") . $line);
+
+	for my $command ('fcgi', 'check') {
+		my ($status, $text) = told($command, @file, $site);
+		is $status, 1, "$command refuses $line";
+		like $text, qr/\Q$why\E/, '... and says why';
+	}
+}
+is check($site, config("[pool]\nsocket = '$site/s'"), 'README'), "0, $good",
+    'a socket that can be made is fine';
+ok !-e "$site/s", '... and is not made';
+
 done_testing;
