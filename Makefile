@@ -407,6 +407,8 @@ export PKG_CONFIG
 COMPLETIONS = $(PREFIX)/share/bash-completion/completions
 PLACES = statespace.service:$(SYSTEMDDIR)/statespace.service \
 	statespace.socket:$(SYSTEMDDIR)/statespace.socket \
+	statespace@.service:$(SYSTEMDDIR)/statespace@.service \
+	statespace@.socket:$(SYSTEMDDIR)/statespace@.socket \
 	sysusers.conf:$(PREFIX)/lib/sysusers.d/statespace.conf \
 	tmpfiles.conf:$(PREFIX)/lib/tmpfiles.d/statespace.conf \
 	completion.bash:$(COMPLETIONS)/statespace \

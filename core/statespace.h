@@ -65,6 +65,7 @@ enum ss_err {
 	SS_NOT_FOUND,           /* 404 not_found */
 	SS_METHOD,              /* 405 method */
 	SS_TIMEOUT,             /* 408 timeout */
+	SS_LENGTH_REQUIRED,     /* 411 length_required */
 	SS_BODY_TOO_LARGE,      /* 413 body_too_large */
 	SS_COMMAND_TOO_LARGE,   /* 413 command_too_large */
 	SS_OUTPUT_TOO_LARGE,    /* 413 output_too_large */

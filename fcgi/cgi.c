@@ -33,6 +33,7 @@
 #include "served.h"
 
 #define BODY_WAIT_S 30
+#define DRAIN_MAX (16u << 20) /* of a body that is refused */
 
 extern char **environ;
 
@@ -121,9 +122,31 @@ read_body(char *body, size_t len)
 	return have;
 }
 
+/*
+ * A server that cannot pass a body on may lose the answer: it is read away
+ * until its end, a bound of bytes or the time of a body.
+ */
+static void
+drain_body(size_t announced)
+{
+	char chunk[65536];
+	size_t left = announced < DRAIN_MAX ? announced : DRAIN_MAX;
+	long end = now_s() + BODY_WAIT_S;
+
+	while (left > 0 && now_s() < end) {
+		size_t n = left < sizeof(chunk) ? left : sizeof(chunk);
+
+		if (read_body(chunk, n) < n)
+			return;
+		left -= n;
+	}
+}
+
 static void
 take_body(struct request *r)
 {
+	if (r->ss.body_too_large)
+		drain_body(r->announced);
 	if (r->content_length == 0 || r->ss.body_too_large ||
 		r->refused.code != SS_OK || request_body(r) == NULL)
 		return;

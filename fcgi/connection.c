@@ -216,6 +216,10 @@ take_body(struct connection *g, const unsigned char *data, size_t len)
 		g->drained += len;
 		return g->drained > DRAIN_MAX ? "far too large a body" : NULL;
 	}
+	if (r->unannounced) {
+		request_refuse(r, SS_LENGTH_REQUIRED, NO_LENGTH);
+		return NULL;
+	}
 	if (len > r->content_length - g->body_len) {
 		request_refuse(r, SS_BAD_REQUEST,
 			"the body is longer than its Content-Length");

@@ -115,6 +115,7 @@ status_of(enum ss_err code, const struct ss_error *err)
 	case SS_CAPABILITY_REFUSED:
 	case SS_NOT_FOUND:
 	case SS_METHOD:
+	case SS_LENGTH_REQUIRED:
 	case SS_BODY_TOO_LARGE:
 	case SS_COMMAND_TOO_LARGE:
 	case SS_CONTENT_TYPE:

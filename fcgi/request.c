@@ -12,6 +12,7 @@ enum extra {
 	SCRIPT_NAME,
 	PATH_INFO,
 	CONTENT_LENGTH,
+	HTTP_TRANSFER_ENCODING,
 	REMOTE_USER,
 	AUTH_TYPE,
 	STATESPACE_AUTH,
@@ -59,6 +60,7 @@ static const struct field {
 	{ EXTRA(STATESPACE_END) },
 	{ EXTRA(PATH_INFO) },
 	{ EXTRA(AUTH_TYPE) },
+	{ EXTRA(HTTP_TRANSFER_ENCODING) },
 };
 
 #define FIELD_COUNT (sizeof(fields) / sizeof(fields[0]))
@@ -188,10 +190,14 @@ read_length(struct request *r, const char *text)
 {
 	size_t n = 0;
 
-	r->content_length = 0;
+	r->content_length = r->announced = 0;
+	r->unannounced = text == NULL || *text == '\0';
 	if (text == NULL)
 		return;
 	for (; *text >= '0' && *text <= '9'; text++) {
+		if (r->announced < (UINT64_C(1) << 36))
+			r->announced =
+				r->announced * 10 + (size_t)(*text - '0');
 		n = n * 10 + (size_t)(*text - '0');
 		if (n > r->max_body) {
 			r->ss.body_too_large = true;
@@ -254,6 +260,10 @@ request_read(struct request *r, char *const env[], enum request_origin origin)
 	collect(r, env, extras);
 	read_path(r, extras[SCRIPT_NAME], extras[PATH_INFO], origin);
 	read_length(r, extras[CONTENT_LENGTH]);
+	/* RFC 3875 4.2: without a length a program reads no body. */
+	if (origin == REQUEST_CGI && r->unannounced &&
+		extras[HTTP_TRANSFER_ENCODING] != NULL)
+		request_refuse(r, SS_LENGTH_REQUIRED, NO_LENGTH);
 	read_user(r, extras, origin);
 	check_names(r, extras);
 	status = extras[STATESPACE_STATUS];

@@ -21,11 +21,15 @@ enum request_origin { REQUEST_FASTCGI, REQUEST_CGI };
 struct request {
 	struct ss_request ss;    /* what the site gets */
 	struct ss_error refused; /* code not SS_OK: the hook ends it */
-	size_t content_length;   /* announced; 0: no body */
+	size_t content_length;   /* announced; 0: no body; cut at the limit */
+	size_t announced;        /* the same as it was sent, at most 2^40 */
+	bool unannounced;        /* there is no Content-Length */
 	size_t max_body;         /* limits.max_body_bytes */
 	char *body;              /* max_body + 1 bytes, allocated when needed */
 	char path[8192];         /* SCRIPT_NAME and PATH_INFO together */
 };
+
+#define NO_LENGTH "the request has a body without a Content-Length"
 
 /*
  * Prepares r (borrowed by the site until it is freed) and adds the hook; call

@@ -82,11 +82,30 @@ date_of(struct exchange *x)
 	return arena_copy(&x->site->arena, text, sizeof(text) - 1);
 }
 
+/*
+ * What a front that compresses appends to a tag: Apache's mod_deflate
+ * "-gzip", others ";gzip".
+ */
+static bool
+is_coding_suffix(const char *text, size_t len)
+{
+	static const char *const codings[] = { "gzip", "br", "zstd",
+		"deflate" };
+
+	if (len == 0 || (*text != '-' && *text != ';'))
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(codings); i++)
+		if (strlen(codings[i]) == len - 1 &&
+			memcmp(text + 1, codings[i], len - 1) == 0)
+			return true;
+	return false;
+}
+
 /* If-None-Match: "*" or a list; weak comparison (RFC 9110 13.1.2). */
 static bool
 lists_etag(const char *header, const char *etag)
 {
-	size_t n = strlen(etag);
+	size_t n = strlen(etag) - 1; /* without the closing quote */
 	const char *p = header;
 
 	if (strcmp(header, "*") == 0)
@@ -96,7 +115,9 @@ lists_etag(const char *header, const char *etag)
 
 		if (end == NULL)
 			return false;
-		if ((size_t)(end - p) + 1 == n && memcmp(p, etag, n) == 0)
+		if ((size_t)(end - p) >= n && memcmp(p, etag, n) == 0 &&
+			(p + n == end ||
+				is_coding_suffix(p + n, (size_t)(end - p) - n)))
 			return true;
 		p = end + 1;
 	}

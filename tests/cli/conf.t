@@ -36,6 +36,25 @@ SKIP: {
 	$said = join "\n", grep { /statespace/ } split /\n/, $said;
 	is($said, '', 'systemd finds nothing wrong in the units');
 }
+SKIP: {
+	skip 'systemd-analyze is not installed', 1 unless has('systemd-analyze');
+	for (qw(service socket)) {
+		my $text = slurp("$top/conf/statespace\@.$_")
+		    =~ s{/usr/local/bin/statespace}{$program}r;
+		Statespace::TestSite::write_file("$dir/statespace\@.$_", $text);
+	}
+	my $said = `SYSTEMD_LOG_LEVEL=warning systemd-analyze verify --man=no \\
+		$dir/statespace\@one.service $dir/statespace\@one.socket 2>&1`;
+	is(join("\n", grep { /statespace/ } split /\n/, $said), '',
+		'nor in those of several pools');
+}
+# One pool of several is confined as a single one is.
+my %several = slurp("$top/conf/statespace\@.service") =~ /^(\w+)=(.*)$/mg;
+is(join(' ', grep { $several{$_} ne $set{$_} } sort keys %set),
+	'Also Description ExecStart', 'they differ in their names only');
+is($several{ExecStart}, '/usr/local/bin/statespace fcgi '
+	. '-c /etc/statespace/%i.toml --socket /run/statespace/%i.sock',
+	'each has its configuration and its socket');
 is($set{Type}, 'notify', 'the service says when it is ready');
 ok(!exists $set{RestrictNamespaces} && $unit !~ /^ProtectKernelTunables=/m,
 	'nothing of it keeps workers from building namespaces');
@@ -146,8 +165,9 @@ SKIP: {
 my $make = 'make -s -C ' . $top . ' --no-print-directory';
 my $places = `$make -n install DESTDIR=$dir/root PREFIX=/usr BINDIR=/usr/bin 2>&1`;
 for my $name (qw(systemd/system/statespace.service systemd/system/statespace.socket
+	systemd/system/statespace@.service systemd/system/statespace@.socket
 	sysusers.d/statespace.conf tmpfiles.d/statespace.conf)) {
-	like($places, qr{\Q$dir/root/usr/lib/$name\E}, "$name is installed");
+	like($places, qr{\Q$dir/root/usr/lib/\E\Q$name\E}, "$name is installed");
 }
 like($places, qr{\Q/share/bash-completion/completions/statespace\E},
 	'so is the completion');

@@ -47,7 +47,7 @@ sub cgi
 	my $pid = open3(my $in, my $out, $err,
 		$with{program} || $program, @{ $with{argv} || [] });
 	local $SIG{PIPE} = 'IGNORE';
-	syswrite $in, $with{body} if defined $with{body};
+	my $written = defined $with{body} ? syswrite $in, $with{body} : 0;
 	close $in unless $with{keep};
 	my $text = do { local $/; <$out> } // '';
 	my $log = do { local $/; <$err> } // '';
@@ -56,7 +56,7 @@ sub cgi
 	my $record = Statespace::FastCGI::record(6, substr $text, 0, 65000);
 	my %answer = Statespace::FastCGI::parse($record);
 	return { %answer, exit => $status, log => $log, text => $text,
-		took => time - $began };
+		took => time - $began, written => $written };
 }
 
 my $page = cgi({ PATH_INFO => '/a/page' });
@@ -99,6 +99,14 @@ my $ran = cgi({ %post, CONTENT_LENGTH => length $json }, body => $json,
 ok($ran->{status} == 200 || $ran->{body} =~ /sandbox_unavailable/,
 	'a POST is answered') or diag $ran->{text}, $ran->{log};
 cmp_ok($ran->{took}, '<', 5, 'without waiting for the end of its input');
+my $tag = cgi({ PATH_INFO => '/a/page' })->{headers}{etag};
+for (['-gzip', 304], [';gzip', 304], ['-br', 304], ['-x', 200], ['gzip', 200],
+	['', 304]) {
+	my ($suffix, $status) = @$_;
+	is(cgi({ PATH_INFO => '/a/page', HTTP_IF_NONE_MATCH =>
+		$tag =~ s/"$/$suffix"/r })->{status}, $status,
+		"a tag that a front has given the suffix '$suffix'");
+}
 my $short = cgi({ %post, CONTENT_LENGTH => 99 }, body => $json);
 is($short->{status}, 400, 'a body shorter than announced');
 like($short->{body}, qr/"code": "bad_request"/, 'is refused as JSON');
@@ -106,6 +114,11 @@ is(cgi({ %post, CONTENT_LENGTH => length $json }, body => "$json trailing")
 	->{status}, $ran->{status}, 'what follows the body is not read');
 is(cgi({ %post, CONTENT_LENGTH => 99_000_000 }, body => 'x')->{status}, 413,
 	'a body over the limit');
+my $over = cgi({ %post, CONTENT_LENGTH => 3_000_000 }, body => 'x' x 3_000_000);
+is($over->{status}, 413, 'one that the server passes on whole');
+is($over->{written}, 3_000_000, 'is taken from it');
+is(cgi({ %post, CONTENT_LENGTH => undef, HTTP_TRANSFER_ENCODING => 'chunked' },
+	body => '{}')->{status}, 411, 'a body without a length');
 is(cgi({ %post, CONTENT_LENGTH => $_ }, body => '{}')->{status}, 400,
 	"Content-Length \"$_\"") for '-1', 'x', ' 2';
 is(cgi({ REQUEST_METHOD => undef })->{status}, 500, 'no REQUEST_METHOD');

@@ -467,6 +467,24 @@ SKIP: {
 		qw(proxy proxy_fcgi env setenvif)) . $site);
 	same_cases($front, 'Apache mod_proxy_fcgi');
 	health_cases($front, 'Apache mod_proxy_fcgi');
+	is($front->request($_, '/a/page', %host)->{headers}{'content-length'}, 9,
+		"Apache mod_proxy_fcgi: the length of $_") for qw(GET HEAD);
+	kill 'TERM', $pid;
+	waitpid $pid, 0;
+
+	# mod_deflate gives the tag a suffix, and the client returns it.
+	$port = free_port();
+	my $packed = $site =~ s{VirtualHost \*:\d+}{VirtualHost *:$port}r;
+	$packed =~ s{^(\tServerName )}{\tSetOutputFilter DEFLATE\n$1}m;
+	($pid, $front) = start_apache($port, apache_head($port, @common,
+		qw(proxy proxy_fcgi env setenvif filter deflate)) . $packed);
+	my %zip = (%{ $host{headers} }, 'Accept-Encoding' => 'gzip');
+	my $tag = $front->request('GET', '/a/page', headers => \%zip)
+	    ->{headers}{etag};
+	like($tag, qr/-gzip"$/, 'Apache mod_deflate: the tag has a suffix');
+	is($front->request('GET', '/a/page', headers => { %zip,
+		'If-None-Match' => $tag })->{status}, 304,
+		'Apache mod_deflate: and is known again');
 	kill 'TERM', $pid;
 	waitpid $pid, 0;
 
@@ -478,7 +496,7 @@ ScriptAlias "/" "$bin/statespace.cgi/"
 	Require all granted
 </Directory>
 END
-	same_cases($front, 'Apache mod_cgi', chunked => 400);
+	same_cases($front, 'Apache mod_cgi', chunked => 411);
 	is($front->request('GET', '/?--version', %host)->{status}, 200,
 		'Apache mod_cgi: arguments from the query are ignored');
 	kill 'TERM', $pid;
@@ -529,13 +547,19 @@ END
 		. "printf '%s\\n' \"\$\@\" \"\$HTTP_AUTHORIZATION\"\n");
 	chmod 0755, "$www/shown.cgi";
 	my ($pid, $front) = start_apache($port, $conf);
-	same_cases($front, $name, chunked => 400);
+	same_cases($front, $name, chunked => 411);
 	is($front->request('GET', "/$_", %host)->{status}, 403, "$name: no /$_")
 	    for 'statespace.toml';
 	is($front->request('GET', '/statespace.cgi/a/page', %host)->{body},
 		"# A page\n", "$name: the program's own address");
 	my $argued = $front->request('GET', '/?exec+--get+/etc/passwd', %host);
 	like($argued->{body}, qr/# Hello/, "$name: words in the query are none");
+	my $large = $front->request('POST', '/', body => 'x' x 4_000_000,
+		headers => { %{ $host{headers} },
+		'Content-Type' => 'application/json' });
+	is($large->{status}, 413, "$name: too large a body");
+	is(eval { decode_json($large->{body})->{error}{code} },
+		'body_too_large', "$name: says so in our shape");
 	kill 'TERM', $pid;
 	waitpid $pid, 0;
 

@@ -96,7 +96,7 @@ refused('a body shorter than announced', 400,
 	variables(%post, CONTENT_LENGTH => 10), 'short');
 refused('a body longer than announced', 400,
 	variables(%post, CONTENT_LENGTH => 2), 'longer');
-refused('a body that was not announced', 400, variables(%post), 'body');
+refused('a body that was not announced', 411, variables(%post), 'body');
 refused("Content-Length \"$_\"", 400,
 	variables(%post, CONTENT_LENGTH => $_), '{}')
     for '-1', '+2', ' 2', '2 ', '0x2', '2,2';

@@ -24,7 +24,7 @@ my %top = map { (split m{/})[0] => 1 } @files;
 ok(@files > 10, 'there is a tree to look at');
 is(join(' ', grep { !$ALLOWED{$_} } sort keys %top), '',
 	'the top level holds the names of the plan only');
-is(join(' ', grep { /[^\w.\/+-]/ } @files), '',
+is(join(' ', grep { /[^\w.\/+@-]/ } @files), '',
 	'file names are plain');
 
 # The first lines of every C file: licence, then a comment that opens it.  A
