@@ -6,6 +6,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
+use JSON::PP ();
 use Statespace::Attack;
 use Test::More;
 
@@ -56,6 +57,12 @@ my @memory = (
 		. 'my $p = area(40 * $m, 3, 0x22, -1); '
 		. 'exit if $p < 0; fill($p, 40 * $m); sleep 3; exit } hold()',
 		check => limit_named('memory')),
+	# With /proc it runs in the launcher.
+	takes('res-together-proc', 'for (1 .. 4) { next if fork; '
+		. 'my $p = area(40 * $m, 3, 0x22, -1); '
+		. 'exit if $p < 0; fill($p, 40 * $m); sleep 3; exit } hold()',
+		check => limit_named('memory'), roads => [qw(strict exec cgi)],
+		policy => { proc => JSON::PP::true }),
 	takes('res-together-away', 'for (1 .. 4) { next if fork; '
 		. 'syscall(112); exit if fork; my $p = area(40 * $m, 3, 0x22, -1); '
 		. 'exit if $p < 0; fill($p, 40 * $m); sleep 3; exit } hold()',
