@@ -37,6 +37,7 @@
 #define RELOAD_PATIENCE_US (5 * SECOND)
 #define GRACE_US (60 * SECOND)     /* until what was killed is killed again */
 #define LONG_TOOL_US (SECOND / 10) /* running for so long: see needs_reserve */
+#define STOP_MARGIN_S 5.0 /* over the longest tool */
 #define SAMPLE_US (SECOND / 10)
 #define SHRINK_US SECOND /* one worker fewer at a time, not in a hurry */
 
@@ -60,7 +61,7 @@ struct pool {
 	const struct listener *listener, *status;
 	struct sizing sizing;
 	struct fixed fixed;
-	uint64_t max_requests, request_us;
+	uint64_t max_requests, request_us, stop_us;
 	int lifeline[2];
 	int wake;
 	struct bell *bell;
@@ -159,6 +160,22 @@ share_scoreboard(struct pool *p)
 	return p->scoreboard != NULL && p->seen != NULL;
 }
 
+double
+pool_stop_s(const struct ss_site *site)
+{
+	static const char *const allowed[] = { "limits.timeout",
+		"grant.timeout", "components.total" };
+	double longest = 0, own;
+
+	own = ss_site_option_number(site, "pool.stop_timeout");
+	for (size_t i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++) {
+		double s = ss_site_option_number(site, allowed[i]);
+
+		longest = s > longest ? s : longest;
+	}
+	return own > 0 ? own : longest + STOP_MARGIN_S;
+}
+
 static void
 read_settings(struct pool *p)
 {
@@ -172,6 +189,7 @@ read_settings(struct pool *p)
 	p->max_requests =
 		(uint64_t)ss_site_option_number(site, "pool.max_requests");
 	p->request_us = (uint64_t)(seconds * 1e6);
+	p->stop_us = (uint64_t)(pool_stop_s(site) * 1e6);
 	p->reserve = (unsigned)ss_site_option_number(site, "pool.reserve");
 	if (p->reserve > SIZING_MAX - p->sizing.max)
 		p->reserve = SIZING_MAX - p->sizing.max;
@@ -727,19 +745,50 @@ retire_old(struct pool *p, uint64_t now)
 			retire(slot, SIGQUIT, now + p->request_us);
 }
 
+/*
+ * What comes from now on is refused by the status server, or left to the next
+ * pool where the socket is not ours.  sd_notify(3): EXTEND_TIMEOUT_USEC asks
+ * for more time than TimeoutStopSec.
+ */
+static void
+begin_stop(struct pool *p, uint64_t us)
+{
+	char extend[64];
+
+	snprintf(extend, sizeof(extend), "EXTEND_TIMEOUT_USEC=%llu",
+		(unsigned long long)(us + 2 * SECOND));
+	notify_systemd("STOPPING=1");
+	notify_systemd(extend);
+	p->stopping = true;
+	p->figures->stopping = p->listener->path[0] != '\0'
+		? FIGURES_REFUSING
+		: FIGURES_STOPPING;
+	eventfd_write(p->refuse, STATUS_SERVER_PARKED);
+}
+
+/* The status server ends last: it refuses what was parked. */
+static bool
+has_stopped(struct pool *p)
+{
+	size_t at = 0;
+
+	if (p->status_server != 0 && parked_oldest(p->parked) != 0)
+		eventfd_write(p->refuse, STATUS_SERVER_PARKED);
+	else if (p->status_server != 0 && next_alive(p, &at) == NULL)
+		kill(p->status_server, SIGTERM);
+	at = 0;
+	return next_alive(p, &at) == NULL && p->status_server == 0;
+}
+
 static void
 obey(struct pool *p, uint64_t now)
 {
 	if (asked_stop || asked_quit) {
-		retire_all(p, asked_stop ? SIGTERM : SIGQUIT,
-			now +
-				(asked_stop ? POOL_STOP_S * SECOND
-					    : p->request_us));
-		if (p->status_server != 0)
-			kill(p->status_server, SIGTERM);
+		uint64_t us = asked_stop ? p->stop_us : p->request_us;
+
+		retire_all(p, asked_stop ? SIGTERM : SIGQUIT, now + us);
 		if (!p->stopping)
-			notify_systemd("STOPPING=1");
-		p->stopping = true;
+			begin_stop(p, us);
 		asked_stop = asked_quit = 0;
 	}
 	if (!p->stopping && now >= p->looked_at_us + LOOK_US) {
@@ -812,17 +861,13 @@ keep_awake(struct pool *p, uint64_t now)
 static int
 live(struct pool *p)
 {
-	size_t at = 0;
-
 	for (;;) {
 		uint64_t now = worker_clock_us();
 
 		reap(p, now);
 		obey(p, now);
 		free_retired(p);
-		at = 0;
-		if (p->stopping && next_alive(p, &at) == NULL &&
-			p->status_server == 0)
+		if (p->stopping && has_stopped(p))
 			return 0;
 		if (!p->stopping) {
 			resize(p, now);

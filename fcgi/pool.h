@@ -4,7 +4,7 @@
  * account it was started with; a worker is a fork of it, confined by the
  * site, that takes connections from the shared listener one at a time.
  *
- * TERM, INT  finish the requests in hand (for POOL_STOP_S), then leave
+ * TERM, INT  finish the requests in hand (for [pool] stop_timeout), then leave
  * QUIT       the same without haste
  * HUP        read the configuration again; a bad one keeps everything as it is
  * USR1       open the log again
@@ -18,7 +18,8 @@
 #include "options.h"
 #include "served.h"
 
-#define POOL_STOP_S 5
+/* [pool] stop_timeout in seconds, or what it is by default. */
+double pool_stop_s(const struct ss_site *site);
 
 /* The second socket stands beside the first, its name with this added. */
 #define POOL_STATUS_SUFFIX ".status"

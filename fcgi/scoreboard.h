@@ -42,10 +42,14 @@ struct bell {
 	_Atomic int32_t spare_min;
 };
 
+/* Of figures.stopping: new connections are left alone, or refused. */
+enum { FIGURES_STOPPING = 1, FIGURES_REFUSING };
+
 struct figures {
 	_Atomic uint64_t started_us, reloads;
 	_Atomic uint32_t mode, max, start, spare_min, spare_max, reserve;
 	_Atomic uint32_t tools; /* running */
+	_Atomic uint32_t stopping;
 	_Atomic uint32_t total, idle, most_busy;
 	_Atomic uint32_t queue, queue_most; /* connections waiting */
 	_Atomic uint64_t births, deaths, stuck, max_reached, refused;

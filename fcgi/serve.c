@@ -35,7 +35,7 @@
 
 #define BACKLOG 511
 #define START_S 15
-#define STOP_S 6 /* more than POOL_STOP_S */
+#define STOP_S 6 /* for what has nothing in hand */
 #define TEMPLATE_MAX 65536
 #define BODY_MARGIN 65536 /* so that our own 413 answers, not nginx's */
 #define READ_MARGIN_S 70  /* beyond the pool's watchdog */
@@ -262,12 +262,13 @@ write_configuration(struct serve *s, struct ss_error *err)
 		params != NULL ? read_template("statespace_errors", err) : NULL;
 	double seconds = ss_site_option_number(site, "limits.timeout") +
 		ss_site_option_number(site, "components.total");
+	double stop_s = pool_stop_s(site);
 	double body_max = ss_site_option_number(site, "limits.max_body_bytes") +
 		BODY_MARGIN;
 	double answer_max = ANSWER_GROWTH *
 		ss_site_option_number(site, "limits.max_output_bytes");
 	bool handed = is_handed_over(s, root);
-	char body[32], kib[32], wait[32], temp[32], host[128];
+	char body[32], kib[32], wait[32], temp[32], end[32], host[128];
 	char sendfile[PATH_MAX + 128];
 	const char *port;
 	enum ss_err code = SS_CONFIG;
@@ -277,6 +278,7 @@ write_configuration(struct serve *s, struct ss_error *err)
 	snprintf(wait, sizeof(wait), "%.0f", seconds + READ_MARGIN_S);
 	snprintf(temp, sizeof(temp), "%.0f",
 		answer_max > TEMP_LEAST ? answer_max : TEMP_LEAST);
+	snprintf(end, sizeof(end), "%.0f", stop_s);
 	if (errors != NULL)
 		code = check_handover(s, root, err);
 	split_address(s->address, host, &port);
@@ -292,6 +294,7 @@ write_configuration(struct serve *s, struct ss_error *err)
 			{ "LISTEN", s->address },
 			{ "BODY_MAX", body },
 			{ "READ_TIMEOUT", wait },
+			{ "STOP_TIMEOUT", end },
 			{ "PARAMS", params },
 			{ "ERRORS", errors },
 			{ "SITE", is_quotable(root) ? root : "/nonexistent" },
@@ -441,7 +444,8 @@ wait_for_end(struct serve *s, long seconds)
 		both_live(s, false);
 		if (s->front == 0)
 			tell(s->pool, SIGTERM);
-		if ((s->front == 0 && s->pool == 0) || now_s() >= end)
+		if ((s->front == 0 && s->pool == 0) || asked_stop ||
+			now_s() >= end)
 			break;
 		ppoll(NULL, 0, &step, &s->open);
 	}
@@ -450,16 +454,27 @@ wait_for_end(struct serve *s, long seconds)
 
 /*
  * The front first: it stops accepting and ends what it has; the pool goes when
- * nobody can ask it any more.
+ * nobody can ask it any more.  A front that idle clients hold does not keep the
+ * pool: it is told to end what is in hand.  A second signal is not patient.
  */
 static void
 stop(struct serve *s)
 {
+	long patience = s->served != NULL
+		? (long)pool_stop_s(s->served->site) + STOP_S
+		: STOP_S;
+
+	asked_stop = 0;
 	tell(s->front, s->server.stop);
 	if (wait_for_end(s, STOP_S))
 		return;
-	tell(s->front, SIGTERM);
 	tell(s->pool, SIGTERM);
+	while (s->pool != 0 && !asked_stop && patience-- > 0)
+		wait_for_end(s, 1);
+	if (wait_for_end(s, 1))
+		return;
+	asked_stop = 0;
+	tell(s->front, SIGTERM);
 	if (wait_for_end(s, STOP_S))
 		return;
 	tell(s->front, SIGKILL);

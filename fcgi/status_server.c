@@ -112,7 +112,9 @@ answer(void *ctx, struct ss_site *site, struct request *r,
 
 	if (a->refusing)
 		request_refuse(r, SS_OVERLOADED,
-			"all workers are busy; the tool did not run");
+			a->status_server->figures->stopping
+				? "the server is stopping; the tool did not run"
+				: "all workers are busy; the tool did not run");
 	else if (!ready && !status && !is_for(r, "/healthz") &&
 		!is_for(r, "/__meta/version"))
 		request_refuse(r, SS_NOT_FOUND, "no such file");
@@ -134,7 +136,8 @@ turn_away_parked(const struct status_server *c, struct connection *gate)
 	int fd;
 
 	while ((oldest = parked_oldest(c->parked)) != 0 &&
-		oldest + WORKER_QUEUE_US <= worker_clock_us() &&
+		(c->figures->stopping ||
+			oldest + WORKER_QUEUE_US <= worker_clock_us()) &&
 		(fd = parked_take(c->parked, &r)) >= 0) {
 		atomic_fetch_sub(&c->slots->parked, 1);
 		atomic_fetch_add(&c->page->refused, 1);
@@ -165,23 +168,44 @@ turn_away(const struct status_server *c, struct connection *gate,
 	a->refusing = false;
 }
 
+/* The pool ends, and nobody else has its socket. */
+static void
+refuse_new(const struct status_server *c, struct connection *gate,
+	struct answer *a)
+{
+	enum ss_err outcome;
+	int fd = connection_accept(c->listener, SILENCE_S);
+
+	if (fd < 0)
+		return;
+	a->refusing = true;
+	atomic_fetch_add(&c->page->accepted, 1);
+	connection_serve(gate, fd, &outcome);
+	a->refusing = false;
+}
+
 static void
 serve(const struct status_server *c, struct connection *gate, struct answer *a)
 {
-	struct pollfd fds[3] = { { .fd = c->lifeline, .events = POLLIN },
+	struct pollfd fds[4] = { { .fd = c->lifeline, .events = POLLIN },
 		{ .fd = c->refuse, .events = POLLIN },
-		{ .fd = c->status, .events = POLLIN } };
+		{ .fd = c->status, .events = POLLIN },
+		{ .fd = -1, .events = POLLIN } };
 
 	while (!worker_is_leaving()) {
 		enum ss_err outcome;
 		int fd;
 
-		if (ppoll(fds, 3, NULL, c->open) < 0)
+		if (c->figures->stopping == FIGURES_REFUSING)
+			fds[3].fd = c->listener;
+		if (ppoll(fds, 4, NULL, c->open) < 0)
 			continue;
 		if (fds[0].revents != 0)
 			return;
 		if (fds[1].revents != 0)
 			turn_away(c, gate, a);
+		if (fds[3].revents != 0)
+			refuse_new(c, gate, a);
 		if (fds[2].revents == 0)
 			continue;
 		fd = connection_accept(c->status, SILENCE_S);

@@ -74,7 +74,7 @@ struct config {
 		uint64_t workers, start, spare_min, spare_max; /* 0: by cores */
 		uint64_t reserve;
 		uint64_t max_requests;
-		double idle_timeout, watchdog;
+		double idle_timeout, watchdog, stop_timeout;
 		const char *socket, *socket_mode, *socket_owner, *socket_group;
 		uint64_t backlog;
 		const char *user, *group;

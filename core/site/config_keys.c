@@ -270,6 +270,8 @@ static const struct config_key keys[] = {
 		.preset = "10.0", .least = 0.1, .most = DAY },
 	{ "pool.watchdog", KEY_SECONDS, AT(pool.watchdog), .preset = "60.0",
 		.least = 1, .most = DAY },
+	{ "pool.stop_timeout", KEY_SECONDS, AT(pool.stop_timeout),
+		.preset = "0.0", .most = DAY },
 	{ "pool.socket", KEY_PATH, AT(pool.socket), .preset = "" },
 	{ "pool.socket_mode", KEY_TEXT, AT(pool.socket_mode), .preset = "0660",
 		.fits = is_socket_mode,

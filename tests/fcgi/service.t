@@ -59,6 +59,8 @@ my %one = (files => { 'README.md' => $page },
 	$pool->stop_ok(signal => 'TERM');
 	$hear->();
 	is($got{'STOPPING=1'}, 1, 'and when it stops');
+	my ($extend) = map { /^EXTEND_TIMEOUT_USEC=(\d+)$/ } keys %got;
+	cmp_ok($extend // 0, '>', 30e6, 'and how long that may take');
 }
 
 # ----------------------------------------------------------------- log files --

@@ -90,7 +90,7 @@ SKIP: {
 # A pool that ends does not wait for it either.
 {
 	my $pool = Statespace::Pool->start(%page, config => $config
-		=~ s/watchdog = 1.0/watchdog = 600.0/r);
+		=~ s/watchdog = 1.0/watchdog = 600.0\nstop_timeout = 5.0/r);
 	my $socket = connect_to($pool->socket);
 	syswrite $socket, call('/', ['sleep', "6$$"]);
 	my $stuck = freeze_worker_of($pool, "sleep 6$$");
