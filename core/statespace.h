@@ -711,6 +711,9 @@ ss_site_set_client(struct ss_site *site, bool (*left)(void *ctx), void *ctx);
  *       never read.
  * post  offers data to all processes; false: too long.
  * take  copies what was posted for key a short while ago; -1: nothing.
+ * wait  asked before a request waits for a person's answer (begin), and every
+ *       few seconds while it does: may it?  waited follows a begin that said
+ *       true.  NULL: clients of HTTP are not asked.
  *
  * At any time, so also in the process that ss_site_fork made.  Without one
  * such clients get no session, and what they cancel runs on.
@@ -725,6 +728,8 @@ struct ss_relay {
 		size_t len);
 	ssize_t (*take)(
 		void *ctx, const unsigned char *key, char *data, size_t cap);
+	bool (*wait)(void *ctx, bool begin);
+	void (*waited)(void *ctx);
 };
 
 void ss_site_set_relay(struct ss_site *site, const struct ss_relay *relay);

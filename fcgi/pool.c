@@ -297,6 +297,7 @@ worker_main(void *ctx)
 	munmap(scoreboard_at(p->scoreboard, own + 1),
 		(SLOT_COUNT - own) * SCOREBOARD_PAGE);
 	relay_keep(&p->relay, own);
+	p->relay.waiting_max = p->sizing.max > 1 ? (p->sizing.max + 3) / 4 : 0;
 	return worker_run(&w);
 }
 

@@ -2,6 +2,7 @@
 #include "relay.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -9,6 +10,8 @@
 #include <unistd.h>
 
 #include "worker.h"
+
+#define WAITING UINT64_MAX /* in place of a tool's number */
 
 _Static_assert(sizeof(struct relay_slot) % 4096 == 0, "slots are whole pages");
 
@@ -157,6 +160,44 @@ take(void *ctx, const unsigned char *key, char *data, size_t cap)
 	return relay_take(ctx, key, data, cap);
 }
 
+/* TERM, INT and QUIT are blocked while a request is served. */
+static bool
+told_to_leave(void)
+{
+	sigset_t pending;
+
+	return worker_is_leaving() ||
+		(sigpending(&pending) == 0 &&
+			(sigismember(&pending, SIGTERM) == 1 ||
+				sigismember(&pending, SIGINT) == 1 ||
+				sigismember(&pending, SIGQUIT) == 1));
+}
+
+/* The watchdog counts from here on: a person is slow, the worker is not stuck. */
+static bool
+wait_allowed(void *ctx, bool begin)
+{
+	struct relay *r = ctx;
+
+	if (told_to_leave() ||
+		(begin &&
+			(r->waiting_max == 0 ||
+				!tool_limit_enter(
+					r->waiting, WAITING, r->waiting_max))))
+		return false;
+	atomic_store(&r->page->since_us, worker_clock_us());
+	return true;
+}
+
+static void
+waited(void *ctx)
+{
+	struct relay *r = ctx;
+
+	tool_limit_leave(r->waiting);
+	atomic_store(&r->page->since_us, worker_clock_us());
+}
+
 void
 relay_attach(struct relay *r, struct ss_site *site)
 {
@@ -164,7 +205,9 @@ relay_attach(struct relay *r, struct ss_site *site)
 		.ctx = r,
 		.fd = r->fd,
 		.post = post,
-		.take = take };
+		.take = take,
+		.wait = wait_allowed,
+		.waited = waited };
 
 	ss_site_set_relay(site, &hooks);
 }

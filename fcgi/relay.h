@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "statespace.h"
+#include "tool_limit.h"
 
 #define RELAY_POSTS 16 /* of one worker; the oldest is overwritten */
 #define RELAY_DATA 976
@@ -42,6 +43,10 @@ struct relay {
 	int fd;                        /* eventfd: written for each post */
 	size_t own;
 	uint32_t next;
+	/* For workers that wait for a person's answer; set before attach. */
+	struct tool_limit *waiting;
+	struct worker_page *page;
+	unsigned waiting_max;
 };
 
 /* In the supervisor, for count workers; false with errno. */

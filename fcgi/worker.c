@@ -277,6 +277,8 @@ worker_run(const struct worker *w)
 
 	worker_signals();
 	tool_limit_attach(&gauge, w->served->site);
+	w->relay->waiting = &gauge;
+	w->relay->page = w->page;
 	relay_attach(w->relay, w->served->site);
 	prctl(PR_SET_NAME, "ss-worker");
 	gate = connection_open(w->served->site, &w->served->request, &err);

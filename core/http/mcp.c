@@ -152,12 +152,9 @@ accepted(struct exchange *x)
  * its tool, from a client that reads them, through a gate that sends them.
  */
 static bool
-event(void *ctx, const char *message, size_t len)
+send_piece(struct exchange *x, const struct buf *piece)
 {
-	struct exchange *x = ctx;
-	struct buf piece = BUF_INIT(len + 64);
 	struct ss_response head;
-	bool sent = false;
 
 	if (!x->streamed) {
 		exchange_header(x, "Content-Type", "text/event-stream");
@@ -174,13 +171,35 @@ event(void *ctx, const char *message, size_t len)
 	head.header_count = x->header_count;
 	head.fd = -1;
 	head.length = SS_LENGTH_UNKNOWN;
+	x->length += piece->len;
+	return buf_ok(piece) &&
+		x->req->stream(
+			x->req->stream_ctx, &head, piece->data, piece->len);
+}
+
+static bool
+event(void *ctx, const char *message, size_t len)
+{
+	struct buf piece = BUF_INIT(len + 64);
+	bool sent;
+
 	buf_text(&piece, "event: message\ndata: ");
 	buf_add(&piece, message, len);
 	buf_text(&piece, "\n\n");
-	if (buf_ok(&piece))
-		sent = x->req->stream(
-			x->req->stream_ctx, &head, piece.data, piece.len);
-	x->length += piece.len;
+	sent = send_piece(ctx, &piece);
+	buf_release(&piece);
+	return sent;
+}
+
+/* A comment, which clients drop. */
+static bool
+beat(void *ctx)
+{
+	struct buf piece = BUF_INIT(64);
+	bool sent;
+
+	buf_text(&piece, ": waiting\n\n");
+	sent = send_piece(ctx, &piece);
 	buf_release(&piece);
 	return sent;
 }
@@ -190,6 +209,32 @@ reads_events(const struct exchange *x)
 {
 	return x->req->accept != NULL &&
 		strstr(x->req->accept, "text/event-stream") != NULL;
+}
+
+/* A question to a person, in the stream of the call that waits for it. */
+struct question {
+	struct exchange *x;
+	struct mcp *m;
+};
+
+static bool
+send_question(void *ctx, const char *message, size_t len)
+{
+	const struct question *q = ctx;
+
+	if (!mcp_session_wait_begin(q->m))
+		return false;
+	q->m->event_max = EVENT_MAX;
+	return event(q->x, message, len);
+}
+
+static enum ss_err
+receive_answer(void *ctx, const char *id, uint32_t timeout_ms,
+	const char **message, size_t *len)
+{
+	const struct question *q = ctx;
+
+	return mcp_session_wait(q->m, id, timeout_ms, beat, q->x, message, len);
 }
 
 static bool
@@ -223,10 +268,15 @@ static enum rpc_code
 run_message(struct exchange *x, struct mcp *m, bool *was_cancelled)
 {
 	struct mcp_cancel watch;
+	struct question question = { x, m };
 	enum rpc_code code = RPC_INTERNAL;
 	const char *session;
 
 	mcp_cancel_begin(&watch, m);
+	if (watch.fd >= 0 && x->req->stream != NULL && reads_events(x) &&
+		mcp_session_can_wait(m))
+		m->asker = (struct mcp_asker){ send_question, receive_answer,
+			&question };
 	if (!watch.cancelled)
 		code = mcp_message_run(m);
 	mcp_cancel_end(&watch);
@@ -247,9 +297,11 @@ answer_message(struct exchange *x, struct mcp *m)
 
 	if (code != RPC_OK)
 		return refuse(x, m, code, 400);
-	if (m->rpc.kind == RPC_RESPONSE)
-		return accepted(x); /* to a question that nobody asked */
 	mcp_session_read(m, x->req->mcp_session);
+	if (m->rpc.kind == RPC_RESPONSE) {
+		mcp_session_responded(m, x->req->body, x->req->body_len);
+		return accepted(x);
+	}
 	if (m->rpc.kind == RPC_NOTIFICATION) {
 		mcp_session_notified(m);
 		return accepted(x);

@@ -90,7 +90,8 @@ mcp_elicit_end(struct mcp *m)
 		return MCP_DECLINED;
 	}
 	if (!a->send(a->ctx, m->question.data, m->question.len))
-		return no_answer(m, SS_GONE);
+		return no_answer(
+			m, m->err.code == SS_OK ? SS_GONE : m->err.code);
 	do
 		code = a->receive(a->ctx, m->question_id,
 			(uint32_t)clock_left_ms(deadline_ms), &text, &len);

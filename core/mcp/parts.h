@@ -37,6 +37,7 @@ struct mcp {
 	const char *request_id;
 	const char *user;    /* verified by the front; NULL: nobody's name */
 	const char *session; /* the client's, of HTTP; NULL: none */
+	bool session_asks;   /* its client can ask a person */
 	int client_fd;       /* a hang-up ends a run; -1 */
 	/* Notifications go here; NULL: there is no way to send any. */
 	bool (*notify)(void *ctx, const char *message, size_t len);
@@ -50,6 +51,7 @@ struct mcp {
 	char question_id[33];
 	struct rpc response;              /* to the last question */
 	const struct rpc_value *answered; /* its result; NULL: none yet */
+	char relayed[1024];               /* the response's text, over HTTP */
 
 	struct buf *out;         /* the answer */
 	const char *result_type; /* "complete" */

@@ -8,19 +8,26 @@
 
 #include "base/digest.h"
 #include "mcp/message.h"
+#include "mcp/round.h"
 
 #define ID_BYTES 16 /* nobody guesses 128 bits */
 #define ID_LEN (ID_BYTES * 2)
+#define ASKS "-asks" /* behind the id of a client that can ask a person */
 
 /* -------------------------------------------------------------- the id -- */
 
 void
 mcp_session_read(struct mcp *m, const char *header)
 {
+	const char *end;
+
 	m->session = NULL;
-	if (m->era == MCP_LEGACY && header != NULL &&
-		strlen(header) == ID_LEN &&
-		strspn(header, "0123456789abcdef") == ID_LEN)
+	if (m->era != MCP_LEGACY || header == NULL ||
+		strspn(header, "0123456789abcdef") != ID_LEN)
+		return;
+	end = header + ID_LEN;
+	m->session_asks = strcmp(end, ASKS) == 0;
+	if (*end == '\0' || m->session_asks)
 		m->session = header;
 }
 
@@ -34,28 +41,37 @@ mcp_session_new(struct mcp *m)
 		strcmp(m->method, "initialize") != 0 ||
 		getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
 		return NULL;
-	id = arena_alloc(&m->site->arena, ID_LEN + 1);
-	if (id != NULL)
-		digest_hex(bytes, sizeof(bytes), id);
+	id = arena_alloc(&m->site->arena, ID_LEN + sizeof(ASKS));
+	if (id == NULL)
+		return NULL;
+	digest_hex(bytes, sizeof(bytes), id);
+	if (mcp_elicits(rpc_member(m->rpc.params, "capabilities")))
+		memcpy(id + ID_LEN, ASKS, sizeof(ASKS));
 	return id;
 }
 
-/*
- * By what a call is known to all processes: a digest that nobody makes who has
- * not got the session's id, bound to the user that the front verified.
- */
+bool
+mcp_session_key(const struct mcp *m, const char *purpose, struct ss_text id,
+	unsigned char key[static SS_RELAY_KEY])
+{
+	const struct ss_text parts[] = { text_of(purpose), text_of(m->session),
+		text_of(m->user), id };
+
+	if (m->era != MCP_LEGACY || m->session == NULL)
+		return false;
+	digest_parts(parts, ARRAY_LEN(parts), key);
+	return true;
+}
+
+/* Of the cancellation of the request with that id. */
 static bool
 key_of(const struct mcp *m, const struct rpc_value *id,
 	unsigned char key[static SS_RELAY_KEY])
 {
 	struct buf text = BUF_INIT(65536);
-	bool good = m->era == MCP_LEGACY && m->session != NULL &&
-		rpc_is_token(id) && rpc_write(&text, id);
-	const struct ss_text parts[] = { TEXT("cancelled"), text_of(m->session),
-		text_of(m->user), buf_view(&text) };
+	bool good = rpc_is_token(id) && rpc_write(&text, id) &&
+		mcp_session_key(m, "cancelled", buf_view(&text), key);
 
-	if (good)
-		digest_parts(parts, ARRAY_LEN(parts), key);
 	buf_release(&text);
 	return good;
 }

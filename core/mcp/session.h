@@ -20,6 +20,29 @@ const char *mcp_session_new(struct mcp *m);
 /* A notification: ends the call that it cancels, wherever that runs. */
 void mcp_session_notified(struct mcp *m);
 
+/*
+ * By what a message is known to all processes: a digest that nobody makes who
+ * has not got the session's id, bound to the user that the front verified.
+ * False: there is no session.
+ */
+bool mcp_session_key(const struct mcp *m, const char *purpose,
+	struct ss_text id, unsigned char key[static SS_RELAY_KEY]);
+
+/*
+ * wait.c: a question to a client that said, when it got its session, that it
+ * can ask a person.  A worker waits meanwhile, so only so many may.
+ *
+ * begin  false with m->err: too many wait.
+ * wait   for the response to the question of that id, while mcp_cancel watches;
+ *        beat is called from time to time, false: nobody reads any more.
+ */
+bool mcp_session_can_wait(const struct mcp *m);
+bool mcp_session_wait_begin(struct mcp *m);
+enum ss_err mcp_session_wait(struct mcp *m, const char *id, uint32_t timeout_ms,
+	bool (*beat)(void *ctx), void *ctx, const char **message, size_t *len);
+/* A response, len bytes of text: hands it to who waits for it. */
+void mcp_session_responded(struct mcp *m, const char *text, size_t len);
+
 /* Watches for the cancellation of one request. */
 struct mcp_cancel {
 	struct mcp *m;

@@ -19,6 +19,24 @@ worker_clock_us(void)
 	return now;
 }
 
+bool
+worker_is_leaving(void)
+{
+	return false;
+}
+
+bool
+tool_limit_enter(struct tool_limit *g, uint64_t tool, uint64_t most)
+{
+	return g != NULL && tool != 0 && most > 0;
+}
+
+void
+tool_limit_leave(struct tool_limit *g)
+{
+	(void)g;
+}
+
 void
 ss_site_set_relay(struct ss_site *site, const struct ss_relay *relay)
 {

@@ -42,6 +42,7 @@ tools:
   - { name: long, command: [sh, -c, 'head -c 900000 /dev/zero | tr "\\0" x', ;] }
   - { name: longer, command: [sh, -c, 'head -c 40000 /dev/zero | tr "\\0" e >&2; head -c 900000 /dev/zero | tr "\\0" "\""', ;] }
   - { name: picture, command: [head, -c, '900000', /dev/zero, ;], output: image/png }
+  - { name: again, command: [echo, done, ;], confirm: true }
   - { name: slower, command: [sleep, '22', ;] }
   - { name: bytes, command: [printf, 'a\377b', ;] }
   - name: order
@@ -912,6 +913,106 @@ sub test_cancelling_more
 	return;
 }
 
+# Up to the next event of a stream that goes on, as a value.
+sub next_event
+{
+	my ($socket) = @_;
+
+	while (defined(my $line = readline $socket)) {
+		return $JSON->decode($1) if $line =~ /^data: (.*)$/m;
+	}
+	return undef;
+}
+
+sub asking_session
+{
+	return legacy('initialize', { protocolVersion => $_[0],
+		capabilities => { elicitation => {} } })
+	    ->{headers}{'mcp-session-id'};
+}
+
+sub reply
+{
+	my ($question, $session, $result) = @_;
+
+	return post({ jsonrpc => '2.0', id => $question->{id},
+		result => $result }, 'Mcp-Session-Id' => $session)->{status};
+}
+
+my $YES = { action => 'accept', content => { ok => JSON::PP::true } };
+
+# The answer is another POST, which another worker takes.
+sub test_elicitation
+{
+	for my $version ('2025-11-25', '2025-06-18') {
+		my ($mine, $theirs) = map { asking_session($version) } 1 .. 2;
+		my %mine = ('Mcp-Session-Id' => $mine);
+		my $call = begin(1, 'again', %mine);
+		my $q = next_event($call);
+
+		is($q->{method}, 'elicitation/create', "$version: a person is asked");
+		like($q->{params}{message}, qr/^echo done$/m, 'about the command');
+		is(reply($q, $theirs, $YES), 202, 'the answer of another client');
+		is(reply({ id => 'x' }, $mine, $YES), 202, 'to another question');
+		is(reply($q, $mine, { action => 'decline' }), 202, 'the answer');
+		like(next_event($call)->{result}{content}[0]{text},
+			qr/did not agree/, 'counts alone: the person declines');
+		for my $n (2 .. 12) {
+			$call = begin($n, 'again', %mine);
+			reply(next_event($call), $mine, $YES);
+			is(next_event($call)->{result}{structuredContent}{stdout},
+				"done\n", 'the person agrees') || last;
+		}
+		$call = begin(20, 'again', %mine);
+		reply(next_event($call), $mine, { %$YES, more => 'x' x 2000 });
+		like(next_event($call)->{result}{content}[0]{text},
+			qr/did not run/, 'an answer without end is none');
+		$call = begin(21, 'again', %mine);
+		ok(next_event($call), 'a question');
+		cancel(21, $mine);
+		is(next_event($call), undef, 'of a call that is cancelled');
+		$call = begin(22, 'again', %mine);
+		ok(next_event($call), 'a question');
+		close $call;
+		for my $headers ({}, { 'Mcp-Session-Id' => session($version) },
+			{ %mine, Accept => 'application/json' }) {
+			like(whole_answer(begin(23, 'again', %$headers)),
+				qr/"isError":true/, 'who cannot be asked is refused');
+		}
+	}
+	return;
+}
+
+# Waiting for people never takes all workers.
+sub test_many_questions
+{
+	my $mine = asking_session('2025-11-25');
+	my %mine = ('Mcp-Session-Id' => $mine);
+	my ($refused, @calls) = (0);
+
+	my $ask = sub {
+		my $call = begin($_[0], 'again', %mine);
+		my $first = '';
+		while (defined(my $line = readline $call)) {
+			$first .= $line;
+			last if $line =~ /create|isError/;
+		}
+		push @calls, $call;
+		return $first =~ /as many people/;
+	};
+	$refused += $ask->($_) for 1 .. 9;
+	ok($refused && $refused < 9, 'so many people are asked at a time');
+	is(call('echo', { word => 'x' })->{structuredContent}{stdout}, "x\n",
+		'and other clients are served');
+	close $_ for splice @calls;
+	my ($n, $until) = (100, time + 20);
+	$refused = 1;
+	$refused = $ask->($n++) while $refused && time < $until;
+	ok(!$refused, 'and the next are asked when those have left');
+	close $_ for @calls;
+	return;
+}
+
 # ----------------------------------------------------------------- hostile --
 
 sub test_hostile
@@ -1065,6 +1166,8 @@ test_ended();
 test_leaving();
 test_cancelling();
 test_cancelling_more();
+test_elicitation();
+test_many_questions();
 test_hostile();
 $server->stop_ok;
 
