@@ -421,6 +421,8 @@ struct ss_result {
 	 * all, only that of each.
 	 */
 	const char *memory;
+	uint64_t cpu_us;       /* processor time of the child */
+	uint64_t memory_bytes; /* its largest resident set */
 };
 
 /*

@@ -16,6 +16,7 @@
 
 #define SCOREBOARD_PAGE 4096
 #define SCOREBOARD_OUTCOMES (SS_GONE + 1)
+#define SCOREBOARD_TIMES 9 /* the last: longer than all bounds */
 
 enum worker_state { WORKER_NONE, WORKER_STARTING, WORKER_IDLE, WORKER_BUSY };
 
@@ -30,6 +31,9 @@ struct worker_page {
 	_Atomic uint64_t tool;    /* one with max_running, in hand; 0: none */
 	_Atomic uint64_t tool_ns; /* when it was taken up; 0: just now */
 	_Atomic uint64_t log_lost;
+	/* Answered requests by outcome and by how long they took. */
+	_Atomic uint64_t times[SCOREBOARD_OUTCOMES][SCOREBOARD_TIMES];
+	_Atomic uint64_t times_us[SCOREBOARD_OUTCOMES];
 };
 
 _Static_assert(
@@ -57,6 +61,10 @@ struct figures {
 	_Atomic uint64_t log_lost;   /* by the supervisor */
 	char sandbox[16];
 };
+
+/* The upper bounds of times but the last, in microseconds. */
+static const uint64_t scoreboard_bounds[SCOREBOARD_TIMES - 1] = { 5000, 25000,
+	100000, 250000, 1000000, 2500000, 10000000, 30000000 };
 
 /* The page of slot i in the region of all. */
 static inline struct worker_page *

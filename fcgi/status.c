@@ -59,8 +59,12 @@ status_take(struct status *s, const struct figures *figures,
 		uint64_t since = b->since_us;
 
 		s->log_lost += b->log_lost;
-		for (size_t k = 0; k < SCOREBOARD_OUTCOMES; k++)
+		for (size_t k = 0; k < SCOREBOARD_OUTCOMES; k++) {
 			s->outcomes[k] += b->outcomes[k];
+			s->times_us[k] += b->times_us[k];
+			for (size_t j = 0; j < SCOREBOARD_TIMES; j++)
+				s->times[k][j] += b->times[k][j];
+		}
 		if (state == WORKER_NONE)
 			continue;
 		s->total++;
@@ -139,6 +143,41 @@ one(struct text *t, const char *name, const char *type, const char *help,
 	add(t, "statespace_%s %.15g\n", name, value);
 }
 
+/* Of outcomes that came: cumulative, as the text format has it. */
+static void
+add_times(struct text *t, const struct status *s)
+{
+	static const char name[] = "request_duration_seconds";
+
+	metric(t, name, "histogram", "Answered requests by outcome.");
+	for (size_t i = 0; i < SCOREBOARD_OUTCOMES; i++) {
+		const char *outcome = outcome_name(i);
+		uint64_t all = 0;
+
+		for (size_t j = 0; j < SCOREBOARD_TIMES; j++)
+			all += s->times[i][j];
+		if (all == 0)
+			continue;
+		all = 0;
+		for (size_t j = 0; j < SCOREBOARD_TIMES; j++) {
+			all += s->times[i][j];
+			add(t, "statespace_%s_bucket{outcome=\"%s\",le=\"",
+				name, outcome);
+			if (j < SCOREBOARD_TIMES - 1)
+				add(t, "%g",
+					(double)scoreboard_bounds[j] / 1e6);
+			else
+				add(t, "+Inf");
+			add(t, "\"} %" PRIu64 "\n", all);
+		}
+		add(t,
+			"statespace_%s_sum{outcome=\"%s\"} %.6f\n"
+			"statespace_%s_count{outcome=\"%s\"} %" PRIu64 "\n",
+			name, outcome, (double)s->times_us[i] / 1e6, name,
+			outcome, all);
+	}
+}
+
 size_t
 status_prometheus(const struct status *s, char *out, size_t cap)
 {
@@ -186,6 +225,7 @@ status_prometheus(const struct status *s, char *out, size_t cap)
 			"statespace_requests_total{outcome=\"%s\"} %" PRIu64
 			"\n",
 			outcome_name(i), s->outcomes[i]);
+	add_times(&t, s);
 	return t.full ? 0 : t.len;
 }
 

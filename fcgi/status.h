@@ -11,7 +11,7 @@
 
 #include "scoreboard.h"
 
-#define STATUS_MAX 16384
+#define STATUS_MAX 65536
 
 /* Everything that is told, taken once. */
 struct status {
@@ -22,6 +22,8 @@ struct status {
 	uint64_t log_lost;
 	uint64_t refused; /* because of a full queue */
 	uint64_t outcomes[SCOREBOARD_OUTCOMES];
+	uint64_t times[SCOREBOARD_OUTCOMES][SCOREBOARD_TIMES];
+	uint64_t times_us[SCOREBOARD_OUTCOMES];
 };
 
 /*

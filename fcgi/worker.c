@@ -161,11 +161,30 @@ answer(void *ctx, struct ss_site *site, struct request *r,
 	return ss_site_handle(site, &r->ss, res);
 }
 
+/* From the accept to the end of the answer. */
+static void
+count_time(const struct hand *h, enum ss_err outcome)
+{
+	uint64_t from = h->w->served->request.ss.received_us;
+	uint64_t now = worker_clock_us();
+	uint64_t took = from < now ? now - from : 0;
+	size_t i = 0;
+
+	if (outcome == SS_GONE)
+		return;
+	while (i < SCOREBOARD_TIMES - 1 && took > scoreboard_bounds[i])
+		i++;
+	atomic_fetch_add(&h->w->page->times[outcome][i], 1);
+	atomic_fetch_add(&h->w->page->times_us[outcome], took);
+}
+
 static bool
 count_outcome(const struct hand *h, bool fit, enum ss_err outcome)
 {
-	if (!h->use.put_off)
+	if (!h->use.put_off) {
 		atomic_fetch_add(&h->w->page->outcomes[outcome], 1);
+		count_time(h, outcome);
+	}
 	return fit && !ss_site_must_exit(h->w->served->site);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "http/exchange.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -61,6 +62,7 @@ exchange_begin(struct ss_site *site, const struct ss_request *req)
 	site->put_off = false;
 	error_clear(&x->err);
 	x->stage = "request";
+	x->step_count = 0;
 	x->path[0] = '\0';
 	x->confirm[0] = '\0';
 	x->doc.size = sizeof(x->doc);
@@ -250,6 +252,55 @@ exchange_answer(struct exchange *x, struct ss_response *res)
 }
 
 void
+exchange_step(struct exchange *x, const char *name)
+{
+	x->stage = name;
+	if (x->site->config.log.slow <= 0 ||
+		x->step_count == EXCHANGE_STEPS_MAX)
+		return;
+	x->steps[x->step_count].name = name;
+	x->steps[x->step_count++].begun_us = clock_us();
+}
+
+/* A stage lasts until the next one begins; queue is the time before all. */
+static void
+log_slow(const struct exchange *x, uint64_t ended_us)
+{
+	const struct ss_site *site = x->site;
+	struct log_line l;
+
+	if (site->config.log.slow <= 0 ||
+		(double)(ended_us - x->started_us) <
+			site->config.log.slow * 1e6 ||
+		!request_log_begin(site, &l, "slow"))
+		return;
+	log_text(&l, "id", x->id);
+	log_text(&l, "page", x->doc_open ? x->doc.path : x->path);
+	if (x->tool >= 0)
+		log_number(&l, "tool", x->tool);
+	log_ms(&l, "total_ms", ended_us - x->started_us);
+	for (size_t i = 0; i < x->step_count; i++) {
+		uint64_t begun = x->steps[i].begun_us;
+		uint64_t next = i + 1 < x->step_count ? x->steps[i + 1].begun_us
+						      : ended_us;
+		char key[32];
+
+		if (i == 0)
+			log_ms(&l, "queue_ms",
+				begun > x->started_us ? begun - x->started_us
+						      : 0);
+		snprintf(key, sizeof(key), "stage_%s_ms", x->steps[i].name);
+		log_ms(&l, key, next - begun);
+	}
+	if (x->tool >= 0) {
+		log_ms(&l, "tool_ms", x->result.run_us);
+		log_ms(&l, "cpu_ms", x->result.cpu_us);
+		log_number(&l, "memory", (int64_t)x->result.memory_bytes);
+	}
+	log_end(&l, site->log, site->log_ctx);
+}
+
+void
 exchange_log(const struct exchange *x)
 {
 	const struct ss_site *site = x->site;
@@ -257,6 +308,8 @@ exchange_log(const struct exchange *x)
 	uint64_t total_us = clock_us() - x->started_us;
 	struct log_line l;
 
+	if (!site->put_off)
+		log_slow(x, x->started_us + total_us);
 	if (site->put_off || !request_log_begin(site, &l, "request"))
 		return;
 	log_text(&l, "id", x->id);

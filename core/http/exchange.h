@@ -13,6 +13,7 @@
 #include "wire/path.h"
 
 #define EXCHANGE_HEADERS_MAX 24
+#define EXCHANGE_STEPS_MAX 16
 
 struct ss_site;
 
@@ -20,7 +21,13 @@ struct exchange {
 	struct ss_site *site;
 	const struct ss_request *req;
 	struct ss_error err;
-	const char *stage;             /* the one that decides, for the log */
+	const char *stage; /* the one that decides, for the log */
+	/* With [log] slow: the stages that were run and when each began. */
+	struct {
+		const char *name;
+		uint64_t begun_us;
+	} steps[EXCHANGE_STEPS_MAX];
+	size_t step_count;
 	char path[PATH_BYTES_MAX + 1]; /* clean */
 	struct ss_document doc;
 	bool doc_open;
@@ -48,6 +55,8 @@ exchange_begin(struct ss_site *site, const struct ss_request *req);
 /* Closes what it held; the arena is empty afterwards. */
 void exchange_end(struct exchange *x);
 
+/* The stage that is run from now on. */
+void exchange_step(struct exchange *x, const char *name);
 bool exchange_is(const struct exchange *x, const char *method);
 /* The path as it came, less the configured prefix; NULL: not below it. */
 const char *exchange_path(const struct exchange *x);

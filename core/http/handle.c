@@ -328,7 +328,7 @@ ss_site_handle(struct ss_site *site, const struct ss_request *req,
 		return SS_INTERNAL;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(stages); i++) {
-		x->stage = stages[i].name;
+		exchange_step(x, stages[i].name);
 		code = stages[i].run(x, &result);
 		if (code != SS_OK || result == STAGE_ANSWERED)
 			break;

@@ -605,6 +605,17 @@ classify(struct run *run)
 	}
 }
 
+static void
+take_usage(struct run *run)
+{
+	const struct timeval *u = &run->usage.ru_utime;
+	const struct timeval *k = &run->usage.ru_stime;
+
+	run->r->cpu_us = (uint64_t)(u->tv_sec + k->tv_sec) * 1000000 +
+		(uint64_t)(u->tv_usec + k->tv_usec);
+	run->r->memory_bytes = (uint64_t)run->usage.ru_maxrss * 1024;
+}
+
 /* What fled its group is left for the end of the batch. */
 static void
 run_end(struct run *run)
@@ -620,6 +631,7 @@ run_end(struct run *run)
 		run->r->end = SPAWN_FAILED;
 		run->r->run_us = 0;
 	} else {
+		take_usage(run);
 		drain(run);
 		take_report(run);
 		classify(run);

@@ -87,6 +87,8 @@ struct spawn_result {
 	struct buf out, err; /* released by spawn_result_release */
 	struct buf report;   /* the same: the first bytes of descriptor 3 */
 	uint64_t run_us;
+	uint64_t cpu_us;       /* rusage of wait4(2) */
+	uint64_t memory_bytes; /* the largest resident set */
 	const char *limit; /* "wall", "output", "cpu", "file", over's, NULL */
 };
 

@@ -364,6 +364,8 @@ send_end(const struct answer *a, const struct spawn_result *r)
 	put_number(&b, (uint64_t)r->status);
 	put_number(&b, (uint64_t)r->failed_errno);
 	put_number(&b, r->run_us);
+	put_number(&b, r->cpu_us);
+	put_number(&b, r->memory_bytes);
 	put_number(&b, sandbox_clean());
 	put_text(&b, r->failed_step);
 	put_text(&b, r->limit);
@@ -575,6 +577,8 @@ take_end(struct reader *r, struct spawn_result *result)
 	result->status = (int)get_number(r);
 	result->failed_errno = (int)get_number(r);
 	result->run_us = get_number(r);
+	result->cpu_us = get_number(r);
+	result->memory_bytes = get_number(r);
 	broken = get_number(r) == 0;
 	result->failed_step = same_text(get_text(r));
 	result->limit = same_text(get_text(r));

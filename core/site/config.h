@@ -83,6 +83,7 @@ struct config {
 		const char *level;
 		const char *format; /* "logfmt", "json" */
 		const char *file;   /* "": standard error */
+		double slow;        /* 0: no lines of slow requests */
 	} log;
 };
 

@@ -288,6 +288,7 @@ static const struct config_key keys[] = {
 	{ "log.format", KEY_WORD, AT(log.format), .preset = "logfmt",
 		.words = "logfmt json" },
 	{ "log.file", KEY_PATH, AT(log.file), .preset = "" },
+	{ "log.slow", KEY_SECONDS, AT(log.slow), .preset = "0.0", .most = DAY },
 };
 
 /* -------------------------------------------------------------- lookups -- */

@@ -179,6 +179,8 @@ hand_out(const struct executor *e, struct ss_result *result)
 	result->err = buf_view(&e->last.err);
 	result->limit = e->last.limit;
 	result->run_us = e->last.run_us;
+	result->cpu_us = e->last.cpu_us;
+	result->memory_bytes = e->last.memory_bytes;
 }
 
 /* In a process that is the sandbox. */

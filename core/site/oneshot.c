@@ -28,7 +28,7 @@ struct frame {
 struct outcome {
 	enum ss_err code;
 	int returncode;
-	uint64_t run_us;
+	uint64_t run_us, cpu_us, memory_bytes;
 	char limit[16], sandbox[16], memory[16];
 	struct ss_error err;
 };
@@ -135,6 +135,8 @@ confined_main(void *ctx)
 	o.code = e->fn(e->ctx, &cmd, &result, &o.err);
 	o.returncode = result.returncode;
 	o.run_us = result.run_us;
+	o.cpu_us = result.cpu_us;
+	o.memory_bytes = result.memory_bytes;
 	copy_word(o.limit, sizeof(o.limit), result.limit);
 	copy_word(o.sandbox, sizeof(o.sandbox), result.sandbox);
 	copy_word(o.memory, sizeof(o.memory), result.memory);
@@ -267,6 +269,8 @@ hand_over(
 {
 	result->returncode = o->returncode;
 	result->run_us = o->run_us;
+	result->cpu_us = o->cpu_us;
+	result->memory_bytes = o->memory_bytes;
 	result->limit = static_limit(o->limit);
 	result->sandbox = static_level(o->sandbox);
 	result->memory = static_memory(o->memory);

@@ -7,7 +7,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use JSON::PP qw(decode_json);
-use Statespace::FastCGI qw(request variables talk);
+use Statespace::FastCGI qw(request variables call talk);
 use Statespace::Pool;
 use Statespace::TestSite;
 use Test::More;
@@ -105,6 +105,46 @@ sub figures
 	like(figures($pool, HTTP_ACCEPT => 'text/plain'),
 		qr/^statespace_log_lines_lost_total \d+$/m,
 		'also for a scraper');
+	$pool->stop_ok;
+}
+
+# ------------------------------------------------------- times, slow requests --
+{
+	my $pool = Statespace::Pool->start(files => { 'README.md' =>
+		"---\ntools:\n  - [echo, {}]\n  - [sleep, {}]\n---\n" },
+		config => "$one\[log]\nslow = 0.5\n");
+	my $ran = talk($pool->socket, call('/', ['sleep', '0.75']));
+	my $text;
+
+	is(talk($pool->socket, request(variables(SCRIPT_NAME => '/no')))
+		->{status}, 404, 'a fast one');
+	ok($pool->log_says(qr/path=\/no /), 'has its line');
+	is(() = ($pool->log =~ /event=slow page=no/g), 0, 'and no second one');
+	ok($pool->until_true(sub {
+		$text = figures($pool, HTTP_ACCEPT => 'text/plain');
+		return $text =~ /seconds_count\{outcome="not_found"\} 1$/m;
+	}), 'its time is in a histogram');
+	like($text, qr/^statespace_request_duration_seconds_bucket\{outcome="not_found",le="\+Inf"\} 1$/m,
+		'whose last bucket has all');
+	SKIP: {
+		skip 'promtool is not installed', 1
+		    unless `which promtool 2>/dev/null`;
+		open my $check, '|-', 'promtool check metrics >/dev/null'
+		    or die;
+		print $check $text;
+		ok(close $check, 'which promtool finds correct');
+	}
+	SKIP: {
+		skip 'tools cannot be confined here', 4
+		    if $ran->{status} != 200;
+		ok($pool->log_says(qr/event=slow id=\S+ page=README\.md tool=1 total_ms=\S+ queue_ms=\S+ .*stage_run_ms=\S+ tool_ms=\S+ cpu_ms=\S+ memory=[1-9]/),
+			'a slow one has a second line') or diag $pool->log;
+		unlike($pool->log, qr/0\.75/, 'without the argument');
+		like($text, qr/^statespace_request_duration_seconds_bucket\{outcome="ok",le="0\.25"\} 0$/m,
+			'it is in no bucket below its time');
+		like($text, qr/^statespace_request_duration_seconds_count\{outcome="ok"\} 1$/m,
+			'and counted once');
+	}
 	$pool->stop_ok;
 }
 
