@@ -41,8 +41,8 @@ PACKAGES := gcc libc6-dev make pkg-config libfcgi-dev libyaml-dev libcjson-dev \
 	libcmark-gfm-extensions-dev libcurl4-openssl-dev nginx sqlite3 jq openssl tzdata
 PACKAGES_TEST := perl curl procps
 PACKAGES_CI := git clang clang-tidy clang-format cppcheck mandoc prometheus \
-	lighttpd apache2-bin libapache2-mod-fcgid libapache2-mod-xsendfile \
-	haproxy
+	bubblewrap lighttpd apache2-bin libapache2-mod-fcgid libapache2-mod-xsendfile \
+	caddy haproxy
 PACKAGES_BENCH := wrk fcgiwrap lighttpd apache2-bin libapache2-mod-xsendfile \
 	php-fpm bubblewrap python3-minimal
 # Of npm, whoever brought it here.

@@ -3,7 +3,7 @@
 _statespace()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-	local command= i words=
+	local command= i words= site=.
 
 	COMPREPLY=()
 	case ${COMP_WORDS[0]##*/} in
@@ -14,6 +14,9 @@ _statespace()
 	# After -- stand the words of a tool.
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		[ "${COMP_WORDS[i]}" = -- ] && return
+		case ${COMP_WORDS[i]} in
+		-C | --directory) site=${COMP_WORDS[i + 1]} ;;
+		esac
 	done
 	case $before in
 	-c | --config | --env-file | --socket)
@@ -43,6 +46,12 @@ _statespace()
 	esac
 	if [[ $word == -* || -z $command ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+	elif [ "$command" = exec ]; then
+		# Pages of the site, and the directories that hold more.
+		mapfile -t COMPREPLY < <(cd -- "$site" 2>/dev/null || exit
+			compgen -f -X '!*.md' -- "$word"
+			compgen -f -X '!*.markdown' -- "$word"
+			compgen -d -S / -- "$word")
 	else
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 	fi

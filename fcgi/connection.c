@@ -40,7 +40,8 @@ struct connection {
 	struct record_reader reader;
 	/* The connection in hand. */
 	int fd;
-	uint64_t begun_us;
+	uint64_t begun_us, heard_us;
+	int listener; /* of a worker; -1: nobody else waits */
 	size_t body_len;
 	size_t drained;
 	bool head_done;
@@ -102,6 +103,12 @@ connection_set_most(struct connection *g, unsigned most)
 	g->most = most;
 }
 
+void
+connection_set_listener(struct connection *g, int listener)
+{
+	g->listener = listener;
+}
+
 static bool client_speaks(void *ctx);
 
 struct connection *
@@ -118,6 +125,7 @@ connection_open(
 	g->request = request;
 	g->answer = answer_by_site;
 	g->most = 1;
+	g->listener = -1;
 	ss_site_set_client(site, client_speaks, g);
 	if (!head_open(g) || FCGX_Init() != 0 ||
 		FCGX_InitRequest(&g->fcgi, -1, FCGI_FAIL_ACCEPT_ON_INTR) != 0) {
@@ -144,12 +152,12 @@ int
 connection_accept(int listener, unsigned silence_s)
 {
 	struct timeval silence = { .tv_sec = (time_t)silence_s };
+	struct timeval look = { .tv_sec = GATE_LOOK_S };
 	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 
 	if (fd < 0)
 		return -1;
-	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &silence, sizeof(silence)) <
-			0 ||
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &look, sizeof(look)) < 0 ||
 		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &silence,
 			sizeof(silence)) < 0) {
 		close(fd);
@@ -279,6 +287,21 @@ take(struct connection *g, size_t n)
 }
 
 /*
+ * A worker's read ends after GATE_LOOK_S: a peer that has said nothing then
+ * goes when others wait for a worker, and else has GATE_SILENCE_S.
+ */
+static bool
+may_stay_silent(const struct connection *g)
+{
+	struct pollfd others = { .fd = g->listener, .events = POLLIN };
+	uint64_t silent_us = now_us() - g->heard_us;
+
+	return g->listener >= 0 &&
+		silent_us < GATE_SILENCE_S * UINT64_C(1000000) &&
+		(!record_is_fresh(&g->reader) || poll(&others, 1, 0) <= 0);
+}
+
+/*
  * Reads the whole request; NULL, or why there is none ("": not worth a word).
  */
 static const char *
@@ -295,11 +318,14 @@ receive(struct connection *g)
 			return "";
 		if (n == 0)
 			return "the connection ended within the request";
+		if (n < 0 && errno == EAGAIN && may_stay_silent(g))
+			continue;
 		if (n < 0)
 			return errno == EAGAIN ? "the peer fell silent"
 					       : "the connection broke";
 		if (now_us() - g->begun_us > GATE_TOTAL_S * UINT64_C(1000000))
 			return "the request took too long to arrive";
+		g->heard_us = now_us();
 		why = take(g, (size_t)n);
 	}
 	return why;
@@ -442,7 +468,7 @@ static void
 begin(struct connection *g, int fd, uint64_t begun_us)
 {
 	g->fd = fd;
-	g->begun_us = begun_us;
+	g->begun_us = g->heard_us = begun_us;
 	g->body_len = g->drained = 0;
 	g->head_done = g->streaming = false;
 	record_init(&g->reader, g->head_max);

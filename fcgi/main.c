@@ -90,7 +90,7 @@ usage(FILE *out)
 	fprintf(out, "usage: statespace COMMAND [ARGUMENT...]\n\n");
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].what);
-	fprintf(out, "\nstatespace COMMAND --help shows its options.\n");
+	fprintf(out, "\nstatespace help COMMAND explains its options.\n");
 }
 
 static int
@@ -127,6 +127,15 @@ main(int argc, char **argv)
 	command = command_of_program(argv[0]);
 	if (command == NULL && argc >= 2 &&
 		(command = command_of(argv[1])) != NULL) {
+		argc--;
+		argv++;
+	}
+	if (command == NULL && argc == 3 && strcmp(argv[1], "help") == 0 &&
+		(command = command_of(argv[2])) != NULL) {
+		static char help[] = "--help";
+
+		argv[1] = argv[2];
+		argv[2] = help;
 		argc--;
 		argv++;
 	}

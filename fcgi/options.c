@@ -41,6 +41,40 @@ options_misused(const struct options *o, const char *sentence)
 	return EXIT_USAGE;
 }
 
+/* One sentence for each option of a command; the usage has which they are. */
+static void
+print_help(const char *usage)
+{
+	static const struct {
+		const char *word, *what;
+	} sentences[] = {
+		{ "-h HOST", "The address to listen on; 127.0.0.1 by default." },
+		{ "-p PORT", "The port to listen on; 8000 by default." },
+		{ "-C DIR", "The site; the current directory by default." },
+		{ "-c FILE", "The file of statespace.toml(5) that configures it." },
+		{ "-e K=V", "A variable that pages fill in as $K." },
+		{ "--env-file F", "Such variables from a file, one a line." },
+		{ "--timeout S", "How many seconds a command may run." },
+		{ "--socket PATH", "The Unix socket to listen on." },
+		{ "--workers N", "How many requests are answered at a time." },
+		{ "--front FRONT", "The web server to start: nginx, lighttpd." },
+		{ "--allow-no-readme", "Serve a directory without README.md." },
+		{ "--root DIR", "The directory whose files are served." },
+		{ "--json", "Print objects instead of sentences." },
+		{ "--dry-run", "Print what would run, and run nothing." },
+		{ "--explain", "Run it and tell what the sandbox refused." },
+		{ "--yes", "Agree to a tool that asks a person first." },
+		{ "--get PAGE", "Print what GET would answer." },
+	};
+
+	printf("%s\n", usage);
+	for (size_t i = 0; i < sizeof(sentences) / sizeof(*sentences); i++)
+		if (strstr(usage, sentences[i].word) != NULL)
+			printf("  %-18s %s\n", sentences[i].word,
+				sentences[i].what);
+	printf("  %-18s %s\n", "--help", "Print this.");
+}
+
 int
 options_take(struct options *o, int option, const char *argument)
 {
@@ -58,7 +92,7 @@ options_take(struct options *o, int option, const char *argument)
 	case OPTION_WORKERS:
 		taken = options_add(o, "pool.workers", argument);
 		break;
-	case OPTION_HELP: fputs(o->usage, stdout); return 0;
+	case OPTION_HELP: print_help(o->usage); return 0;
 	case OPTION_VERSION: printf("statespace %s\n", ss_version()); return 0;
 	default: return options_misused(o, NULL);
 	}

@@ -259,6 +259,10 @@ request_read(struct request *r, char *const env[], enum request_origin origin)
 	r->refused.code = SS_OK;
 	collect(r, env, extras);
 	read_path(r, extras[SCRIPT_NAME], extras[PATH_INFO], origin);
+	/* Caddy says so of a chunked body. */
+	if (origin == REQUEST_FASTCGI && extras[CONTENT_LENGTH] != NULL &&
+		strcmp(extras[CONTENT_LENGTH], "-1") == 0)
+		request_refuse(r, SS_LENGTH_REQUIRED, NO_LENGTH);
 	read_length(r, extras[CONTENT_LENGTH]);
 	/* RFC 3875 4.2: without a length a program reads no body. */
 	if (origin == REQUEST_CGI && r->unannounced &&

@@ -139,6 +139,12 @@ SKIP: {
 		'by the name that it was called');
 	is($complete->('statespace', 'exec', 'page', '--', '--he'), '',
 		"and nothing among a tool's words");
+	is($complete->('statespace-exec', '-C', "$top/examples/site", 'p'),
+		'primes.md', 'a page of the site that -C names');
+	is($complete->('statespace', 'exec', '-C', "$top/examples/site", 'z'),
+		'zones/', 'a directory of it');
+	is($complete->('statespace-exec', '-C', "$top/examples/site", 'data/c'),
+		'', 'and nothing that is no page');
 	# Every long option that it offers is one that the program takes.
 	my %taken = map { $_ => slurp("$top/fcgi/$_.c") } qw(serve fcgi exec
 		check doctor);

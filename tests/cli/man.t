@@ -48,4 +48,18 @@ SKIP: {
 	}
 }
 
+# Each option of a synopsis has its sentence, and `help` is `--help`.
+for my $command (qw(serve fcgi exec mcp check fsworker doctor)) {
+SKIP: {
+		skip 'statespace is not built', 2 unless -x "$build/statespace";
+		my $help = `$build/statespace $command --help 2>&1`;
+		my ($usage, $rest) = split /\n\n/, $help, 2;
+		my @missing = grep { ($rest // '') !~ /^  \Q$_\E .*\w\.$/m }
+		    $usage =~ /(?<![\w-])(-{1,2}[A-Za-z][\w-]*)/g;
+		is("@missing", '', "$command --help explains each option");
+		is(`$build/statespace help $command 2>&1`, $help,
+			"statespace help $command is the same");
+	}
+}
+
 done_testing;

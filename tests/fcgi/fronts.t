@@ -394,6 +394,42 @@ SKIP: {
 	}, 10), 'lighttpd takes its pool along');
 }
 
+# -------------------------------------------------------- Caddy and HAProxy --
+for (['caddy', 'Caddyfile', qr/^:80 /m, sub { ('caddy', 'run', '--adapter',
+		'caddyfile', '--config', $_[0]) }],
+	['haproxy', 'haproxy.cfg', qr/:80 (?= )/, sub { ('haproxy', '-db', '-f',
+		$_[0]) }]) {
+	my ($name, $file, $bind, $command) = @$_;
+	SKIP: {
+		skip "$name is not installed", 1
+		    unless Statespace::Server::front($name);
+		my $port = free_port();
+		my $text = slurp("$top/nginx/$file");
+		$text =~ s{/run/statespace/pool\.sock}{$socket}g;
+		$text =~ s{$bind}{$name eq 'caddy' ? "http://:$port "
+			: "127.0.0.1:$port "}e;
+		$text =~ s{^\t(?:user|group) haproxy.*\n}{}mg if $> != 0;
+		Statespace::TestSite::write_file("$dir/$file", $text);
+		local $ENV{HOME} = $dir;
+		my ($pid, $front) = start_front($port,
+			$command->("$dir/$file"));
+		same_cases($front, $name, chunked =>
+			$name eq 'caddy' ? 411 : 403);
+		is($front->request('GET', "/$_", %host)->{status}, 200,
+			"$name: $_") for qw(healthz readyz __meta/version);
+		is($front->request('GET', '/healthzero', %host)->{body},
+			"# No health\n", "$name: a longer name is a page");
+		is($front->request('GET', '//x', %host)->{status}, 403,
+			"$name: two slashes");
+		my $large = $front->request('POST', '/',
+			body => 'x' x 1_200_000, headers => { %{ $host{headers} },
+			'Content-Type' => 'application/json' });
+		is($large->{status}, 413, "$name: too large a body");
+		kill 'TERM', $pid;
+		waitpid $pid, 0;
+	}
+}
+
 # ------------------------------------------------------------ plain CGI's home --
 my $bin = "$dir/cgi-bin";
 mkdir $bin;

@@ -99,7 +99,9 @@ refused('a body longer than announced', 400,
 refused('a body that was not announced', 411, variables(%post), 'body');
 refused("Content-Length \"$_\"", 400,
 	variables(%post, CONTENT_LENGTH => $_), '{}')
-    for '-1', '+2', ' 2', '2 ', '0x2', '2,2';
+    for '+2', ' 2', '2 ', '0x2', '2,2';
+refused('a length that the front does not know', 411,
+	variables(%post, CONTENT_LENGTH => '-1'), '{}');
 my $json = refused('a control byte in the path', 400,
 	variables(%post, SCRIPT_NAME => "/a\nb"));
 like($json->{body}, qr/"code": "bad_request"/, 'the refusal of a POST is JSON');

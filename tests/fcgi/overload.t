@@ -68,8 +68,19 @@ SKIP: {
 	ok(close $check, 'which promtool finds correct');
 }
 
-# Two peers that say nothing hold both workers (for ten seconds at most).
+# Two peers that say nothing go when others wait.
+{
+	my @silent = map { connect_to($pool->socket) } 1 .. 2;
+	ok($pool->until_true(sub { figures()->{pool}{busy} == 2 }),
+		'two peers that say nothing');
+	is(talk($pool->socket, request(variables()))->{status}, 200,
+		'make way for one who does');
+}
+$pool->until_true(sub { figures()->{pool}{busy} == 0 });
+
+# Two that stop within a request hold both workers (for ten seconds at most).
 my @silent = map { connect_to($pool->socket) } 1 .. 2;
+syswrite $_, substr(request(variables()), 0, 20) for @silent;
 ok($pool->until_true(sub { figures()->{pool}{busy} == 2 }),
 	'both workers are busy');
 my $ping = '{"jsonrpc":"2.0","id":7,"method":"ping"}';

@@ -20,7 +20,7 @@ my %landlock = (config => "[sandbox]\nmode = \"landlock\"\n"
 	    . "[pool]\nmode = \"static\"\nworkers = 1\n[limits]\ntimeout = 60.0\n",
 	files => { 'README.md' => "---\ntools: [[sh, -c]]\n---\n" });
 my @made;
-END { remove_tree($_) for @made }
+END { chmod 0700, "$_/folder" and remove_tree($_) for @made }
 
 sub output
 {
