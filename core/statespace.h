@@ -568,7 +568,7 @@ struct ss_field {
 
 /*
  * One log line of the host's own, at every level, in the configured format: the
- * time, the event, the fields.  False: there is no log, or no room in a line.
+ * time, the event, the fields.  False: there is no log.
  */
 bool ss_site_log(const struct ss_site *site, const char *event,
 	const struct ss_field *fields, size_t count);

@@ -108,6 +108,22 @@ sub figures
 	$pool->stop_ok;
 }
 
+# ---------------------------------------------------------------- long lines --
+{
+	my $pool = Statespace::Pool->start(
+		config => "$one\[log]\nformat = \"json\"\n");
+
+	talk($pool->socket, request(variables(
+		REQUEST_METHOD => "\xff" x 600, SCRIPT_NAME => '/' . "\xff" x 600,
+		REMOTE_USER => "\xff" x 600, STATESPACE_AUTH => 'verified')));
+	ok($pool->log_says(qr/"event":"request".*"cut":true\}$/m),
+		'a request that is too long for a line has one that is cut');
+	my ($line) = $pool->log =~ /^(.*"cut":true\})$/m;
+	is(eval { decode_json($line)->{event} }, 'request',
+		'which is an object still');
+	$pool->stop_ok;
+}
+
 # ------------------------------------------------------- times, slow requests --
 {
 	my $pool = Statespace::Pool->start(files => { 'README.md' =>
