@@ -88,8 +88,7 @@ put_title(struct sheet *s)
 {
 	html_title(s->page, &s->scratch);
 	s->scratch.len =
-		utf8_cut(s->scratch.data != NULL ? s->scratch.data : "",
-			s->scratch.len, TITLE_BYTES_MAX);
+		utf8_cut(s->scratch.data, s->scratch.len, TITLE_BYTES_MAX);
 	put_scratch(s);
 }
 
@@ -330,7 +329,7 @@ add_command(struct buf *out, const struct spec *spec, bool names)
 			buf_char(&name, '{');
 			add_name(&name, p, i);
 			buf_char(&name, '}');
-			json_string(out, buf_view(&name).data, name.len);
+			json_string(out, name.data, name.len);
 		}
 	}
 	buf_char(out, ']');
@@ -370,7 +369,7 @@ put_curl(struct sheet *s, const struct spec *spec)
 	add_command(&body, spec, true);
 	buf_text(&body, spec->takes_stdin ? ", \"stdin\": \"text\"}" : "}");
 	buf_text(&s->scratch, "curl --json ");
-	escape_shell(&s->scratch, buf_view(&body).data, body.len);
+	escape_shell(&s->scratch, body.data, body.len);
 	buf_char(&s->scratch, ' ');
 	escape_shell(&s->scratch, s->page->url, strlen(s->page->url));
 	put(s,
@@ -679,7 +678,7 @@ fit_card(struct sheet *s, size_t tool, const struct spec *spec, size_t *room)
 	fits = !card.full;
 	out->failed |= card.failed;
 	if (fits)
-		buf_add(out, buf_view(&card).data, card.len);
+		buf_add(out, card.data, card.len);
 	*room -= fits ? card.len : 0;
 	buf_release(&card);
 	return fits;

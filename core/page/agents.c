@@ -58,7 +58,7 @@ add_title(struct buf *out, const struct agents_page *page)
 	if (text.len > TEXT_MAX)
 		text.len = TEXT_MAX;
 	if (title == NULL && text.len > 0 && markdown_heading(text, &heading))
-		title = buf_view(&heading).data;
+		title = heading.data;
 	if (title == NULL || title[0] == '\0')
 		title = page->path;
 	add_line(out, title, strnlen(title, TITLE_MAX));
@@ -125,7 +125,7 @@ say_tool(const struct frontmatter *front, const struct spec *spec,
 
 	buf_text(out, "- ");
 	add_template(&line, spec);
-	add_code(out, buf_view(&line).data, line.len);
+	add_code(out, line.data, line.len);
 	if (!spec->locked)
 		buf_text(out, ", more words may follow");
 	if (spec->takes_stdin)
@@ -172,7 +172,7 @@ agents_link(const struct agents_page *page, struct buf *out)
 
 	add_title(&title, page);
 	buf_text(out, "- [");
-	for (const char *p = buf_view(&title).data; *p != '\0'; p++) {
+	for (const char *p = title.data; *p != '\0'; p++) {
 		buf_text(out, *p == '[' || *p == ']' || *p == '\\' ? "\\" : "");
 		buf_char(out, *p);
 	}
