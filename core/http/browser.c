@@ -64,7 +64,7 @@ way_into_prefix(struct exchange *x, bool above)
 	}
 	escape_path(&way, name, n);
 	buf_char(&way, '/');
-	copy = arena_copy(&x->site->arena, buf_view(&way).data, way.len);
+	copy = arena_copy(&x->site->arena, way.data, way.len);
 	buf_release(&way);
 	return copy;
 }

@@ -307,7 +307,7 @@ add_command(struct buf *out, const struct spec *spec, bool names)
 			buf_char(&name, '{');
 			add_name(&name, p, i);
 			buf_char(&name, '}');
-			json_string(out, buf_view(&name).data, name.len);
+			json_string(out, name.data, name.len);
 		}
 	}
 	buf_char(out, ']');
@@ -347,7 +347,7 @@ put_curl(struct sheet *s, const struct spec *spec)
 	add_command(&body, spec, true);
 	buf_text(&body, spec->takes_stdin ? ", \"stdin\": \"text\"}" : "}");
 	buf_text(&s->scratch, "curl --json ");
-	escape_shell(&s->scratch, buf_view(&body).data, body.len);
+	escape_shell(&s->scratch, body.data, body.len);
 	buf_char(&s->scratch, ' ');
 	escape_shell(&s->scratch, s->page->url, strlen(s->page->url));
 	put(s,
@@ -656,7 +656,7 @@ fit_card(struct sheet *s, size_t tool, const struct spec *spec, size_t *room)
 	fits = !card.full;
 	out->failed |= card.failed;
 	if (fits)
-		buf_add(out, buf_view(&card).data, card.len);
+		buf_add(out, card.data, card.len);
 	*room -= fits ? card.len : 0;
 	buf_release(&card);
 	return fits;

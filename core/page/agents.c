@@ -84,7 +84,7 @@ say_tool(const struct frontmatter *front, const struct spec *spec,
 
 	buf_text(out, "- ");
 	add_template(&line, spec);
-	add_code(out, buf_view(&line).data, line.len);
+	add_code(out, line.data, line.len);
 	if (!spec->locked)
 		buf_text(out, ", more words may follow");
 	if (spec->takes_stdin)

@@ -15,6 +15,12 @@
 /* The question that `confirm: true` asks has this name. */
 #define ASK_CONFIRM "confirm"
 
+struct ask {
+	const char *name, *message;
+	struct name_list arguments;
+	unsigned line, column;
+};
+
 /*
  * Reads the list; everything in *out lives in r's arena.
  * Errors  SS_BAD_FRONTMATTER; an argument that two forms ask for, too.

@@ -138,8 +138,7 @@ read_tools(const struct reading *r, const struct node *list,
 	if (out->specs == NULL)
 		return error_memory(r->err);
 	for (const struct node *n = list->first; n != NULL; n = n->next) {
-		e = spec_parse(r->arena, n, &out->specs[out->spec_count],
-			r->place, r->err);
+		e = spec_parse(r, n, &out->specs[out->spec_count]);
 		if (e != SS_OK)
 			return e;
 		out->spec_count++;
@@ -183,8 +182,7 @@ read_root(const struct reading *r, const struct node *root,
 		(e = value_names(r, keys.env, &out->env)) != SS_OK)
 		return e;
 	if (keys.sandbox != NULL &&
-		(e = wants_parse(r->arena, keys.sandbox, &out->sandbox,
-			 r->place, r->err)) != SS_OK)
+		(e = wants_parse(r, keys.sandbox, &out->sandbox)) != SS_OK)
 		return e;
 	if (keys.prompts != NULL && value_untagged(r, keys.prompts) != SS_OK)
 		return SS_BAD_FRONTMATTER;
@@ -205,9 +203,9 @@ frontmatter_parse(struct arena *arena, const char *text, size_t len,
 	*out = (struct frontmatter){ .format = f.format, .body = f.body };
 	if (f.format == FRONT_NONE)
 		return SS_OK;
-	e = (f.format == FRONT_YAML ? yaml_parse : toml_parse)(arena,
-		text + f.start, f.end - f.start, f.line, SS_BAD_FRONTMATTER,
-		&root, place, err);
+	e = (f.format == FRONT_YAML ? yaml_parse : toml_parse)(&r,
+		(struct ss_text){ text + f.start, f.end - f.start }, f.line,
+		SS_BAD_FRONTMATTER, &root);
 	if (e != SS_OK)
 		return e;
 	/* Nothing, or comments alone: valid, and no tools. */

@@ -51,9 +51,16 @@ struct node *node_member(const struct node *map, const char *key);
 /* "a list", "a mapping", "a string", ... for messages. */
 const char *node_kind_name(const struct node *n);
 
-/* A place in a text: for readers that report where they stopped. */
+/* A place in a text, from 1. */
 struct node_place {
 	unsigned line, column;
+};
+
+/* What every reader of a text or of nodes is given. */
+struct reading {
+	struct arena *arena;      /* for the values */
+	struct node_place *place; /* where it refused; NULL: not wanted */
+	struct ss_error *err;
 };
 
 #endif

@@ -4,9 +4,6 @@
 #include <ctype.h>
 #include <stdio.h>
 
-#include "page/ask.h"
-#include "page/wants.h"
-
 #define PART_EXPECTED                                                          \
 	"a part: text, {}, {name}, { regex: '...' }, { literal: '...' }"
 
@@ -377,21 +374,19 @@ parse_mapping(const struct reading *r, const struct node *map, struct spec *out)
 }
 
 enum ss_err
-spec_parse(struct arena *arena, const struct node *entry, struct spec *out,
-	struct node_place *place, struct ss_error *err)
+spec_parse(const struct reading *r, const struct node *entry, struct spec *out)
 {
-	const struct reading r = { arena, place, err };
 	enum ss_err e;
 
 	*out = (struct spec){ .line = entry->line, .column = entry->column };
-	if (value_untagged(&r, entry) != SS_OK)
+	if (value_untagged(r, entry) != SS_OK)
 		return SS_BAD_FRONTMATTER;
 	if (entry->kind == NODE_MAP)
-		e = parse_mapping(&r, entry, out);
+		e = parse_mapping(r, entry, out);
 	else if (entry->kind == NODE_LIST)
-		e = parse_command(&r, entry, out);
+		e = parse_command(r, entry, out);
 	else
-		e = value_refuse(&r, entry, "a tool: a list of parts",
+		e = value_refuse(r, entry, "a tool: a list of parts",
 			entry->kind == NODE_NULL
 				? "remove the dash, or write - [ls]"
 				: "put brackets around it: - [ls]");

@@ -7,8 +7,9 @@
 #define SS_PAGE_SPEC_H
 
 #include "base/buf.h"
-#include "page/node.h"
+#include "page/ask.h"
 #include "page/pattern.h"
+#include "page/wants.h"
 
 enum part_kind { PART_TEXT, PART_ANY, PART_REGEX };
 
@@ -18,37 +19,6 @@ struct part {
 	const char *name;    /* placeholder's name, or NULL */
 	const char *description;
 	struct pattern *pattern; /* PART_REGEX */
-	unsigned line, column;
-};
-
-/* What a page or a tool asks for; absent keys leave the page's default. */
-struct name_list {
-	bool set;
-	const char **names;
-	size_t count;
-	unsigned line, column; /* of the key */
-};
-
-enum network_kind { NETWORK_UNSET, NETWORK_OFF, NETWORK_LISTED, NETWORK_ALL };
-
-struct wants {
-	struct name_list read, write, exec, unix_sockets;
-	bool exec_any; /* exec: any */
-	enum network_kind network;
-	struct name_list network_targets;
-	bool proc, proc_set;
-	double timeout;        /* seconds; 0: unset */
-	uint64_t memory_bytes; /* 0: unset */
-	uint64_t processes;    /* 0: unset */
-	/* Of the keys that are no lists, where they stand. */
-	struct node_place exec_at, network_at, proc_at, timeout_at, memory_at,
-		processes_at;
-};
-
-/* A form for the arguments that a call left out; read by ask. */
-struct ask {
-	const char *name, *message;
-	struct name_list arguments;
 	unsigned line, column;
 };
 
@@ -75,13 +45,9 @@ enum word_origin { WORD_AUTHOR, WORD_FREE, WORD_REGEX, WORD_EXTRA };
  * patterns, which spec_release frees.
  * Errors  SS_BAD_FRONTMATTER with line, column, found, expected, hint.
  */
-enum ss_err spec_parse(struct arena *arena, const struct node *entry,
-	struct spec *out, struct node_place *place, struct ss_error *err);
+enum ss_err
+spec_parse(const struct reading *r, const struct node *entry, struct spec *out);
 void spec_release(struct spec *s);
-
-/* Reads a `sandbox:` mapping; the same keys stand in a tool's mapping. */
-enum ss_err wants_parse(struct arena *arena, const struct node *map,
-	struct wants *out, struct node_place *place, struct ss_error *err);
 
 /* PATTERN_LIMIT: a regex reached its limit; the command is refused. */
 enum pattern_result

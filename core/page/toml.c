@@ -115,7 +115,7 @@ add_member(struct toml *t, struct table *map, const struct node *key,
 		index_member(map, value);
 		return true;
 	}
-	map->slots = arena_array(t->arena, wanted, sizeof(*map->slots));
+	map->slots = arena_array(t->r->arena, wanted, sizeof(*map->slots));
 	if (map->slots == NULL)
 		return false;
 	map->slot_count = wanted;
@@ -136,9 +136,9 @@ new_table(struct toml *t, enum node_kind kind, enum origin origin,
 			"found more than %d tables and lists in each other, "
 			"expected fewer",
 			DEPTH_MAX);
-	map = arena_alloc(t->arena, sizeof(*map));
+	map = arena_alloc(t->r->arena, sizeof(*map));
 	if (map == NULL)
-		return error_memory(t->err);
+		return error_memory(t->r->err);
 	map->node.kind = kind;
 	map->node.line = where.line;
 	map->node.column = where.column;
@@ -159,8 +159,9 @@ new_member_table(struct toml *t, struct table *parent, const struct node *key,
 
 	if (code != SS_OK)
 		return code;
-	return add_member(t, parent, key, &(*out)->node) ? SS_OK
-							 : error_memory(t->err);
+	return add_member(t, parent, key, &(*out)->node)
+		? SS_OK
+		: error_memory(t->r->err);
 }
 
 static enum ss_err
@@ -251,13 +252,13 @@ key_part(struct toml *t, struct node **out)
 		t->at++;
 	if (t->at == start)
 		return toml_expected(t, "a name");
-	*out = node_new(t->arena, NODE_STRING, where.line, where.column);
+	*out = node_new(t->r->arena, NODE_STRING, where.line, where.column);
 	if (*out == NULL)
-		return error_memory(t->err);
+		return error_memory(t->r->err);
 	(*out)->plain = true;
 	(*out)->len = (size_t)(t->at - start);
-	(*out)->text = arena_copy(t->arena, start, (*out)->len);
-	return (*out)->text != NULL ? SS_OK : error_memory(t->err);
+	(*out)->text = arena_copy(t->r->arena, start, (*out)->len);
+	return (*out)->text != NULL ? SS_OK : error_memory(t->r->err);
 }
 
 /* One part on the way of [a.b.c]: through tables, and into the newest element
@@ -331,8 +332,8 @@ pair(struct toml *t, struct table *map)
 	if (!take(t, '=')) {
 		toml_expected(t, "\"=\" after the name");
 		if (at(t, ':'))
-			error_hint(
-				t->err, "write name = value, not name: value");
+			error_hint(t->r->err,
+				"write name = value, not name: value");
 		return t->code;
 	}
 	if ((found = member(map, key)) != NULL)
@@ -340,7 +341,7 @@ pair(struct toml *t, struct table *map)
 	skip_blanks(t);
 	if ((code = value(t, map, &v)) != SS_OK)
 		return code;
-	return add_member(t, map, key, v) ? SS_OK : error_memory(t->err);
+	return add_member(t, map, key, v) ? SS_OK : error_memory(t->r->err);
 }
 
 static enum ss_err
@@ -395,7 +396,7 @@ inline_table(struct toml *t, struct table *parent, struct node **out)
 		return SS_OK;
 	toml_expected(t, "\",\" or \"}\"");
 	if (toml_newline(t->at, t->end) > 0)
-		error_hint(t->err,
+		error_hint(t->r->err,
 			"{...} stays on one line; a [table] may take many");
 	return t->code;
 }
@@ -496,28 +497,25 @@ document(struct toml *t, struct table *root)
 }
 
 enum ss_err
-toml_parse(struct arena *arena, const char *text, size_t len, unsigned line,
-	enum ss_err code, struct node **out, struct node_place *place,
-	struct ss_error *err)
+toml_parse(const struct reading *r, struct ss_text text, unsigned line,
+	enum ss_err code, struct node **out)
 {
-	const bool marked = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
-	const char *start = text + (marked ? 3 : 0); /* a byte order mark */
+	const bool marked = text_starts(text, "\xef\xbb\xbf");
+	const char *start = text.data + (marked ? 3 : 0); /* byte order mark */
 	struct toml t = {
-		.arena = arena,
+		.r = r,
 		.at = start,
-		.end = text + len,
+		.end = text.data + text.len,
 		.mark = start,
 		.mark_place = { line, 1 },
 		.code = code,
-		.place = place,
-		.err = err,
 	};
-	struct table *root = arena_alloc(arena, sizeof(*root));
+	struct table *root = arena_alloc(r->arena, sizeof(*root));
 	enum ss_err result;
 
 	*out = NULL;
 	if (root == NULL)
-		return error_memory(err);
+		return error_memory(r->err);
 	root->node.kind = NODE_MAP;
 	root->node.line = line;
 	root->node.column = 1;

@@ -13,12 +13,11 @@
  * line     the number of text's first line in its file (1: stands alone).
  * out      the root mapping, in arena.
  * Errors   `code` (SS_CONFIG or SS_BAD_FRONTMATTER, the caller's choice) with
- *          "line L, column C: found X, expected Y"; place, when not NULL,
- *          gets the numbers.  SS_INTERNAL when memory ran out.
+ *          "line L, column C: found X, expected Y".  SS_INTERNAL when memory
+ *          ran out.
  * Pure     bounded depth, no recursion beyond it, no I/O.
  */
-enum ss_err toml_parse(struct arena *arena, const char *text, size_t len,
-	unsigned line, enum ss_err code, struct node **out,
-	struct node_place *place, struct ss_error *err);
+enum ss_err toml_parse(const struct reading *r, struct ss_text text,
+	unsigned line, enum ss_err code, struct node **out);
 
 #endif

@@ -34,16 +34,16 @@ toml_here(struct toml *t)
 enum ss_err
 toml_refuse(struct toml *t, struct node_place where, const char *format, ...)
 {
-	char text[sizeof(t->err->message)];
+	char text[sizeof(t->r->err->message)];
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	if (t->place != NULL)
-		*t->place = where;
-	return error_set(t->err, t->code, "line %u, column %u: %s", where.line,
-		where.column, text);
+	if (t->r->place != NULL)
+		*t->r->place = where;
+	return error_set(t->r->err, t->code, "line %u, column %u: %s",
+		where.line, where.column, text);
 }
 
 bool
@@ -129,7 +129,7 @@ static struct node *
 scalar(struct toml *t, enum node_kind kind, struct node_place where,
 	const char *text, size_t len)
 {
-	struct node *n = node_new(t->arena, kind, where.line, where.column);
+	struct node *n = node_new(t->r->arena, kind, where.line, where.column);
 
 	if (n == NULL)
 		return NULL;
@@ -253,7 +253,7 @@ escape(struct toml *t, const char **in, const char *end, bool three, char **out)
 			"found the escape \\%.*s, expected one of \\b \\t "
 			"\\n \\f \\r \\\" \\\\ \\uXXXX \\UXXXXXXXX",
 			(int)n, p);
-		error_hint(t->err,
+		error_hint(t->r->err,
 			"use single quotes, in which a backslash is only a "
 			"backslash");
 		return t->code;
@@ -276,11 +276,12 @@ static enum ss_err
 unquote(struct toml *t, const char *p, const char *end, char quote, bool three,
 	struct node *n)
 {
-	char *text = arena_alloc(t->arena, (size_t)(end - p) + 1), *out = text;
+	char *text = arena_alloc(t->r->arena, (size_t)(end - p) + 1),
+	     *out = text;
 	enum ss_err code;
 
 	if (text == NULL)
-		return error_memory(t->err);
+		return error_memory(t->r->err);
 	while (p < end) {
 		if (*p == '\\' && quote == '"') {
 			code = escape(t, &p, end, three, &out);
@@ -308,7 +309,7 @@ toml_string(struct toml *t, bool multiline, struct node **out)
 	enum ss_err code;
 
 	if (n == NULL)
-		return error_memory(t->err);
+		return error_memory(t->r->err);
 	n->plain = false;
 	if (three) {
 		body += 2;
@@ -318,7 +319,7 @@ toml_string(struct toml *t, bool multiline, struct node **out)
 	if (close == NULL) {
 		toml_expected(t,
 			three ? "three closing quotes" : "the closing quote");
-		error_hint(t->err, "the text begins in line %u, column %u",
+		error_hint(t->r->err, "the text begins in line %u, column %u",
 			where.line, where.column);
 		return t->code;
 	}
@@ -442,8 +443,8 @@ number(struct toml *t, struct node *n, bool *is_number)
 	*is_number = shape != SHAPE_NONE;
 	if (shape == SHAPE_FLOAT) {
 		n->kind = NODE_FLOAT;
-		if (!to_float(n->text, n->len, t->arena, &n->value.number))
-			return error_memory(t->err);
+		if (!to_float(n->text, n->len, t->r->arena, &n->value.number))
+			return error_memory(t->r->err);
 	}
 	if (shape != SHAPE_INTEGER)
 		return SS_OK;
@@ -582,18 +583,18 @@ hint_for_word(struct toml *t, const struct node *n)
 
 	if (strcasecmp(n->text, "true") == 0 ||
 		strcasecmp(n->text, "false") == 0)
-		error_hint(t->err, "write true and false in small letters");
+		error_hint(t->r->err, "write true and false in small letters");
 	else if (strcasecmp(n->text, "null") == 0 ||
 		strcasecmp(n->text, "none") == 0)
-		error_hint(
-			t->err, "TOML has no empty value: leave the key out");
+		error_hint(t->r->err,
+			"TOML has no empty value: leave the key out");
 	else if (digit_value(*digits) > 9)
-		error_hint(t->err, "put text in quotes: \"%.*s\"", SHOWN_BYTES,
-			n->text);
+		error_hint(t->r->err, "put text in quotes: \"%.*s\"",
+			SHOWN_BYTES, n->text);
 	else if (digits[0] == '0' && digit_value(digits[1]) <= 9)
-		error_hint(t->err, "a number has no zeros in front");
+		error_hint(t->r->err, "a number has no zeros in front");
 	else
-		error_hint(t->err,
+		error_hint(t->r->err,
 			"a number is written like 1, -2, 1_000, 0.5 or 1e6; "
 			"text stands in quotes");
 }
@@ -616,13 +617,13 @@ toml_bare_value(struct toml *t, struct node **out)
 	static const char what[] = "a value (text in quotes, a number, a date, "
 				   "true, false, [...] or {...})";
 	size_t len = value_length(t->at, t->end);
-	char *text = arena_copy(t->arena, t->at, len);
+	char *text = arena_copy(t->r->arena, t->at, len);
 	struct node *n = scalar(t, NODE_BOOL, toml_here(t), text, len);
 	bool known = true;
 	enum ss_err code = SS_OK;
 
 	if (text == NULL || n == NULL)
-		return error_memory(t->err);
+		return error_memory(t->r->err);
 	if (len == 0)
 		return toml_expected(t, what);
 	if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)

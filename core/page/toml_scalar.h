@@ -10,13 +10,11 @@
 #include "page/node.h"
 
 struct toml {
-	struct arena *arena;
+	const struct reading *r;
 	const char *at, *end; /* the cursor moves forward only */
 	const char *mark;     /* mark_place is where this byte stands */
 	struct node_place mark_place;
-	enum ss_err code;         /* what a refusal is called */
-	struct node_place *place; /* NULL, or where the refusal stands */
-	struct ss_error *err;
+	enum ss_err code; /* of a refusal */
 };
 
 /* Where the cursor stands; counting goes on from the last time it was asked. */

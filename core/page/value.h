@@ -8,13 +8,13 @@
 #ifndef SS_PAGE_VALUE_H
 #define SS_PAGE_VALUE_H
 
-#include "page/spec.h"
+#include "page/node.h"
 
-/* Where values are copied to and where a refusal goes. */
-struct reading {
-	struct arena *arena;
-	struct node_place *place; /* NULL: not wanted */
-	struct ss_error *err;
+struct name_list {
+	bool set; /* the key is there */
+	const char **names;
+	size_t count;
+	unsigned line, column; /* of the key */
 };
 
 /* SS_BAD_FRONTMATTER at n: "found <n>, expected <expected>"; hint or NULL. */

@@ -101,24 +101,22 @@ wants_read(const struct reading *r, const struct node *map, struct wants *out)
 }
 
 enum ss_err
-wants_parse(struct arena *arena, const struct node *map, struct wants *out,
-	struct node_place *place, struct ss_error *err)
+wants_parse(const struct reading *r, const struct node *map, struct wants *out)
 {
 	static const char *const keys[] = { WANTS_KEYS };
-	const struct reading r = { arena, place, err };
 
 	*out = (struct wants){ 0 };
-	if (value_untagged(&r, map) != SS_OK)
+	if (value_untagged(r, map) != SS_OK)
 		return SS_BAD_FRONTMATTER;
 	if (map->kind != NODE_MAP)
-		return value_refuse(&r, map, "a mapping for sandbox",
+		return value_refuse(r, map, "a mapping for sandbox",
 			map->kind == NODE_LIST
 				? "write key: value lines without the dashes"
 				: "write sandbox: { timeout: 5 }, or remove "
 				  "the key");
-	if (value_keys(&r, map, keys, ARRAY_LEN(keys),
+	if (value_keys(r, map, keys, ARRAY_LEN(keys),
 		    "a key of sandbox (network, read, write, exec, unix, "
 		    "proc, timeout, memory_bytes, processes)") != SS_OK)
 		return SS_BAD_FRONTMATTER;
-	return wants_read(&r, map, out);
+	return wants_read(r, map, out);
 }

@@ -9,11 +9,30 @@
 
 #include "page/value.h"
 
+enum network_kind { NETWORK_UNSET, NETWORK_OFF, NETWORK_LISTED, NETWORK_ALL };
+
+struct wants {
+	struct name_list read, write, exec, unix_sockets;
+	bool exec_any; /* exec: any */
+	enum network_kind network;
+	struct name_list network_targets;
+	bool proc, proc_set;
+	double timeout;        /* seconds; 0: unset */
+	uint64_t memory_bytes; /* 0: unset */
+	uint64_t processes;    /* 0: unset */
+	/* Of the keys that are no lists. */
+	struct node_place exec_at, network_at, proc_at, timeout_at, memory_at,
+		processes_at;
+};
+
 #define WANTS_KEYS                                                             \
 	"network", "read", "write", "exec", "unix", "proc", "timeout",         \
 		"memory_bytes", "processes"
 
-/* Reads those keys of a mapping whose keys were checked. */
+/* Reads a `sandbox:` mapping. */
+enum ss_err
+wants_parse(const struct reading *r, const struct node *map, struct wants *out);
+/* Reads those keys of a tool's mapping, whose keys were checked. */
 enum ss_err
 wants_read(const struct reading *r, const struct node *map, struct wants *out);
 

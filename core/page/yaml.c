@@ -32,14 +32,11 @@ struct level {
 };
 
 struct composer {
-	struct arena *arena;
+	const struct reading *r;
 	yaml_parser_t parser;
-	const char *text;
-	size_t len;
+	struct ss_text text;
 	unsigned line;
 	enum ss_err code;
-	struct node_place *place;
-	struct ss_error *err;
 	struct node *root;
 	struct anchor *anchors; /* newest first: a later one hides it */
 	size_t anchor_count, alias_count, total;
@@ -56,12 +53,13 @@ refuse(struct composer *c, yaml_mark_t mark, const char *found,
 	unsigned line = c->line + (unsigned)mark.line;
 	unsigned column = 1 + (unsigned)mark.column;
 
-	error_set(c->err, c->code, "line %u, column %u: found %s, expected %s",
-		line, column, found, expected);
+	error_set(c->r->err, c->code,
+		"line %u, column %u: found %s, expected %s", line, column,
+		found, expected);
 	if (hint != NULL)
-		error_hint(c->err, "%s", hint);
-	if (c->place != NULL)
-		*c->place = (struct node_place){ line, column };
+		error_hint(c->r->err, "%s", hint);
+	if (c->r->place != NULL)
+		*c->r->place = (struct node_place){ line, column };
 	return c->code;
 }
 
@@ -71,9 +69,10 @@ at_mark(const struct composer *c, yaml_mark_t mark)
 {
 	size_t i = 0, n;
 
-	for (size_t left = mark.index; left > 0 && i < c->len; left--)
-		i += (n = utf8_sequence(c->text + i, c->len - i)) ? n : 1;
-	return i < c->len ? c->text + i : NULL;
+	for (size_t left = mark.index; left > 0 && i < c->text.len; left--)
+		i += (n = utf8_sequence(c->text.data + i, c->text.len - i)) ? n
+									    : 1;
+	return i < c->text.len ? c->text.data + i : NULL;
 }
 
 static void
@@ -89,7 +88,8 @@ describe(const struct composer *c, yaml_mark_t mark, char *out, size_t cap)
 	else if (*at == '\t')
 		snprintf(out, cap, "a tab");
 	else {
-		n = utf8_sequence(at, c->len - (size_t)(at - c->text));
+		n = utf8_sequence(
+			at, c->text.len - (size_t)(at - c->text.data));
 		snprintf(out, cap, "'%.*s'", (int)n, at);
 	}
 }
@@ -176,15 +176,16 @@ refuse_byte(struct composer *c)
 	yaml_mark_t mark = { 0, 0, 0 };
 	size_t n;
 
-	for (size_t i = 0; i < offset && i < c->len; i += n) {
-		n = utf8_sequence(c->text + i, c->len - i);
+	for (size_t i = 0; i < offset && i < c->text.len; i += n) {
+		n = utf8_sequence(c->text.data + i, c->text.len - i);
 		n = n != 0 ? n : 1;
-		mark.column = c->text[i] == '\n' ? 0 : mark.column + 1;
-		mark.line += c->text[i] == '\n';
+		mark.column = c->text.data[i] == '\n' ? 0 : mark.column + 1;
+		mark.line += c->text.data[i] == '\n';
 	}
-	if (offset < c->len && c->text[offset] == '\0')
+	if (offset < c->text.len && c->text.data[offset] == '\0')
 		return refuse(c, mark, "a NUL byte", "text", "remove the byte");
-	if (offset < c->len && utf8_sequence(c->text + offset, c->len - offset))
+	if (offset < c->text.len &&
+		utf8_sequence(c->text.data + offset, c->text.len - offset))
 		return refuse(c, mark, "a control character", "text",
 			"remove it, or write it as an escape in double "
 			"quotes");
@@ -199,12 +200,12 @@ is_tab_indented(const struct composer *c, yaml_mark_t mark)
 	const char *at = at_mark(c, mark);
 
 	if (at == NULL)
-		at = c->text + c->len;
-	while (at > c->text && at[-1] != '\n')
+		at = c->text.data + c->text.len;
+	while (at > c->text.data && at[-1] != '\n')
 		at--;
-	while (at < c->text + c->len && *at == ' ')
+	while (at < c->text.data + c->text.len && *at == ' ')
 		at++;
-	return at < c->text + c->len && *at == '\t';
+	return at < c->text.data + c->text.len && *at == '\t';
 }
 
 static enum ss_err
@@ -215,7 +216,7 @@ refuse_syntax(struct composer *c)
 	char found[64];
 
 	if (p->error == YAML_MEMORY_ERROR)
-		return error_memory(c->err);
+		return error_memory(c->r->err);
 	if (p->error == YAML_READER_ERROR)
 		return refuse_byte(c);
 	describe(c, p->problem_mark, found, sizeof(found));
@@ -273,9 +274,9 @@ new_node(struct composer *c, enum node_kind kind, yaml_mark_t mark,
 	if (++c->total > NODES_MAX)
 		return refuse(c, mark, "too many values",
 			"at most 200000, aliases expanded", NULL);
-	*out = node_new(c->arena, kind, c->line + (unsigned)mark.line,
+	*out = node_new(c->r->arena, kind, c->line + (unsigned)mark.line,
 		1 + (unsigned)mark.column);
-	return *out != NULL ? SS_OK : error_memory(c->err);
+	return *out != NULL ? SS_OK : error_memory(c->r->err);
 }
 
 static enum ss_err
@@ -292,11 +293,11 @@ new_scalar(struct composer *c, const yaml_event_t *event, struct node **out)
 	if (e != SS_OK)
 		return e;
 	(*out)->plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
-	(*out)->text = arena_copy(c->arena, text, len);
+	(*out)->text = arena_copy(c->r->arena, text, len);
 	(*out)->len = len;
 	(*out)->tagged = !is_known_tag(tag, tags);
 	if ((*out)->text == NULL)
-		return error_memory(c->err);
+		return error_memory(c->r->err);
 	if (tag != NULL ? strcmp(tag, YAML_NULL_TAG) == 0
 			: (*out)->plain && is_null(text, len))
 		(*out)->kind = NODE_NULL;
@@ -345,13 +346,13 @@ add_anchor(struct composer *c, const yaml_char_t *name, yaml_mark_t mark,
 	if (++c->anchor_count > ANCHORS_MAX)
 		return refuse(
 			c, mark, "too many anchors", "at most 1000", NULL);
-	a = arena_alloc(c->arena, sizeof(*a));
+	a = arena_alloc(c->r->arena, sizeof(*a));
 	if (a == NULL)
-		return error_memory(c->err);
+		return error_memory(c->r->err);
 	a->name = arena_copy(
-		c->arena, (const char *)name, strlen((const char *)name));
+		c->r->arena, (const char *)name, strlen((const char *)name));
 	if (a->name == NULL)
-		return error_memory(c->err);
+		return error_memory(c->r->err);
 	a->node = n;
 	a->weight = a->height = 1;
 	a->older = c->anchors;
@@ -516,25 +517,20 @@ compose(struct composer *c)
 }
 
 enum ss_err
-yaml_parse(struct arena *arena, const char *text, size_t len, unsigned line,
-	enum ss_err code, struct node **out, struct node_place *place,
-	struct ss_error *err)
+yaml_parse(const struct reading *r, struct ss_text text, unsigned line,
+	enum ss_err code, struct node **out)
 {
-	struct composer c = { .arena = arena,
-		.text = text,
-		.len = len,
-		.line = line,
-		.code = code,
-		.place = place,
-		.err = err };
+	struct composer c = {
+		.r = r, .text = text, .line = line, .code = code
+	};
 	enum ss_err e;
 
 	*out = NULL;
 	if (!yaml_parser_initialize(&c.parser))
-		return error_memory(err);
+		return error_memory(r->err);
 	yaml_parser_set_encoding(&c.parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(
-		&c.parser, (const unsigned char *)text, len);
+		&c.parser, (const unsigned char *)text.data, text.len);
 	e = compose(&c);
 	yaml_parser_delete(&c.parser);
 	if (e == SS_OK)

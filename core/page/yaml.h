@@ -12,8 +12,7 @@
 #include "page/node.h"
 
 /* As toml_parse; *out is NULL for an empty document. */
-enum ss_err yaml_parse(struct arena *arena, const char *text, size_t len,
-	unsigned line, enum ss_err code, struct node **out,
-	struct node_place *place, struct ss_error *err);
+enum ss_err yaml_parse(const struct reading *r, struct ss_text text,
+	unsigned line, enum ss_err code, struct node **out);
 
 #endif

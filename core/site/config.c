@@ -349,14 +349,14 @@ read_value(struct arena *scratch, const struct config_key *key,
 {
 	bool is_text = key->type == KEY_TEXT || key->type == KEY_PATH;
 	struct node *root = NULL, *n;
+	const struct reading r = { .arena = scratch };
 	char *line;
 
 	if (!is_text) {
 		line = arena_printf(scratch, "v = %s", text);
 		if (line == NULL)
 			return error_memory(err);
-		toml_parse(scratch, line, strlen(line), 1, SS_CONFIG, &root,
-			NULL, NULL);
+		toml_parse(&r, text_of(line), 1, SS_CONFIG, &root);
 	}
 	if (root != NULL && root->first != NULL && root->first->next == NULL) {
 		*out = root->first;
@@ -592,9 +592,8 @@ parse_file(const char *file, const struct buf *text, struct arena *scratch,
 {
 	struct ss_error found = { .code = SS_OK };
 	struct node_place place = { 0, 0 };
-	enum ss_err code =
-		toml_parse(scratch, text->data != NULL ? text->data : "",
-			text->len, 1, SS_CONFIG, root, &place, &found);
+	const struct reading r = { scratch, &place, &found };
+	enum ss_err code = toml_parse(&r, buf_view(text), 1, SS_CONFIG, root);
 	const char *what = strstr(found.message, ": ");
 
 	if (code == SS_INTERNAL)

@@ -49,10 +49,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct arena arena = { .limit = (size_t)16 << 20 };
 	struct node_place place = { 0, 0 };
+	const struct reading r = { &arena, &place, NULL };
 	struct node *root = NULL;
 	const char *text = (const char *)data;
 	enum ss_err code = toml_parse(
-		&arena, text, size, 1, SS_CONFIG, &root, &place, NULL);
+		&r, (struct ss_text){ text, size }, 1, SS_CONFIG, &root);
 
 	promise((code == SS_OK) == (root != NULL));
 	if (code == SS_OK)

@@ -485,6 +485,7 @@ conf_file(void)
 	struct buf text = BUF_INIT((size_t)1 << 20);
 	struct arena arena = { .limit = 0 };
 	const char *path = shipped("statespace.toml");
+	const struct reading r = { &arena, NULL, &error };
 	const struct config_key *key;
 	struct node *root = NULL;
 	int missing = 0;
@@ -494,8 +495,7 @@ conf_file(void)
 		return;
 	}
 	unchanged(path);
-	toml_parse(
-		&arena, text.data, text.len, 1, SS_CONFIG, &root, NULL, &error);
+	toml_parse(&r, buf_view(&text), 1, SS_CONFIG, &root);
 	for (size_t i = 0; (key = config_key_at(i)) != NULL; i++)
 		if (!stands_in(root, key)) {
 			printf("# %s is missing\n", key->name);

@@ -76,13 +76,13 @@ show(const char *source, void (*change)(struct html_page *page))
 	buf_clear(&out);
 	html_page(&page, &out);
 	frontmatter_release(&front);
-	return buf_view(&out).data;
+	return out.data;
 }
 
 static bool
 has(const char *html)
 {
-	bool found = strstr(buf_view(&out).data, html) != NULL;
+	bool found = strstr(out.data, html) != NULL;
 
 	if (!found)
 		printf("# no %s\n", html);
@@ -94,8 +94,7 @@ count(const char *html)
 {
 	size_t n = 0;
 
-	for (const char *p = buf_view(&out).data; (p = strstr(p, html)) != NULL;
-		p++)
+	for (const char *p = out.data; (p = strstr(p, html)) != NULL; p++)
 		n++;
 	return n;
 }

@@ -19,6 +19,7 @@
 static struct arena arena = { .limit = (size_t)64 << 20 };
 static struct ss_error error;
 static struct node_place place;
+static const struct reading reading = { &arena, &place, &error };
 
 static struct node *
 read_toml(const char *text)
@@ -28,8 +29,7 @@ read_toml(const char *text)
 	arena_clear(&arena);
 	error_clear(&error);
 	place = (struct node_place){ 0, 0 };
-	toml_parse(&arena, text, strlen(text), 1, SS_CONFIG, &root, &place,
-		&error);
+	toml_parse(&reading, text_of(text), 1, SS_CONFIG, &root);
 	return root;
 }
 
@@ -115,8 +115,8 @@ later_lines(void)
 	struct node *root = NULL;
 
 	arena_clear(&arena);
-	toml_parse(&arena, "a = 1\nb = x", 11, 41, SS_BAD_FRONTMATTER, &root,
-		&place, &error);
+	toml_parse(
+		&reading, TEXT("a = 1\nb = x"), 41, SS_BAD_FRONTMATTER, &root);
 	is_int(error.code, SS_BAD_FRONTMATTER,
 		"a refusal carries the caller's code");
 	ok(place.line == 42 && place.column == 5,
@@ -238,10 +238,10 @@ memory(void)
 			&b, "k%d = [\"%d\", 1.5, { a = 2024-01-01 }]\n", i, i);
 	for (; code == SS_INTERNAL; limit += 16384) {
 		struct arena small = { .limit = limit };
+		struct reading r = { &small, NULL, &error };
 		struct node *root = NULL;
 
-		code = toml_parse(&small, b.data, b.len, 1, SS_CONFIG, &root,
-			NULL, &error);
+		code = toml_parse(&r, buf_view(&b), 1, SS_CONFIG, &root);
 		refused += code == SS_INTERNAL;
 		wrong += (root != NULL) != (code == SS_OK);
 		arena_release(&small);
@@ -403,8 +403,8 @@ valid_case(const char *dir, const char *name, const struct buf *text)
 	if (read_file(dir, json_name, &json))
 		want = cJSON_ParseWithLength(json.data, json.len);
 	if (want != NULL &&
-		toml_parse(&arena, text->data, text->len, 1, SS_CONFIG, &root,
-			&place, &error) == SS_OK)
+		toml_parse(&reading, buf_view(text), 1, SS_CONFIG, &root) ==
+			SS_OK)
 		equal = same(root, want);
 	cJSON_Delete(want);
 	buf_release(&json);
@@ -416,9 +416,8 @@ invalid_case(const struct buf *text)
 {
 	struct node *root = NULL;
 
-	return toml_parse(&arena, text->data != NULL ? text->data : "",
-		       text->len, 1, SS_CONFIG, &root, &place,
-		       &error) == SS_CONFIG &&
+	return toml_parse(&reading, buf_view(text), 1, SS_CONFIG, &root) ==
+		SS_CONFIG &&
 		place.line > 0 && place.column > 0;
 }
 

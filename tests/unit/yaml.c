@@ -8,6 +8,7 @@
 static struct arena arena;
 static struct ss_error err;
 static struct node_place place;
+static const struct reading reading = { &arena, &place, &err };
 
 static struct node *
 read_bytes(const char *text, size_t len)
@@ -17,8 +18,8 @@ read_bytes(const char *text, size_t len)
 	arena_clear(&arena);
 	error_clear(&err);
 	place = (struct node_place){ 0, 0 };
-	yaml_parse(
-		&arena, text, len, 1, SS_BAD_FRONTMATTER, &root, &place, &err);
+	yaml_parse(&reading, (struct ss_text){ text, len }, 1,
+		SS_BAD_FRONTMATTER, &root);
 	return root;
 }
 
@@ -111,7 +112,7 @@ test_shape(void)
 	n = read_text("? [k]\n: v\nz: 1\n");
 	ok(n->first->key->kind == NODE_LIST && node_member(n, "z") != NULL,
 		"a list can be a key");
-	yaml_parse(&arena, "\xc3\xa9: [*x]", 8, 7, SS_CONFIG, &n, &place, &err);
+	yaml_parse(&reading, TEXT("\xc3\xa9: [*x]"), 7, SS_CONFIG, &n);
 	ok(err.code == SS_CONFIG && place.line == 7 && place.column == 5,
 		"lines begin where the caller says, columns are characters");
 }
