@@ -369,7 +369,7 @@ send_end(const struct answer *a, const struct spawn_result *r)
 	put_number(&b, sandbox_clean());
 	put_text(&b, r->failed_step);
 	put_text(&b, r->limit);
-	put_bytes(&b, buf_view(&r->report).data, r->report.len);
+	put_bytes(&b, r->report.data, r->report.len);
 	if (buf_ok(&b))
 		send_frame(a->connection, FRAME_END, b.data, b.len);
 	buf_release(&b);

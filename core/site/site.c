@@ -198,8 +198,7 @@ make_key(struct ss_site *site, struct ss_error *err)
 	fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	number = fd < 0 ? errno : fd_read_all(fd, &bytes);
 	fd_close(&fd);
-	digest_of(
-		bytes.data != NULL ? bytes.data : "", bytes.len, site->mcp_key);
+	digest_of(bytes.data, bytes.len, site->mcp_key);
 	if (number == 0 && bytes.len < KEY_BYTES_LEAST)
 		error_set(err, SS_CONFIG,
 			"[mcp] key_file holds less than %d bytes",

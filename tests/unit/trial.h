@@ -156,9 +156,8 @@ run_once(const struct policy *p, const struct ruleset *r, struct ss_error *err)
 		seen->out[seen->len] = '\0';
 		if (getenv("SHOW") != NULL)
 			fprintf(stderr, "%.*s%.*s\n", (int)result.out.len,
-				result.out.data != NULL ? result.out.data : "",
-				(int)result.err.len,
-				result.err.data != NULL ? result.err.data : "");
+				result.out.data, (int)result.err.len,
+				result.err.data);
 		spawn_result_release(&result);
 	}
 	close(s.dir_fd);
@@ -185,8 +184,7 @@ run_batch(const struct policy *p, const struct ruleset *r, struct ss_error *err)
 	for (size_t i = 0; i < 2 && seen->code == SS_OK; i++) {
 		seen->len += (size_t)snprintf(seen->out + seen->len, 64,
 			"%.60s",
-			results[i].out.data != NULL ? results[i].out.data
-						    : "-");
+			results[i].out.len > 0 ? results[i].out.data : "-");
 		spawn_result_release(&results[i]);
 	}
 	seen->clean = sandbox_clean();
