@@ -212,39 +212,69 @@ double ss_site_option_number(const struct ss_site *site, const char *key);
 enum ss_err ss_site_open(struct ss_site *site, struct ss_error *err);
 
 /*
- * Forks a process that may run tools and serve requests: "the worker is the
- * sandbox".  The child runs worker(ctx) and ends with its result; the parent
- * gets the pid.  Called by a process that reads no client input.
+ * What a process of ss_site_fork has beside itself; 0 for a process that runs
+ * no tools.
  *
+ * A confined process has given up the network, unix sockets and /proc.  A tool
+ * that is granted one of them runs in the launcher of that process: a second
+ * confined child of the caller, which kept what the configuration grants and
+ * ends with the first.  A site that grants none of them starts no launcher,
+ * whatever the flags; without a launcher such a tool is refused.
+ */
+enum ss_fork_flags {
+	SS_FORK_LAUNCHER = 1,       /* started with the process */
+	SS_FORK_LAUNCHER_LATER = 2, /* started when the process asks for it */
+	SS_FORK_MEMORY = 4          /* a group: see ss_memory_delegate */
+};
+
+/* What the caller of ss_site_fork holds. */
+struct ss_child {
+	pid_t pid;     /* to be waited for; -1: there is none */
+	int launch_fd; /* SS_FORK_LAUNCHER_LATER: see ss_site_launch; or -1 */
+};
+
+/*
+ * Forks a process that may run tools and serve requests, confined as far as
+ * kernel and configuration allow.  The child runs worker(ctx) and exits with
+ * its result.  The caller should be single-threaded and read no client input.
+ *
+ * flags    SS_FORK_...: with a launcher waitpid(2) also reports a child whose
+ *          pid the caller has not seen.
+ * *child   the caller closes launch_fd when the child has ended.
  * Errors   SS_INTERNAL; a child that cannot be confined still serves pages
  *          and answers tools with SS_SANDBOX_UNAVAILABLE.
  * Source   core/README.md, The sandbox.
  */
-enum ss_err ss_site_fork(struct ss_site *site, int (*worker)(void *ctx),
-	void *ctx, pid_t *pid, struct ss_error *err);
+enum ss_err ss_site_fork(struct ss_site *site, unsigned flags,
+	int (*worker)(void *ctx), void *ctx, struct ss_child *child,
+	struct ss_error *err);
 /*
- * The same for a process that serves no tools: what some of them need beside
- * a worker (a launcher) is not started with it.
+ * Call it when poll(2) reports any event on child->launch_fd, which must not
+ * be read from: starts the launcher that the child asks for, in a millisecond
+ * or two, and closes launch_fd.  False: none was started, because the child
+ * has ended, or because none could be; then its tool is refused.
  */
-enum ss_err ss_site_fork_plain(struct ss_site *site, int (*worker)(void *ctx),
-	void *ctx, pid_t *pid, struct ss_error *err);
+bool ss_site_launch(struct ss_site *site, struct ss_child *child);
+
+/* The account that tools run as; name lives as long as the site. */
+struct ss_account {
+	uid_t uid;
+	gid_t gid;
+	const char *name;
+};
+
 /*
- * The same for a process of one request: what some tools need beside it is
- * started when it is wanted.  *bell: -1, or readable (POLLIN, not POLLHUP)
- * when that is so: then ss_site_launch, which takes a millisecond or two and
- * closes it.  It is never read from; the caller closes it when the process
- * has ended.
+ * Of an opened site.  Started as root: [pool] user and group, else the account
+ * "statespace", else "nobody", never uid 0.  Otherwise the caller's own.
  */
-enum ss_err ss_site_fork_once(struct ss_site *site, int (*worker)(void *ctx),
-	void *ctx, pid_t *pid, int *bell, struct ss_error *err);
-/* A second child, which leaves with the first.  False: its tool is refused. */
-bool ss_site_launch(struct ss_site *site, int *bell);
+struct ss_account ss_site_account(const struct ss_site *site);
+
 /*
  * Lets the memory of all processes of a tool be bounded together: where the
  * control group (v2) of this process is delegated to it, with the memory
  * controller, and holds nobody else, moves this process to a leaf; what
- * ss_site_fork starts from then on has a group of its own.  False: as before,
- * each process is bounded by itself.
+ * ss_site_fork starts with SS_FORK_MEMORY from then on has a group of its own.
+ * False: as before, each process is bounded by itself.
  *
  * Process  One group a process, whatever the number of sites; give it back
  *          when all children have ended.
@@ -348,7 +378,7 @@ bool ss_site_must_exit(const struct ss_site *site);
 /*
  * Removes the private directories that processes of ss_site_fork left below
  * /tmp when they ended, as far as they are this account's; to be called in a
- * process of ss_site_fork_plain.  budget_ms 0: until nothing is left, a fifth
+ * process of ss_site_fork.  budget_ms 0: until nothing is left, a fifth
  * of the time at most.  False: something is left.
  */
 bool ss_sweep(uint32_t budget_ms);

@@ -318,15 +318,16 @@ static void
 start_status_server(struct pool *p, uint64_t now)
 {
 	struct ss_error err = { .code = SS_OK };
+	struct ss_child child;
 
 	if (p->status_server != 0 || now < p->status_server_not_before_us)
 		return;
 	p->status_server_not_before_us = now + SECOND;
-	if (ss_site_fork_plain(p->served->site, status_server_main, p,
-		    &p->status_server, &err) != SS_OK) {
-		p->status_server = 0;
+	if (ss_site_fork(p->served->site, 0, status_server_main, p, &child,
+		    &err) == SS_OK)
+		p->status_server = child.pid;
+	else
 		say_error("cannot start the status server", &err);
-	}
 }
 
 static struct slot *
@@ -355,6 +356,7 @@ bear(struct pool *p, uint64_t now)
 	struct ss_error err = { .code = SS_OK };
 	struct slot *slot = free_slot(p);
 	struct birth birth = { .pool = p, .slot = slot };
+	struct ss_child child;
 
 	if (slot == NULL)
 		return false;
@@ -362,14 +364,14 @@ bear(struct pool *p, uint64_t now)
 	slot->page->served = 0;
 	slot->page->since_us = now;
 	slot->page->state = WORKER_STARTING;
-	if (ss_site_fork(p->served->site, worker_main, &birth, &slot->pid,
-		    &err) != SS_OK) {
-		slot->pid = 0;
+	if (ss_site_fork(p->served->site, SS_FORK_LAUNCHER | SS_FORK_MEMORY,
+		    worker_main, &birth, &child, &err) != SS_OK) {
 		slot->page->state = WORKER_NONE;
 		say_error("cannot start a worker", &err);
 		back_off(p, now);
 		return false;
 	}
+	slot->pid = child.pid;
 	slot->served = p->served;
 	slot->retiring = false;
 	slot->started_us = now;
@@ -744,9 +746,8 @@ begin_stop(struct pool *p, uint64_t us)
 	notify_systemd("STOPPING=1");
 	notify_systemd(extend);
 	p->stopping = true;
-	p->figures->stopping = p->listener->path[0] != '\0'
-		? FIGURES_REFUSING
-		: FIGURES_STOPPING;
+	p->figures->stopping = p->listener->path[0] != '\0' ? FIGURES_REFUSING
+							    : FIGURES_STOPPING;
 	eventfd_write(p->refuse, STATUS_SERVER_PARKED);
 }
 
