@@ -5,10 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+char buf_empty[1];
+
 void
 buf_release(struct buf *b)
 {
-	free(b->data);
+	if (b->cap > 0)
+		free(b->data);
 	*b = BUF_INIT(b->max);
 }
 
@@ -17,7 +20,7 @@ buf_clear(struct buf *b)
 {
 	b->len = 0;
 	b->failed = b->full = false;
-	if (b->data != NULL)
+	if (b->cap > 0)
 		b->data[0] = '\0';
 }
 
@@ -30,7 +33,7 @@ buf_ok(const struct buf *b)
 struct ss_text
 buf_view(const struct buf *b)
 {
-	return (struct ss_text){ b->data != NULL ? b->data : "", b->len };
+	return (struct ss_text){ b->data, b->len };
 }
 
 char *
@@ -51,7 +54,7 @@ buf_reserve(struct buf *b, size_t len)
 	cap = b->cap < 256 ? 256 : b->cap;
 	while (cap < need)
 		cap = cap > SIZE_MAX / 2 ? need : cap * 2;
-	data = realloc(b->data, cap);
+	data = realloc(b->cap > 0 ? b->data : NULL, cap);
 	if (data == NULL) {
 		b->failed = true;
 		return NULL;
@@ -64,13 +67,13 @@ buf_reserve(struct buf *b, size_t len)
 bool
 buf_add(struct buf *b, const char *data, size_t len)
 {
-	char *room = buf_reserve(b, len);
+	char *space = buf_reserve(b, len);
 
-	if (room == NULL)
+	if (space == NULL)
 		return false;
 	if (len > 0)
-		memcpy(room, data, len);
-	room[len] = '\0';
+		memcpy(space, data, len);
+	space[len] = '\0';
 	b->len += len;
 	return true;
 }
@@ -100,7 +103,7 @@ bool
 buf_printf(struct buf *b, const char *format, ...)
 {
 	va_list args;
-	char small[128], *room;
+	char small[128], *space;
 	int n;
 
 	va_start(args, format);
@@ -112,11 +115,11 @@ buf_printf(struct buf *b, const char *format, ...)
 	}
 	if ((size_t)n < sizeof(small))
 		return buf_add(b, small, (size_t)n);
-	room = buf_reserve(b, (size_t)n);
-	if (room == NULL)
+	space = buf_reserve(b, (size_t)n);
+	if (space == NULL)
 		return false;
 	va_start(args, format);
-	vsnprintf(room, (size_t)n + 1, format, args);
+	vsnprintf(space, (size_t)n + 1, format, args);
 	va_end(args);
 	b->len += (size_t)n;
 	return true;

@@ -7,6 +7,7 @@
 #include "http/html.h"
 #include "http/render.h"
 #include "page/markdown.h"
+#include "page/title.h"
 #include "site/component.h"
 #include "site/listing.h"
 #include "site/page.h"
@@ -63,7 +64,7 @@ way_into_prefix(struct exchange *x, bool above)
 	}
 	escape_path(&way, name, n);
 	buf_char(&way, '/');
-	copy = arena_copy(&x->site->arena, buf_view(&way).data, way.len);
+	copy = arena_copy(&x->site->arena, way.data, way.len);
 	buf_release(&way);
 	return copy;
 }
@@ -249,7 +250,9 @@ write_page(struct exchange *x, struct html_page *page)
 
 	if (code != SS_OK)
 		return code;
-	if (!find_ways(x, page) || !find_url(x, page))
+	page->title = title_find(
+		&x->site->arena, page->front, page->path, page->text);
+	if (page->title == NULL || !find_ways(x, page) || !find_url(x, page))
 		return error_memory(&x->err);
 	render_markdown(page->text, page->base, NULL, &html);
 	page->html = buf_view(&html);

@@ -385,7 +385,7 @@ answer_handed_over(struct exchange *x)
 	escape_path(&name, x->doc.path, strlen(x->doc.path));
 	if (name.full ||
 		(hands_over_to(x, "apache") &&
-			memchr(buf_view(&name).data, '%', name.len) != NULL)) {
+			memchr(name.data, '%', name.len) != NULL)) {
 		buf_release(&name);
 		return answer_file(x, false);
 	}

@@ -241,7 +241,7 @@ exchange_answer(struct exchange *x, struct ss_response *res)
 	res->status = x->status;
 	res->headers = x->headers;
 	res->header_count = x->header_count;
-	res->body = x->body.data != NULL ? x->body.data : "";
+	res->body = x->body.data;
 	res->body_len = x->body.len;
 	res->streamed = x->streamed;
 	res->fd = x->fd;

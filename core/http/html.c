@@ -7,13 +7,11 @@
 #include <inttypes.h>
 
 #include "page/env.h"
-#include "page/markdown.h"
 #include "wire/escape.h"
 #include "wire/json.h"
 #include "wire/path.h"
 #include "wire/proto.h"
 
-#define TITLE_BYTES_MAX 200
 /* Of tools that are shown as cards. */
 #define CARDS_MAX 500
 #define CARDS_BYTES_MAX ((size_t)4 << 20)
@@ -72,27 +70,6 @@ put_href(struct sheet *s, const char *path, size_t len)
 	put(s, "\"");
 }
 
-/* ------------------------------------------------------------------ titles */
-
-void
-html_title(const struct html_page *page, struct buf *out)
-{
-	if (page->front->title != NULL)
-		buf_text(out, page->front->title);
-	else if (!markdown_heading(page->text, out))
-		buf_text(out, page->path);
-}
-
-static void
-put_title(struct sheet *s)
-{
-	html_title(s->page, &s->scratch);
-	s->scratch.len =
-		utf8_cut(s->scratch.data != NULL ? s->scratch.data : "",
-			s->scratch.len, TITLE_BYTES_MAX);
-	put_scratch(s);
-}
-
 static void
 put_head(struct sheet *s)
 {
@@ -101,7 +78,7 @@ put_head(struct sheet *s)
 	put(s,
 		"<!doctype html>\n<html lang=\"en\">\n<head>\n"
 		"<meta charset=\"utf-8\">\n<title>");
-	put_title(s);
+	put_text(s, s->page->title);
 	put(s,
 		"</title>\n<meta name=\"viewport\" "
 		"content=\"width=device-width, initial-scale=1\">\n"
@@ -273,7 +250,7 @@ put_page_text(struct sheet *s)
 	put(s, "<article>\n");
 	if (memmem(html.data, html.len, "<h1", 3) == NULL) {
 		put(s, "<h1>");
-		put_title(s);
+		put_text(s, s->page->title);
 		put(s, "</h1>\n");
 	}
 	buf_add(s->out, html.data, html.len);
@@ -330,7 +307,7 @@ add_command(struct buf *out, const struct spec *spec, bool names)
 			buf_char(&name, '{');
 			add_name(&name, p, i);
 			buf_char(&name, '}');
-			json_string(out, buf_view(&name).data, name.len);
+			json_string(out, name.data, name.len);
 		}
 	}
 	buf_char(out, ']');
@@ -370,7 +347,7 @@ put_curl(struct sheet *s, const struct spec *spec)
 	add_command(&body, spec, true);
 	buf_text(&body, spec->takes_stdin ? ", \"stdin\": \"text\"}" : "}");
 	buf_text(&s->scratch, "curl --json ");
-	escape_shell(&s->scratch, buf_view(&body).data, body.len);
+	escape_shell(&s->scratch, body.data, body.len);
 	buf_char(&s->scratch, ' ');
 	escape_shell(&s->scratch, s->page->url, strlen(s->page->url));
 	put(s,
@@ -679,7 +656,7 @@ fit_card(struct sheet *s, size_t tool, const struct spec *spec, size_t *room)
 	fits = !card.full;
 	out->failed |= card.failed;
 	if (fits)
-		buf_add(out, buf_view(&card).data, card.len);
+		buf_add(out, card.data, card.len);
 	*room -= fits ? card.len : 0;
 	buf_release(&card);
 	return fits;
@@ -814,13 +791,14 @@ put_trouble(struct sheet *s, int status)
 void
 html_error(const struct html_page *page, int status, struct buf *out)
 {
-	struct frontmatter front = { .title = words_of(status) };
+	struct frontmatter front = { .format = FRONT_NONE };
 	struct html_page frame = *page;
 	struct sheet s = {
 		.page = &frame, .out = out, .scratch = BUF_INIT((size_t)1 << 20)
 	};
 
 	frame.front = &front;
+	frame.title = words_of(status);
 	frame.path = "";
 	put_head(&s);
 	put_top(&s);

@@ -396,7 +396,7 @@ hint_pages(struct mcp *m)
 
 	mcp_pages_with_tools(m->site->catalog, &names, 1000);
 	error_hint(&m->err, "pages with tools: %s",
-		names.data != NULL ? names.data : "none");
+		names.len > 0 ? names.data : "none");
 	buf_release(&names);
 }
 

@@ -137,7 +137,7 @@ capabilities(struct mcp *m)
 		"command, in a sandbox, in the directory of its page.");
 	instruct_errors(m, &text);
 	mcp_key(m, "instructions");
-	json_string(m->out, text.data != NULL ? text.data : "", text.len);
+	json_string(m->out, text.data, text.len);
 	buf_release(&text);
 }
 

@@ -103,8 +103,7 @@ static bool
 keep(struct mcp *m, const struct buf *b, struct ss_text *out)
 {
 	out->len = b->len;
-	out->data = arena_copy(
-		&m->site->arena, b->data != NULL ? b->data : "", b->len);
+	out->data = arena_copy(&m->site->arena, b->data, b->len);
 	return out->data != NULL && !b->failed;
 }
 

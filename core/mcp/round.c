@@ -113,8 +113,7 @@ read_answers(struct mcp *m, struct mcp_round *r, struct ss_text base64)
 	bool good = base64_read(&plain, base64.data, base64.len);
 
 	if (good)
-		at = arena_copy(&m->site->arena,
-			plain.data != NULL ? plain.data : "", plain.len);
+		at = arena_copy(&m->site->arena, plain.data, plain.len);
 	end = at != NULL ? at + plain.len : NULL;
 	while (at != NULL && at < end && r->answer_count < r->answer_room) {
 		struct ss_pair *p = &r->answers[r->answer_count++];

@@ -28,7 +28,7 @@ describe(struct mcp *m, const struct catalog_page *listed,
 	spec_outline(spec, &text);
 	buf_printf(&text, " in the directory of /%s", listed->path);
 	mcp_key(m, "description");
-	json_string(m->out, text.data != NULL ? text.data : "", text.len);
+	json_string(m->out, text.data, text.len);
 	buf_release(&text);
 }
 
@@ -86,7 +86,7 @@ write_run_tool(struct mcp *m, const struct catalog *c)
 		"for a word that matches it.\nPages with tools: ");
 	mcp_pages_with_tools(c, &text, RUN_PAGES_MAX);
 	mcp_key(m, "description");
-	json_string(m->out, text.data != NULL ? text.data : "", text.len);
+	json_string(m->out, text.data, text.len);
 	buf_release(&text);
 	mcp_key(m, "inputSchema");
 	buf_text(m->out,

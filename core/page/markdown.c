@@ -237,7 +237,7 @@ written(struct work *w)
 {
 	if (!buf_ok(&w->scratch))
 		longjmp(out_of_memory, 1);
-	return buf_view(&w->scratch).data;
+	return w->scratch.data;
 }
 
 static cmark_node *

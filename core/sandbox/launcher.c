@@ -369,7 +369,7 @@ send_end(const struct answer *a, const struct spawn_result *r)
 	put_number(&b, sandbox_clean());
 	put_text(&b, r->failed_step);
 	put_text(&b, r->limit);
-	put_bytes(&b, buf_view(&r->report).data, r->report.len);
+	put_bytes(&b, r->report.data, r->report.len);
 	if (buf_ok(&b))
 		send_frame(a->connection, FRAME_END, b.data, b.len);
 	buf_release(&b);
@@ -495,7 +495,7 @@ launcher_keeps(const struct sandbox_plan *plan)
 	const struct grant *g = plan->grant;
 	unsigned keeps = 0;
 
-	if (g == NULL || !plan->launcher)
+	if (g == NULL)
 		return 0;
 	if (g->http || g->network == NETWORK_ALL)
 		keeps |= KEEP_NETWORK;
@@ -510,11 +510,11 @@ bool
 launcher_fork(struct sandbox_plan *plan, int socket, struct step *failed)
 {
 	struct confine_request wish = { .level = plan->level,
-		.keeps = launcher_keeps(plan),
-		.worker = launcher_main,
+		.process = { .keeps = launcher_keeps(plan),
+			.main = launcher_main },
 		.only = socket,
 		.launcher = -1,
-		.bell = -1 };
+		.launch_fd = -1 };
 	pid_t pid;
 
 	return confine_start(plan, &wish, &pid, failed);

@@ -87,7 +87,7 @@ refuse_name(struct road *r, const char *what)
 		buf_printf(&list, "%s%s", list.len > 0 ? ", " : "", name);
 	}
 	error_hint(r->err, "this page has: %s",
-		list.len > 0 ? buf_view(&list).data : "no tools");
+		list.len > 0 ? list.data : "no tools");
 	buf_release(&list);
 	return SS_NOT_ALLOWED;
 }

@@ -82,8 +82,7 @@ add_detail(struct buf *out, struct ss_text said)
 	if (said.len > DETAIL_MAX + 4)
 		said.len = DETAIL_MAX + 4;
 	add_repaired(&whole, said);
-	cut = utf8_cut(
-		whole.data != NULL ? whole.data : "", whole.len, DETAIL_MAX);
+	cut = utf8_cut(whole.data, whole.len, DETAIL_MAX);
 	buf_add(out, whole.data, cut);
 	if (cut < whole.len)
 		buf_text(out, "\xe2\x80\xa6");

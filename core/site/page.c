@@ -121,8 +121,8 @@ parse(struct ss_site *site, const struct ss_document *doc, struct page *p,
 			"the page is larger than %zu bytes", PAGE_BYTES_MAX);
 		goto out;
 	}
-	code = frontmatter_parse(&p->arena, text.data ? text.data : "",
-		text.len, &p->front, &p->place, &p->error);
+	code = frontmatter_parse(&p->arena, text.data, text.len, &p->front,
+		&p->place, &p->error);
 	if (code == SS_OK)
 		code = check_variables(site, &p->front, &p->place, &p->error);
 	if (code == SS_OK)

@@ -265,7 +265,7 @@ tool_edit(int dir, const char *path, struct ss_text old,
 					  "%s would become too large", path)
 				: error_memory(err);
 	if (code == SS_OK)
-		code = target_replace(&t, buf_view(&out).data, out.len, err);
+		code = target_replace(&t, out.data, out.len, err);
 	fd_close(&t.dir);
 	buf_release(&in);
 	buf_release(&out);

@@ -56,8 +56,8 @@ ok(defined $pc && -f $pc, 'so is the pkg-config file')
 # The sources alone, away from the tree, so that only what is installed helps.
 system('cp', '-R', "$top/examples/embed", "$tmp/embed") == 0 or die 'cp';
 system('rm', '-rf', "$tmp/embed/build");
-# The host that the README shows is one of them.
-my ($host) = slurp("$top/README.md") =~ /^```c\n(.*?)^```$/ms;
+# The host that its README shows is one of them.
+my ($host) = slurp("$top/examples/embed/README.md") =~ /^```c\n(.*?)^```$/ms;
 write_file("$tmp/embed/readme.c", $host // '');
 my $sanitize = qx{nm "$build/libstatespace.a" 2>/dev/null} =~ /__asan_/
 	? ' -fsanitize=address,undefined' : '';

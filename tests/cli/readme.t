@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: MIT
 #
-# What README.md shows in ```console blocks is what these commands print, and
-# the files that it names are there.  `readme.t --update` writes the output
-# that it sees into the README instead.
+# What the README files show in ```console blocks is what these commands print,
+# and the files that they name are there.  `readme.t --update` writes the output
+# that it sees into them instead.
 use strict;
 use warnings;
 use Cwd qw(abs_path);
@@ -32,17 +32,17 @@ plan skip_all => 'curl is older than 7.82 and has no --json'
 	unless `curl --help all` =~ /--json/;
 my $sanitized = `ldd "$build/statespace"` =~ /lib[au]b?san/;
 
-# A room of its own that looks like a clone which was built.
-my $room = Statespace::TestSite->new(files => { 'README.md' => "# Room\n" });
-my $clone = $room->scratch . '/clone';
+# A directory that looks like a clone which was built.
+my $place = Statespace::TestSite->new(files => { 'README.md' => "# Site\n" });
+my $clone = $place->scratch . '/clone';
 mkdir $clone or die "$clone: $!";
 system('cp', '-R', "$top/examples", "$top/README.md", $clone) == 0 or die 'cp';
 symlink $build, "$clone/build" or die $!;
 system("rm -f '$clone/examples/site/data/zones.db' && "
 	. "make -s -C '$clone/examples' site") == 0 or die 'make';
-system('chmod', '-R', 'a+rX', $room->scratch);
+system('chmod', '-R', 'a+rX', $place->scratch);
 
-my $server = Statespace::Server->start(site => $room,
+my $server = Statespace::Server->start(site => $place,
 	dir => "$clone/examples/site");
 my $real_at = '127.0.0.1:' . $server->port;
 
@@ -66,63 +66,86 @@ sub output_of {
 	return steady($out =~ s/\Q$real_at\E/$shown_at/gr);
 }
 
-my $readme = slurp("$top/README.md");
-my ($seen, @written) = (0);
-for my $part (split /^(```console\n.*?^```\n)/ms, $readme) {
-	if ($part !~ /\A```console\n(.*)^```\n\z/ms) {
-		push @written, $part;
-		next;
-	}
-	my $block = "```console\n";
-	my @steps = split /^(?=\$ )/m, $1;
-	for (@steps) {
-		my ($typed, $shown) = /\A\$ ([^\n]*\n(?:> ?[^\n]*\n)*)(.*)\z/s
-			or die "a console block begins with \$: $_";
-		my $command = $typed =~ s/^> ?//mgr;
-		my $got = output_of($command);
-		$seen++;
-		$block .= "\$ $typed$got";
-		next if $update;
-	SKIP: {
-			skip 'the sanitizers link more', 1
-				if $sanitized && $command =~ /^ldd/;
-			skip 'openssl is not installed', 1
-				if $command =~ /openssl/ && !has('openssl');
-			skip 'tzdata is not installed', 1
-				if $command =~ /"TZ"/
-				&& !-e '/usr/share/zoneinfo/Asia/Tokyo';
-			skip 'nobody may trace here', 1
-				if $command =~ /--explain/
-				&& $got =~ /\btrac(?:e|ed|ing)\b/;
-			is($got, steady($shown), (split /\n/, $command)[0]);
-		}
-	}
-	push @written, "$block```\n";
-}
-if ($update) {
-	open my $out, '>', "$top/README.md" or die $!;
-	print $out @written;
-	close $out or die $!;
-	$readme = join '', @written;
-}
-cmp_ok($seen, '>=', 5, 'the README shows commands');
+# Why a command's output cannot be compared on this machine; '' if it can.
+sub skipped
+{
+	my ($command, $got) = @_;
 
-# A link that is not an address leads to something in the tree.
-my $prose = $readme =~ s/^```console\n.*?^```$//msgr;
-for my $link ($prose =~ /\]\((?!https?:)([^)#]+)\)/g) {
-	ok(-e "$top/$link", "$link is there");
+	return 'the sanitizers link more' if $sanitized && $command =~ /^ldd/;
+	return 'openssl is not installed'
+	    if $command =~ /openssl/ && !has('openssl');
+	return 'tzdata is not installed' if $command =~ /"TZ"/
+	    && !-e '/usr/share/zoneinfo/Asia/Tokyo';
+	return 'nobody may trace here' if $command =~ /--explain/
+	    && $got =~ /\btrac(?:e|ed|ing)\b/;
+	return '';
 }
-# So do the pages and files that it prints whole.
+
+# One command of a block; returns it with the output that was seen.
+sub check_step
+{
+	my ($step) = @_;
+	my ($typed, $shown) = $step =~ /\A\$ ([^\n]*\n(?:> ?[^\n]*\n)*)(.*)\z/s
+	    or die "a console block begins with \$: $step";
+	my $command = $typed =~ s/^> ?//mgr;
+	my $got = output_of($command);
+
+SKIP: {
+		skip 'written anew', 1 if $update;
+		my $why = skipped($command, $got);
+		skip $why, 1 if $why;
+		is($got, steady($shown), (split /\n/, $command)[0]);
+	}
+	return "\$ $typed$got";
+}
+
+# Every console block and every link of a document; returns its text.
+sub check_document
+{
+	my ($name) = @_;
+	my $folder = dirname("$top/$name");
+	my @written;
+
+	for my $part (split /^(```console\n.*?^```\n)/ms, slurp("$top/$name")) {
+		$part = join '', "```console\n",
+		    map({ check_step($_) } split /^(?=\$ )/m, $1), "```\n"
+		    if $part =~ /\A```console\n(.*)^```\n\z/ms;
+		push @written, $part;
+	}
+	my $text = join '', @written;
+	if ($update) {
+		open my $out, '>', "$top/$name" or die $!;
+		print $out $text;
+		close $out or die $!;
+	}
+	my $prose = $text =~ s/^```console\n.*?^```$//msgr;
+	for my $link ($prose =~ /\]\((?!https?:)([^)#]+)\)/g) {
+		ok(-e "$folder/$link", "$name: $link is there");
+	}
+	return $text;
+}
+
+my $readme = check_document('README.md');
+my $examples = check_document('examples/README.md');
+check_document($_) for qw(examples/embed/README.md conf/README.md
+    conf/coming-from.md nginx/README.md core/README.md);
+
+# Pages are shown as they are.
 my ($page) = $readme =~ /^```markdown\n(.*?)^```$/ms;
 is($page, slurp("$top/examples/site/primes.md"), 'the page is shown as it is');
-my ($room_page) = $readme =~ /^````markdown\n(.*?)^````$/ms;
-like(slurp("$top/examples/site/lengths.md"), qr/\n\Q$room_page\E\z/,
+my ($end) = $examples =~ /^````markdown\n(.*?)^````$/ms;
+like(slurp("$top/examples/site/lengths.md"), qr/\n\Q$end\E\z/,
 	'so is the page with a component');
 # doctor's words differ from machine to machine, the layers' names do not.
 my $doctor = `'$build/statespace' doctor 2>&1`;
-my ($said) = $readme =~ /^```text\n(.*?)^```$/ms;
-for my $layer ($said =~ /^ok +(\S+(?: \S+)*)/mg) {
+my ($layers) = $examples =~ /^```text\n(.*?)^```$/ms;
+for my $layer ($layers =~ /^ok +(\S+(?: \S+)*)/mg) {
 	like($doctor, qr/^\S+ +\Q$layer\E(?: |$)/m, "doctor looks at: $layer");
+}
+# Every file of fcgi/ is in the tour.
+for my $path (glob "$top/fcgi/*.[ch]") {
+	my ($name) = $path =~ m{([^/]+)\.[ch]$};
+	like($readme, qr/`\Q$name\E(?:\.h)?`/, "the tour names fcgi/$name");
 }
 # The clients' configuration starts something that answers.
 my ($mcp) = $readme =~ /^```json\n(\{\n.*?"mcpServers".*?)^```$/ms;

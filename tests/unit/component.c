@@ -29,7 +29,7 @@ shown(enum spawn_end end, int status, const char *said, const char *complained,
 	buf_clear(&out);
 	component_result(&out, &r, 5.0, 30.0);
 	spawn_result_release(&r);
-	return out.data != NULL ? out.data : "";
+	return out.data;
 }
 
 static void

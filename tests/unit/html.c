@@ -4,6 +4,7 @@
  */
 #include "http/html.h"
 #include "page/markdown.h"
+#include "page/title.h"
 #include "tap.h"
 
 static struct buf out = BUF_INIT((size_t)8 << 20);
@@ -68,19 +69,20 @@ show(const char *source, void (*change)(struct html_page *page))
 		strlen(source) - front.body };
 	if (change != NULL)
 		change(&page);
+	page.title = title_find(&arena, &front, page.path, page.text);
 	buf_clear(&text);
 	markdown_html(page.text, page.base, &text);
 	page.html = buf_view(&text);
 	buf_clear(&out);
 	html_page(&page, &out);
 	frontmatter_release(&front);
-	return buf_view(&out).data;
+	return out.data;
 }
 
 static bool
 has(const char *html)
 {
-	bool found = strstr(buf_view(&out).data, html) != NULL;
+	bool found = strstr(out.data, html) != NULL;
 
 	if (!found)
 		printf("# no %s\n", html);
@@ -92,8 +94,7 @@ count(const char *html)
 {
 	size_t n = 0;
 
-	for (const char *p = buf_view(&out).data; (p = strstr(p, html)) != NULL;
-		p++)
+	for (const char *p = out.data; (p = strstr(p, html)) != NULL; p++)
 		n++;
 	return n;
 }

@@ -87,8 +87,7 @@ judge(const char *file, const struct buf *text)
 	bool wanted =
 		file[0] == 'y' ? why == NULL : file[0] == 'i' && is_taken(file);
 	struct ss_error err = { 0 };
-	bool fine = json_check(text->data ? text->data : "", text->len, &err) ==
-		SS_OK;
+	bool fine = json_check(text->data, text->len, &err) == SS_OK;
 
 	ok(fine == wanted, "%s %s", wanted ? "takes" : "refuses", file);
 	if (!fine && fine != wanted)

@@ -83,7 +83,7 @@ ask(bool confirming)
 		mcp_question_form(&m);
 		mcp_question_end(&m, &r, names, 1, confirming);
 	}
-	at = out.data != NULL ? strstr(out.data, "\"requestState\":\"") : NULL;
+	at = strstr(out.data, "\"requestState\":\"");
 	if (at != NULL) {
 		at += strlen("\"requestState\":\"");
 		end = strchr(at, '"');

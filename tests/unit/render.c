@@ -21,13 +21,13 @@ show(struct ss_text text, const struct render_limits *limits)
 {
 	buf_clear(&html);
 	render_markdown(text, "x/", limits, &html);
-	return buf_view(&html).data;
+	return html.data;
 }
 
 static bool
 is_plain(void)
 {
-	return strstr(buf_view(&html).data, "<pre class=\"plain\"") != NULL;
+	return strstr(html.data, "<pre class=\"plain\"") != NULL;
 }
 
 /* The same piece over and over. */

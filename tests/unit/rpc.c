@@ -102,7 +102,7 @@ base64(void)
 	for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
 		buf_clear(&b);
 		base64_write(&b, pairs[i][0], strlen(pairs[i][0]));
-		is_str(buf_view(&b).data, pairs[i][1], "base64 of %zu bytes",
+		is_str(b.data, pairs[i][1], "base64 of %zu bytes",
 			strlen(pairs[i][0]));
 		buf_clear(&b);
 		ok(base64_read(&b, pairs[i][1], strlen(pairs[i][1])) &&

@@ -82,7 +82,7 @@ run_shell(const char *script)
 static const char *
 text(const struct buf *b)
 {
-	return b->data != NULL ? b->data : "";
+	return b->data;
 }
 
 static bool

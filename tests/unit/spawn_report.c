@@ -49,9 +49,8 @@ main(void)
 	ok(run("echo network >&3; echo out; exit 7", true) &&
 			result.status == 7,
 		"a helper reports and ends");
-	is_str(buf_view(&result.report).data, "network\n",
-		"... the report is there");
-	is_str(buf_view(&result.out).data, "out\n", "... and its output");
+	is_str(result.report.data, "network\n", "... the report is there");
+	is_str(result.out.data, "out\n", "... and its output");
 	before = lowest();
 	ok(run("exit 0", true) && result.report.len == 0,
 		"a helper that says nothing has no report");
@@ -63,7 +62,7 @@ main(void)
 		"a long report is cut");
 	ok(run("(sleep 30; echo late >&3) & echo now >&3", true),
 		"a process that stays behind is not waited for");
-	is_str(buf_view(&result.report).data, "now\n", "... nor heard");
+	is_str(result.report.data, "now\n", "... nor heard");
 	ok(run("kill -9 $$", true) && result.end == SPAWN_SIGNALLED &&
 			result.report.len == 0,
 		"nor is one that dies");

@@ -178,8 +178,7 @@ holds(const char *name, const char *text)
 	struct buf b = BUF_INIT(1 << 20);
 	bool same = tool_read(dir, name, &(struct tool_range){ .first = 1 }, &b,
 			    NULL) == SS_OK &&
-		b.len == strlen(text) &&
-		memcmp(buf_view(&b).data, text, b.len) == 0;
+		b.len == strlen(text) && memcmp(b.data, text, b.len) == 0;
 
 	buf_release(&b);
 	return same;
@@ -196,7 +195,7 @@ globs(const char *pattern, const char *wanted)
 	else
 		for (size_t i = 0; i < names.count; i++)
 			buf_printf(&b, "%s%s", i ? " " : "", names.items[i]);
-	is_str(buf_view(&b).data, wanted, "glob %s", pattern);
+	is_str(b.data, wanted, "glob %s", pattern);
 	buf_release(&b);
 }
 
@@ -347,8 +346,7 @@ greps(const struct tool_search *what, const char *path, const char *wanted)
 	error_clear(&err);
 	if (tool_grep(dir, path, what, collect, &c, &err) != SS_OK)
 		buf_text(&c.text, ss_err_code(err.code));
-	is_str(buf_view(&c.text).data, wanted, "grep %s in '%s'", what->pattern,
-		path);
+	is_str(c.text.data, wanted, "grep %s in '%s'", what->pattern, path);
 	buf_release(&c.text);
 }
 
