@@ -368,6 +368,9 @@ open_page(struct ss_site *site, struct catalog *c,
 		code = keep_page(c, site->catalog, old, p, err);
 	else
 		code = read_page(site, c, &doc, p, err);
+	p->real = doc.linked && doc.real[0] != '\0'
+		? arena_copy(&c->arena, doc.real, strlen(doc.real))
+		: NULL;
 	if (code == SS_OK)
 		log_error(site, p);
 	c->page_count += code == SS_OK;
@@ -566,4 +569,25 @@ catalog_next_error(const struct catalog *c, size_t *at)
 			return p;
 	}
 	return NULL;
+}
+
+enum ss_err
+ss_site_each_tool(struct ss_site *site,
+	void (*fn)(void *ctx, uint64_t number, const char *page, size_t tool),
+	void *ctx, struct ss_error *err)
+{
+	struct catalog *c = NULL;
+	enum ss_err code = site_needs_open(site, err);
+
+	if (code == SS_OK)
+		code = catalog_refresh(site, &c, err);
+	for (size_t i = 0; code == SS_OK && i < c->page_count; i++) {
+		const struct catalog_page *p = &c->pages[i];
+		const char *real = p->real != NULL ? p->real : p->path;
+
+		for (size_t k = 0; k < p->tool_count; k++)
+			fn(ctx, site_tool_number(real, p->tools[k].index),
+				p->path, p->tools[k].index);
+	}
+	return code;
 }

@@ -29,6 +29,7 @@ struct catalog_tool {
 
 struct catalog_page {
 	const char *path;
+	const char *real; /* where a linked page lies; NULL: at its path */
 	uint64_t device, inode, length;
 	int64_t mtime_ns, ctime_ns;
 	bool settled;            /* need not be read again */

@@ -359,6 +359,17 @@ site_end_tool(struct ss_site *site)
 		gauge->end(gauge->ctx);
 }
 
+/* FNV-1a */
+uint64_t
+site_tool_number(const char *real, size_t tool)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ tool;
+
+	for (; *real != '\0'; real++)
+		hash = (hash * UINT64_C(0x100000001b3)) ^ (unsigned char)*real;
+	return hash;
+}
+
 void
 ss_site_set_relay(struct ss_site *site, const struct ss_relay *relay)
 {

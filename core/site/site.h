@@ -71,6 +71,8 @@ site_is_writable(const struct ss_site *site, const struct ss_document *doc);
 bool site_start_tool(struct ss_site *site);
 enum ss_err site_put_off(struct ss_error *err);
 void site_end_tool(struct ss_site *site);
+/* The tool of that index on the page that lies there, in all processes. */
+uint64_t site_tool_number(const char *real, size_t tool);
 /* An id of our own: 32 hexadecimal digits and a NUL. */
 void site_make_id(struct ss_site *site, char out[static 33]);
 
