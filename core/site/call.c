@@ -199,15 +199,6 @@ step_words(struct road *r)
 	return env_check_words(r->spec, q->words, q->word_count, r->err);
 }
 
-static bool
-lists(const struct name_list *list, const char *name)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (strcmp(list->names[i], name) == 0)
-			return true;
-	return false;
-}
-
 /* The names of the page that the tool keeps; all when it has no env: key. */
 static enum ss_err
 narrow(struct road *r)
@@ -223,7 +214,7 @@ narrow(struct road *r)
 		return error_memory(r->err);
 	r->env.count = 0;
 	for (size_t i = 0; i < page->count; i++)
-		if (lists(&r->spec->env, page->names[i]))
+		if (value_names_has(&r->spec->env, page->names[i]))
 			r->env.names[r->env.count++] = page->names[i];
 	return SS_OK;
 }
