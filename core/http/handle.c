@@ -253,9 +253,7 @@ stage_run(struct exchange *x, enum stage_result *result)
 	x->tool = x->result.tool;
 	if (code != SS_OK)
 		return code;
-	proto_result(&x->body, x->result.out, x->result.err,
-		x->result.returncode, x->result.sandbox, x->result.memory,
-		x->result.limit);
+	proto_result(&x->body, &x->result);
 	if (!buf_ok(&x->body))
 		return error_memory(&x->err);
 	server_timing(x, begun_us, clock_us());

@@ -134,13 +134,13 @@ static enum ss_err
 do_edit(struct job *j)
 {
 	const struct tool_words *w = &j->words;
-	size_t count;
-	enum ss_err code =
-		tool_edit(j->dir, w->operands[0], text_of(w->operands[1]),
-			text_of(w->operands[2]), w->all, &count, &j->err);
+	struct tool_edit edit = { .old = text_of(w->operands[1]),
+		.replacement = text_of(w->operands[2]),
+		.all = w->all };
+	enum ss_err code = tool_edit(j->dir, w->operands[0], &edit, &j->err);
 
 	if (code == SS_OK)
-		buf_printf(&j->out, "%zu replaced\n", count);
+		buf_printf(&j->out, "%zu replaced\n", edit.count);
 	return code;
 }
 

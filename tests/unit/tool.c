@@ -272,6 +272,16 @@ check_leftovers(void)
 	unlinkat(dir, "s/whole", 0);
 }
 
+static bool
+edits(const char *old, const char *replacement, bool all, size_t *count)
+{
+	struct tool_edit edit = { text_of(old), text_of(replacement), all, 9 };
+	enum ss_err code = tool_edit(dir, "a.txt", &edit, &err);
+
+	*count = edit.count;
+	return code == SS_OK;
+}
+
 static void
 check_write(void)
 {
@@ -303,22 +313,18 @@ check_write(void)
 		"nor a dot entry");
 	check_leftovers();
 	put("a.txt", "one two one\n");
-	ok(tool_edit(dir, "a.txt", text_of("two"), text_of("2"), false, &count,
-		   &err) == SS_OK &&
-			count == 1 && holds("a.txt", "one 2 one\n"),
+	ok(edits("two", "2", false, &count) && count == 1 &&
+			holds("a.txt", "one 2 one\n"),
 		"edit replaces what is there once");
-	ok(tool_edit(dir, "a.txt", text_of("one"), text_of("1"), false, &count,
-		   &err) == SS_NOT_FOUND &&
+	ok(!edits("one", "1", false, &count) && err.code == SS_NOT_FOUND &&
 			count == 2 && holds("a.txt", "one 2 one\n") &&
 			strstr(err.message, "2 matches") != NULL,
 		"edit refuses what is there twice, and counts");
-	ok(tool_edit(dir, "a.txt", text_of("no"), text_of("1"), true, &count,
-		   &err) == SS_NOT_FOUND &&
+	ok(!edits("no", "1", true, &count) && err.code == SS_NOT_FOUND &&
 			count == 0,
 		"edit refuses what is not there");
-	ok(tool_edit(dir, "a.txt", text_of("one"), text_of(""), true, &count,
-		   &err) == SS_OK &&
-			count == 2 && holds("a.txt", " 2 \n"),
+	ok(edits("one", "", true, &count) && count == 2 &&
+			holds("a.txt", " 2 \n"),
 		"edit replaces all when asked");
 }
 
@@ -429,8 +435,8 @@ check_link_to_dot(const char *path)
 	struct buf out = BUF_INIT(4096);
 	struct tool_names names;
 	struct tool_stat st;
+	struct tool_edit edit = { TEXT("I"), TEXT("x"), true, 0 };
 	bool shown = false;
-	size_t count;
 
 	is_int(tool_read(dir, path, &all, &out, &err), SS_NOT_FOUND,
 		"read: no %s", path);
@@ -447,9 +453,8 @@ check_link_to_dot(const char *path)
 		"glob: no %s", path);
 	is_int(tool_write(dir, path, "x", 1, false, &err), SS_NOT_FOUND,
 		"write: no %s", path);
-	is_int(tool_edit(dir, path, text_of("I"), text_of("x"), true, &count,
-		       &err),
-		SS_NOT_FOUND, "edit: no %s", path);
+	is_int(tool_edit(dir, path, &edit, &err), SS_NOT_FOUND, "edit: no %s",
+		path);
 	buf_release(&out);
 }
 
