@@ -123,7 +123,7 @@ void
 log_number(struct log_line *l, const char *key, int64_t value)
 {
 	char digits[NUMBER_MAX];
-	size_t len = number_text(digits, value);
+	size_t len = text_number(digits, value);
 
 	key_of(l, key);
 	add(l, digits, len);
@@ -133,7 +133,7 @@ void
 log_ms(struct log_line *l, const char *key, uint64_t us)
 {
 	char digits[NUMBER_MAX];
-	size_t len = number_ms(digits, us);
+	size_t len = text_ms(digits, us);
 
 	key_of(l, key);
 	add(l, digits, len);

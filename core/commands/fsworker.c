@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "site/site.h"
 #include "tools/files.h"
 #include "wire/frame.h"

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "base/log.h"
 #include "http/mcp.h"
 #include "http/origin.h"

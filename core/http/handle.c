@@ -222,7 +222,7 @@ server_timing(struct exchange *x, uint64_t begun_us, uint64_t ended_us)
 		len = strlen(parts[i].name);
 		memcpy(text + n, parts[i].name, len);
 		n += len;
-		n += number_ms(text + n, parts[i].us);
+		n += text_ms(text + n, parts[i].us);
 	}
 	exchange_header(
 		x, "Server-Timing", arena_copy(&x->site->arena, text, n));

@@ -74,19 +74,13 @@ put_href(struct sheet *s, const char *path, size_t len)
 
 /* ------------------------------------------------------------------ titles */
 
-void
-html_title(const struct html_page *page, struct buf *out)
-{
-	if (page->front->title != NULL)
-		buf_text(out, page->front->title);
-	else if (!markdown_heading(page->text, out))
-		buf_text(out, page->path);
-}
-
 static void
 put_title(struct sheet *s)
 {
-	html_title(s->page, &s->scratch);
+	if (s->page->front->title != NULL)
+		buf_text(&s->scratch, s->page->front->title);
+	else if (!markdown_heading(s->page->text, &s->scratch))
+		buf_text(&s->scratch, s->page->path);
 	s->scratch.len =
 		utf8_cut(s->scratch.data, s->scratch.len, TITLE_BYTES_MAX);
 	put_scratch(s);

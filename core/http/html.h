@@ -56,7 +56,5 @@ void html_page(const struct html_page *page, struct buf *out);
  * text, html, front and base are not looked at.
  */
 void html_error(const struct html_page *page, int status, struct buf *out);
-/* Appends the page's title, as plain text. */
-void html_title(const struct html_page *page, struct buf *out);
 
 #endif

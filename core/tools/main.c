@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "run/spawn.h"
 #include "tools/files.h"
 #include "tools/parts.h"

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "tools/walk.h"
 
 /* A file to be written: its directory, held open, and its name there. */

@@ -55,32 +55,33 @@ static const struct {
 static void
 check_wildcards(void)
 {
-	const char *out[WILD_LISTS];
+	const char *out[WILDCARD_LISTS];
 	char hostile[4000], name[4000];
 	size_t count;
 
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++)
-		is_int(wild_path(paths[i].pattern, paths[i].path),
+		is_int(wildcard_path(paths[i].pattern, paths[i].path),
 			paths[i].matches, "%s %s %s", paths[i].pattern,
 			paths[i].matches ? "finds" : "does not find",
 			paths[i].path);
-	ok(wild_expand(&arena, "a{b,c{1,2}}{,x}", out, &count, &err) == SS_OK &&
+	ok(wildcard_expand(&arena, "a{b,c{1,2}}{,x}", out, &count, &err) ==
+				SS_OK &&
 			count == 6,
 		"braces multiply");
-	ok(wild_expand(&arena, "{a}{b", out, &count, &err) == SS_OK &&
+	ok(wildcard_expand(&arena, "{a}{b", out, &count, &err) == SS_OK &&
 			count == 1 && strcmp(out[0], "{a}{b") == 0,
 		"a brace without a comma is text");
-	is_int(wild_expand(&arena, "{1,2}{1,2}{1,2}{1,2}{1,2}{1,2}{1,2}", out,
-		       &count, &err),
+	is_int(wildcard_expand(&arena, "{1,2}{1,2}{1,2}{1,2}{1,2}{1,2}{1,2}",
+		       out, &count, &err),
 		SS_BAD_REQUEST, "too many patterns are refused");
 	memset(hostile, '*', sizeof(hostile));
 	for (size_t i = 1; i < sizeof(hostile); i += 2)
 		hostile[i] = 'a';
 	memset(name, 'a', sizeof(name));
-	ok(wild_part(hostile, 3998, name, 3999) &&
-			!wild_part(hostile, 3999, name, 1000),
+	ok(wildcard_part(hostile, 3998, name, 3999) &&
+			!wildcard_part(hostile, 3999, name, 1000),
 		"two thousand stars end");
-	ok(!wild_part("*a*a*a*a*a*a*a*b", 16, name, 3999),
+	ok(!wildcard_part("*a*a*a*a*a*a*a*b", 16, name, 3999),
 		"and say no when the last letter is missing");
 }
 
