@@ -4,13 +4,12 @@
  * command-line tools that each page's frontmatter allows.
  *
  * This is the only header that a host needs; the bundled programs in fcgi/
- * live on it alone.  It is made of four parts:
+ * live on it alone.  It is made of three parts:
  *
  *   1. pure functions that need no site (tool sets, paths, addresses);
  *   2. the site: made, configured, opened once, then asked;
  *   3. the extension points: where documents come from (resolver), how an
- *      allowed command runs (executor), who looks at a request (hooks);
- *   4. the work of the built-in tools, for the helper programs that do it.
+ *      allowed command runs (executor), who looks at a request (hooks).
  *
  * Conventions
  *   Ownership   A pointer that comes in is borrowed for the call unless its
@@ -212,39 +211,69 @@ double ss_site_option_number(const struct ss_site *site, const char *key);
 enum ss_err ss_site_open(struct ss_site *site, struct ss_error *err);
 
 /*
- * Forks a process that may run tools and serve requests: "the worker is the
- * sandbox".  The child runs worker(ctx) and ends with its result; the parent
- * gets the pid.  Called by a process that reads no client input.
+ * What a process of ss_site_fork has beside itself; 0 for a process that runs
+ * no tools.
  *
+ * A confined process has given up the network, unix sockets and /proc.  A tool
+ * that is granted one of them runs in the launcher of that process: a second
+ * confined child of the caller, which kept what the configuration grants and
+ * ends with the first.  A site that grants none of them starts no launcher,
+ * whatever the flags; without a launcher such a tool is refused.
+ */
+enum ss_fork_flags {
+	SS_FORK_LAUNCHER = 1,       /* started with the process */
+	SS_FORK_LAUNCHER_LATER = 2, /* started when the process asks for it */
+	SS_FORK_MEMORY = 4          /* a group: see ss_memory_delegate */
+};
+
+/* What the caller of ss_site_fork holds. */
+struct ss_child {
+	pid_t pid;     /* to be waited for; -1: there is none */
+	int launch_fd; /* SS_FORK_LAUNCHER_LATER: see ss_site_launch; or -1 */
+};
+
+/*
+ * Forks a process that may run tools and serve requests, confined as far as
+ * kernel and configuration allow.  The child runs worker(ctx) and exits with
+ * its result.  The caller should be single-threaded and read no client input.
+ *
+ * flags    SS_FORK_...: with a launcher waitpid(2) also reports a child whose
+ *          pid the caller has not seen.
+ * *child   the caller closes launch_fd when the child has ended.
  * Errors   SS_INTERNAL; a child that cannot be confined still serves pages
  *          and answers tools with SS_SANDBOX_UNAVAILABLE.
  * Source   core/README.md, The sandbox.
  */
-enum ss_err ss_site_fork(struct ss_site *site, int (*worker)(void *ctx),
-	void *ctx, pid_t *pid, struct ss_error *err);
+enum ss_err ss_site_fork(struct ss_site *site, unsigned flags,
+	int (*worker)(void *ctx), void *ctx, struct ss_child *child,
+	struct ss_error *err);
 /*
- * The same for a process that serves no tools: what some of them need beside
- * a worker (a launcher) is not started with it.
+ * Call it when poll(2) reports any event on child->launch_fd, which must not
+ * be read from: starts the launcher that the child asks for, in a millisecond
+ * or two, and closes launch_fd.  False: none was started, because the child
+ * has ended, or because none could be; then its tool is refused.
  */
-enum ss_err ss_site_fork_plain(struct ss_site *site, int (*worker)(void *ctx),
-	void *ctx, pid_t *pid, struct ss_error *err);
+bool ss_site_launch(struct ss_site *site, struct ss_child *child);
+
+/* The account that tools run as; name lives as long as the site. */
+struct ss_account {
+	uid_t uid;
+	gid_t gid;
+	const char *name;
+};
+
 /*
- * The same for a process of one request: what some tools need beside it is
- * started when it is wanted.  *bell: -1, or readable (POLLIN, not POLLHUP)
- * when that is so: then ss_site_launch, which takes a millisecond or two and
- * closes it.  It is never read from; the caller closes it when the process
- * has ended.
+ * Of an opened site.  Started as root: [pool] user and group, else the account
+ * "statespace", else "nobody", never uid 0.  Otherwise the caller's own.
  */
-enum ss_err ss_site_fork_once(struct ss_site *site, int (*worker)(void *ctx),
-	void *ctx, pid_t *pid, int *bell, struct ss_error *err);
-/* A second child, which leaves with the first.  False: its tool is refused. */
-bool ss_site_launch(struct ss_site *site, int *bell);
+struct ss_account ss_site_account(const struct ss_site *site);
+
 /*
  * Lets the memory of all processes of a tool be bounded together: where the
  * control group (v2) of this process is delegated to it, with the memory
  * controller, and holds nobody else, moves this process to a leaf; what
- * ss_site_fork starts from then on has a group of its own.  False: as before,
- * each process is bounded by itself.
+ * ss_site_fork starts with SS_FORK_MEMORY from then on has a group of its own.
+ * False: as before, each process is bounded by itself.
  *
  * Process  One group a process, whatever the number of sites; give it back
  *          when all children have ended.
@@ -348,7 +377,7 @@ bool ss_site_must_exit(const struct ss_site *site);
 /*
  * Removes the private directories that processes of ss_site_fork left below
  * /tmp when they ended, as far as they are this account's; to be called in a
- * process of ss_site_fork_plain.  budget_ms 0: until nothing is left, a fifth
+ * process of ss_site_fork.  budget_ms 0: until nothing is left, a fifth
  * of the time at most.  False: something is left.
  */
 bool ss_sweep(uint32_t budget_ms);
@@ -568,7 +597,7 @@ struct ss_field {
 
 /*
  * One log line of the host's own, at every level, in the configured format: the
- * time, the event, the fields.  False: there is no log, or no room in a line.
+ * time, the event, the fields.  False: there is no log.
  */
 bool ss_site_log(const struct ss_site *site, const char *event,
 	const struct ss_field *fields, size_t count);
@@ -742,63 +771,6 @@ void ss_site_set_relay(struct ss_site *site, const struct ss_relay *relay);
  */
 const struct ss_resolver *ss_site_builtin_resolver(struct ss_site *site);
 const struct ss_executor *ss_site_builtin_executor(struct ss_site *site);
-
-/* ------------------------------------------------------------------ */
-/* 4. The helper programs of the built-in tools                       */
-/* ------------------------------------------------------------------ */
-
-/*
- * All of statespace-tool: the file tools, in a process that an executor
- * confined.  argv is what the executor made, or "--" and a tool's words; the
- * return value is the exit status.  Uses descriptors 0 to 3.
- */
-int ss_tool_main(int argc, char **argv);
-
-#define SS_HTTP_HEADERS 64
-#define SS_HTTP_DATA 16
-
-/* A command line of the HTTP tool, read; texts are those of argv. */
-struct ss_http {
-	size_t size;
-	const char *url;
-	char host[256]; /* lower case, without brackets and last dot */
-	uint16_t port;
-	const char *method; /* NULL: what the rest makes of it */
-	const char *headers[SS_HTTP_HEADERS];
-	size_t header_count;
-	const char *data[SS_HTTP_DATA]; /* to be joined by '&' */
-	size_t data_count;
-	bool head, include, fail;
-	uint32_t timeout_ms;        /* of the whole run; 0: none */
-	const char *const *targets; /* what the operator widened */
-	size_t target_count;
-	/*
-	 * Is the address this machine's own?  Asked only of public ones, which
-	 * then count as private.  NULL: none is.
-	 */
-	bool (*is_own)(int family, const void *address);
-};
-
-/*
- * Reads what the executor made of the tool's words (or "--" and the words).
- * Errors  SS_BAD_REQUEST: wrong usage; SS_NOT_ALLOWED: an option that is not
- *         taken; SS_ADDRESS_REFUSED: scheme, spelling or literal address.
- * Pure
- */
-enum ss_err ss_http_parse(int argc, char *const argv[], struct ss_http *out,
-	struct ss_error *err);
-/*
- * May a socket be connected to this address?  Public ones that are not this
- * machine's own, and what the targets name.  family and address as for
- * ss_address_is_public.
- */
-bool ss_http_may_connect(const struct ss_http *http, int family,
-	const void *address, uint16_t port);
-/*
- * Tells the executor why a helper refuses; it becomes the error of the call.
- * False where nobody listens on descriptor 3.
- */
-bool ss_tool_report(enum ss_err code, const char *message, const char *hint);
 
 #ifdef __cplusplus
 }

@@ -41,7 +41,7 @@ struct cgi {
 	struct served *served;
 	atomic_bool *begun; /* shared: the worker has begun to answer */
 	int worker_end;     /* hangs up when the client leaves */
-	int bell;           /* the worker wants its launcher; -1: none */
+	struct ss_child child;
 };
 
 /* Our end; the handler of TERM closes it. */
@@ -233,19 +233,21 @@ hang_up(int number)
  * half of the socket when the body is through.
  */
 static void
-watch(struct cgi *c, pid_t pid)
+watch(struct cgi *c)
 {
-	struct pollfd p[3] = { { .fd = (int)syscall(SYS_pidfd_open, pid, 0),
+	struct pollfd p[3] = { { .fd = (int)syscall(
+					 SYS_pidfd_open, c->child.pid, 0),
 				       .events = POLLIN },
-		{ .fd = STDOUT_FILENO }, { .fd = c->bell, .events = POLLIN } };
+		{ .fd = STDOUT_FILENO },
+		{ .fd = c->child.launch_fd, .events = POLLIN } };
 
 	while (p[0].fd >= 0 && p[0].revents == 0) {
 		if (poll(p, 3, -1) < 0)
 			continue;
-		if (p[2].revents == POLLIN)
-			ss_site_launch(c->served->site, &c->bell);
-		if (p[2].revents != 0)
+		if (p[2].revents != 0) {
+			ss_site_launch(c->served->site, &c->child);
 			p[2].fd = -1;
+		}
 		if ((p[1].revents & (POLLERR | POLLHUP)) != 0)
 			hang_up(0);
 		if (p[1].revents != 0)
@@ -260,7 +262,6 @@ run_worker(struct cgi *c)
 {
 	struct ss_error err = { .code = SS_OK };
 	int status = 0, ends[2];
-	pid_t pid;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return false;
@@ -270,18 +271,18 @@ run_worker(struct cgi *c)
 		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (c->begun == MAP_FAILED)
 		return false;
-	if (ss_site_fork_once(c->served->site, worker, c, &pid, &c->bell,
-		    &err) != SS_OK) {
+	if (ss_site_fork(c->served->site, SS_FORK_LAUNCHER_LATER, worker, c,
+		    &c->child, &err) != SS_OK) {
 		say_error("cgi", &err);
 		return atomic_load(c->begun);
 	}
 	close(ends[1]);
 	signal(SIGTERM, hang_up);
-	watch(c, pid);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+	watch(c);
+	while (waitpid(c->child.pid, &status, 0) < 0 && errno == EINTR)
 		;
-	if (c->bell >= 0)
-		close(c->bell);
+	if (c->child.launch_fd >= 0)
+		close(c->child.launch_fd);
 	return atomic_load(c->begun);
 }
 

@@ -179,7 +179,7 @@ cmd_fsworker(int argc, char **argv)
 	struct job job = { .options = { .usage = usage }, .listener = -1 };
 	struct ss_error err = { 0 };
 	int status = take_arguments(&job, argc, argv);
-	pid_t pid;
+	struct ss_child child;
 
 	if (status >= 0)
 		return status;
@@ -190,11 +190,12 @@ cmd_fsworker(int argc, char **argv)
 		say("fsworker: %s: %s", job.socket_path, strerror(errno));
 		goto out;
 	}
-	if (ss_site_fork(job.site, worker_main, &job, &pid, &err) != SS_OK)
+	if (ss_site_fork(job.site, SS_FORK_LAUNCHER | SS_FORK_MEMORY,
+		    worker_main, &job, &child, &err) != SS_OK)
 		goto refused;
 	if (job.listener >= 0)
 		close(job.listener);
-	status = wait_worker(pid);
+	status = wait_worker(child.pid);
 	goto out;
 refused:
 	status = options_failed(&err, EXIT_FAILURE);

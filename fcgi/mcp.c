@@ -43,10 +43,9 @@ struct bytes {
 };
 
 struct job {
-	pid_t pid;     /* 0: this place is free */
-	int fd;        /* its lines come here; -1: cancelled */
-	int bell;      /* it wants its launcher; -1: none, or had it */
-	char id[256];  /* as JSON, or "#" and a digest */
+	struct ss_child child; /* pid 0: this place is free */
+	int fd;                /* its lines come here; -1: cancelled */
+	char id[256];          /* as JSON, or "#" and a digest */
 	char asks[64]; /* the id of its question, as JSON; "": none is open */
 	bool tool;     /* it runs one, and no page's components */
 	bool answered; /* the last line was a response */
@@ -142,10 +141,10 @@ close_others(const struct errand *e)
 	for (size_t i = 0; i < JOBS_MAX; i++) {
 		const struct job *job = &e->server->jobs[i];
 
-		if (job->pid > 0 && job->fd >= 0)
+		if (job->child.pid > 0 && job->fd >= 0)
 			close(job->fd);
-		if (job->pid > 0 && job->bell >= 0)
-			close(job->bell);
+		if (job->child.pid > 0 && job->child.launch_fd >= 0)
+			close(job->child.launch_fd);
 	}
 }
 
@@ -209,7 +208,7 @@ static struct job *
 free_job(struct server *s)
 {
 	for (size_t i = 0; i < JOBS_MAX; i++)
-		if (s->jobs[i].pid == 0)
+		if (s->jobs[i].child.pid == 0)
 			return &s->jobs[i];
 	return NULL;
 }
@@ -231,14 +230,14 @@ begin_job(struct server *s, const char *message, size_t len,
 	}
 	e.fd = ends[1];
 	e.other = ends[0];
-	*job = (struct job){ .fd = ends[0], .bell = -1 };
+	*job = (struct job){ .fd = ends[0] };
 	snprintf(job->id, sizeof(job->id), "%s", id);
-	if (ss_site_fork_once(s->site, work, &e, &job->pid, &job->bell, &err) !=
-		SS_OK) {
+	if (ss_site_fork(s->site, SS_FORK_LAUNCHER_LATER, work, &e, &job->child,
+		    &err) != SS_OK) {
 		say_error(NULL, &err);
 		say_error_line(id, -32603, "no worker could be started");
 		close(ends[0]);
-		job->pid = 0;
+		job->child.pid = 0;
 	} else {
 		s->running++;
 		job->tool = !glance->page;
@@ -281,7 +280,7 @@ cancel_id(struct server *s, const char *id)
 	if (id[0] == '\0')
 		return;
 	for (size_t i = 0; i < JOBS_MAX; i++)
-		if (s->jobs[i].pid > 0 && strcmp(s->jobs[i].id, id) == 0)
+		if (s->jobs[i].child.pid > 0 && strcmp(s->jobs[i].id, id) == 0)
 			cancel(&s->jobs[i]);
 	forget_id(s, id);
 }
@@ -293,7 +292,7 @@ end_job(struct server *s, struct job *job, int options)
 	pid_t pid;
 
 	do
-		pid = waitpid(job->pid, &status, options);
+		pid = waitpid(job->child.pid, &status, options);
 	while (pid < 0 && errno == EINTR);
 	if (pid == 0)
 		return;
@@ -302,10 +301,10 @@ end_job(struct server *s, struct job *job, int options)
 			"the worker ended without an answer; the tool may "
 			"have run");
 	cancel(job);
-	if (job->bell >= 0)
-		close(job->bell);
+	if (job->child.launch_fd >= 0)
+		close(job->child.launch_fd);
 	free(job->in.data);
-	job->pid = 0;
+	job->child.pid = 0;
 	s->running--;
 	s->tools -= job->tool;
 }
@@ -349,7 +348,7 @@ answer_question(struct server *s, const char *id, const char *line, size_t len)
 	char text[256];
 
 	for (size_t i = 0; i < JOBS_MAX && id[0] != '\0'; i++)
-		if (s->jobs[i].pid > 0 && s->jobs[i].fd >= 0 &&
+		if (s->jobs[i].child.pid > 0 && s->jobs[i].fd >= 0 &&
 			strcmp(s->jobs[i].asks, id) == 0)
 			job = &s->jobs[i];
 	if (job == NULL)
@@ -502,36 +501,23 @@ now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* A bell that hangs up says nothing: the worker has ended, or will. */
-static void
-answer_bell(struct server *s, struct job *job, short revents)
-{
-	if (job->pid == 0 || revents == 0)
-		return;
-	if (revents == POLLIN) {
-		ss_site_launch(s->site, &job->bell);
-	} else {
-		close(job->bell);
-		job->bell = -1;
-	}
-}
-
-/* Whom to listen to: the client, the jobs' lines, then their bells. */
+/* Polled: the client, the jobs' lines, then the requests for a launcher. */
 #define EARS (1 + 2 * JOBS_MAX)
 
 /* How long to wait at most, for jobs that are cancelled and not yet gone. */
 static int
 listen_to_jobs(const struct server *s, struct pollfd *lines,
-	struct pollfd *bells, int timeout_ms)
+	struct pollfd *launches, int timeout_ms)
 {
 	for (size_t i = 0; i < JOBS_MAX; i++) {
 		const struct job *job = &s->jobs[i];
-		bool runs = job->pid > 0;
+		bool runs = job->child.pid > 0;
 
 		lines[i] = (struct pollfd){ .fd = runs ? job->fd : -1,
 			.events = POLLIN };
-		bells[i] = (struct pollfd){ .fd = runs ? job->bell : -1,
-			.events = POLLIN };
+		launches[i] =
+			(struct pollfd){ .fd = runs ? job->child.launch_fd : -1,
+				.events = POLLIN };
 		if (runs && job->fd < 0)
 			timeout_ms = DYING_MS;
 	}
@@ -543,10 +529,10 @@ static bool
 wait_once(struct server *s, int fd, int timeout_ms)
 {
 	struct pollfd p[EARS] = { { .fd = fd, .events = POLLIN } };
-	struct pollfd *lines = p + 1, *bells = lines + JOBS_MAX;
+	struct pollfd *lines = p + 1, *launches = lines + JOBS_MAX;
 	bool open = true;
 
-	timeout_ms = listen_to_jobs(s, lines, bells, timeout_ms);
+	timeout_ms = listen_to_jobs(s, lines, launches, timeout_ms);
 	if (poll(p, EARS, timeout_ms) < 0)
 		return true;
 	if (p[0].revents != 0)
@@ -554,8 +540,9 @@ wait_once(struct server *s, int fd, int timeout_ms)
 	for (size_t i = 0; i < JOBS_MAX; i++) {
 		struct job *job = &s->jobs[i];
 
-		answer_bell(s, job, bells[i].revents);
-		if (job->pid > 0 && job->fd < 0)
+		if (job->child.pid > 0 && launches[i].revents != 0)
+			ss_site_launch(s->site, &job->child);
+		if (job->child.pid > 0 && job->fd < 0)
 			end_job(s, job, WNOHANG);
 		else if (lines[i].revents != 0)
 			relay(s, job);
@@ -579,8 +566,8 @@ serve(struct server *s)
 		take_lines(s);
 	}
 	for (size_t i = 0; i < JOBS_MAX; i++)
-		if (s->jobs[i].pid > 0) {
-			kill(s->jobs[i].pid, SIGKILL);
+		if (s->jobs[i].child.pid > 0) {
+			kill(s->jobs[i].child.pid, SIGKILL);
 			cancel(&s->jobs[i]);
 			end_job(s, &s->jobs[i], 0);
 		}

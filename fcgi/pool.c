@@ -25,6 +25,7 @@
 #include "sizing.h"
 #include "sweep.h"
 #include "slots.h"
+#include "time_limits.h"
 #include "worker.h"
 
 #define SECOND UINT64_C(1000000)
@@ -37,7 +38,6 @@
 #define RELOAD_PATIENCE_US (5 * SECOND)
 #define GRACE_US (60 * SECOND)     /* until what was killed is killed again */
 #define LONG_TOOL_US (SECOND / 10) /* running for so long: see needs_reserve */
-#define STOP_MARGIN_S 5.0 /* over the longest tool */
 #define SAMPLE_US (SECOND / 10)
 #define SHRINK_US SECOND /* one worker fewer at a time, not in a hurry */
 
@@ -160,36 +160,19 @@ share_scoreboard(struct pool *p)
 	return p->scoreboard != NULL && p->seen != NULL;
 }
 
-double
-pool_stop_s(const struct ss_site *site)
-{
-	static const char *const allowed[] = { "limits.timeout",
-		"grant.timeout", "components.total" };
-	double longest = 0, own;
-
-	own = ss_site_option_number(site, "pool.stop_timeout");
-	for (size_t i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++) {
-		double s = ss_site_option_number(site, allowed[i]);
-
-		longest = s > longest ? s : longest;
-	}
-	return own > 0 ? own : longest + STOP_MARGIN_S;
-}
-
 static void
 read_settings(struct pool *p)
 {
 	const struct ss_site *site = p->served->site;
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
-	double seconds = ss_site_option_number(site, "limits.timeout") +
-		ss_site_option_number(site, "components.total") +
+	double seconds = time_limits_request(site) +
 		ss_site_option_number(site, "pool.watchdog");
 
 	sizing_read(&p->sizing, site, cores > 0 ? (unsigned)cores : 1);
 	p->max_requests =
 		(uint64_t)ss_site_option_number(site, "pool.max_requests");
 	p->request_us = (uint64_t)(seconds * 1e6);
-	p->stop_us = (uint64_t)(pool_stop_s(site) * 1e6);
+	p->stop_us = (uint64_t)(time_limits_stop(site) * 1e6);
 	p->reserve = (unsigned)ss_site_option_number(site, "pool.reserve");
 	if (p->reserve > SIZING_MAX - p->sizing.max)
 		p->reserve = SIZING_MAX - p->sizing.max;
@@ -335,15 +318,16 @@ static void
 start_status_server(struct pool *p, uint64_t now)
 {
 	struct ss_error err = { .code = SS_OK };
+	struct ss_child child;
 
 	if (p->status_server != 0 || now < p->status_server_not_before_us)
 		return;
 	p->status_server_not_before_us = now + SECOND;
-	if (ss_site_fork_plain(p->served->site, status_server_main, p,
-		    &p->status_server, &err) != SS_OK) {
-		p->status_server = 0;
+	if (ss_site_fork(p->served->site, 0, status_server_main, p, &child,
+		    &err) == SS_OK)
+		p->status_server = child.pid;
+	else
 		say_error("cannot start the status server", &err);
-	}
 }
 
 static struct slot *
@@ -372,6 +356,7 @@ bear(struct pool *p, uint64_t now)
 	struct ss_error err = { .code = SS_OK };
 	struct slot *slot = free_slot(p);
 	struct birth birth = { .pool = p, .slot = slot };
+	struct ss_child child;
 
 	if (slot == NULL)
 		return false;
@@ -379,14 +364,14 @@ bear(struct pool *p, uint64_t now)
 	slot->page->served = 0;
 	slot->page->since_us = now;
 	slot->page->state = WORKER_STARTING;
-	if (ss_site_fork(p->served->site, worker_main, &birth, &slot->pid,
-		    &err) != SS_OK) {
-		slot->pid = 0;
+	if (ss_site_fork(p->served->site, SS_FORK_LAUNCHER | SS_FORK_MEMORY,
+		    worker_main, &birth, &child, &err) != SS_OK) {
 		slot->page->state = WORKER_NONE;
 		say_error("cannot start a worker", &err);
 		back_off(p, now);
 		return false;
 	}
+	slot->pid = child.pid;
 	slot->served = p->served;
 	slot->retiring = false;
 	slot->started_us = now;
@@ -761,9 +746,8 @@ begin_stop(struct pool *p, uint64_t us)
 	notify_systemd("STOPPING=1");
 	notify_systemd(extend);
 	p->stopping = true;
-	p->figures->stopping = p->listener->path[0] != '\0'
-		? FIGURES_REFUSING
-		: FIGURES_STOPPING;
+	p->figures->stopping = p->listener->path[0] != '\0' ? FIGURES_REFUSING
+							    : FIGURES_STOPPING;
 	eventfd_write(p->refuse, STATUS_SERVER_PARKED);
 }
 

@@ -38,11 +38,12 @@ start(struct sweep *s, struct ss_site *site, const sigset_t *open,
 {
 	struct job job = { .open = open, .budget_ms = budget_ms };
 	struct ss_error err = { .code = SS_OK };
+	struct ss_child child;
 
-	if (ss_site_fork_plain(site, sweep_main, &job, &s->pid, &err) == SS_OK)
-		return;
-	s->pid = 0;
-	say_error("cannot remove what workers left", &err);
+	if (ss_site_fork(site, 0, sweep_main, &job, &child, &err) == SS_OK)
+		s->pid = child.pid;
+	else
+		say_error("cannot remove what workers left", &err);
 }
 
 void

@@ -7,6 +7,7 @@
 #include "http/html.h"
 #include "http/render.h"
 #include "page/markdown.h"
+#include "page/title.h"
 #include "site/component.h"
 #include "site/listing.h"
 #include "site/page.h"
@@ -249,7 +250,9 @@ write_page(struct exchange *x, struct html_page *page)
 
 	if (code != SS_OK)
 		return code;
-	if (!find_ways(x, page) || !find_url(x, page))
+	page->title = title_find(
+		&x->site->arena, page->front, page->path, page->text);
+	if (page->title == NULL || !find_ways(x, page) || !find_url(x, page))
 		return error_memory(&x->err);
 	render_markdown(page->text, page->base, NULL, &html);
 	page->html = buf_view(&html);

@@ -7,13 +7,11 @@
 #include <inttypes.h>
 
 #include "page/env.h"
-#include "page/markdown.h"
 #include "wire/escape.h"
 #include "wire/json.h"
 #include "wire/path.h"
 #include "wire/proto.h"
 
-#define TITLE_BYTES_MAX 200
 /* Of tools that are shown as cards. */
 #define CARDS_MAX 500
 #define CARDS_BYTES_MAX ((size_t)4 << 20)
@@ -72,20 +70,6 @@ put_href(struct sheet *s, const char *path, size_t len)
 	put(s, "\"");
 }
 
-/* ------------------------------------------------------------------ titles */
-
-static void
-put_title(struct sheet *s)
-{
-	if (s->page->front->title != NULL)
-		buf_text(&s->scratch, s->page->front->title);
-	else if (!markdown_heading(s->page->text, &s->scratch))
-		buf_text(&s->scratch, s->page->path);
-	s->scratch.len =
-		utf8_cut(s->scratch.data, s->scratch.len, TITLE_BYTES_MAX);
-	put_scratch(s);
-}
-
 static void
 put_head(struct sheet *s)
 {
@@ -94,7 +78,7 @@ put_head(struct sheet *s)
 	put(s,
 		"<!doctype html>\n<html lang=\"en\">\n<head>\n"
 		"<meta charset=\"utf-8\">\n<title>");
-	put_title(s);
+	put_text(s, s->page->title);
 	put(s,
 		"</title>\n<meta name=\"viewport\" "
 		"content=\"width=device-width, initial-scale=1\">\n"
@@ -266,7 +250,7 @@ put_page_text(struct sheet *s)
 	put(s, "<article>\n");
 	if (memmem(html.data, html.len, "<h1", 3) == NULL) {
 		put(s, "<h1>");
-		put_title(s);
+		put_text(s, s->page->title);
 		put(s, "</h1>\n");
 	}
 	buf_add(s->out, html.data, html.len);
@@ -807,13 +791,14 @@ put_trouble(struct sheet *s, int status)
 void
 html_error(const struct html_page *page, int status, struct buf *out)
 {
-	struct frontmatter front = { .title = words_of(status) };
+	struct frontmatter front = { .format = FRONT_NONE };
 	struct html_page frame = *page;
 	struct sheet s = {
 		.page = &frame, .out = out, .scratch = BUF_INIT((size_t)1 << 20)
 	};
 
 	frame.front = &front;
+	frame.title = words_of(status);
 	frame.path = "";
 	put_head(&s);
 	put_top(&s);

@@ -35,7 +35,8 @@ struct html_page {
 	const char *base;    /* before the text's relative links; "": none */
 	const char *url;     /* as it was asked for, for command lines */
 	const char *version; /* of our style and script, for caches */
-	struct ss_text text; /* without frontmatter: where a title is found */
+	const char *title;   /* title_find */
+	struct ss_text text; /* without frontmatter */
 	struct ss_text html; /* the text as an HTML fragment */
 	bool cut;            /* the page is longer than text */
 	const struct frontmatter *front;   /* titles and tools */
@@ -53,7 +54,7 @@ void html_page(const struct html_page *page, struct buf *out);
 /*
  * The same frame around page->error, answered with status: what happened, to
  * what was asked for (page->url), what to do, the way back.  Of page, path,
- * text, html, front and base are not looked at.
+ * title, text, html, front and base are not looked at.
  */
 void html_error(const struct html_page *page, int status, struct buf *out);
 

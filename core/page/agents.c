@@ -1,30 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "page/agents.h"
 
-#include "page/markdown.h"
 #include "wire/escape.h"
 #include "wire/json.h"
-
-#define TITLE_MAX 4096
-#define TEXT_MAX 16384 /* of a page, to find its heading */
-
-/* Author's text as one line. */
-static void
-add_line(struct buf *out, const char *text, size_t len)
-{
-	bool blank = false;
-
-	for (size_t i = 0; i < len; i++) {
-		if ((unsigned char)text[i] <= ' ' || text[i] == 0x7f) {
-			blank = true;
-			continue;
-		}
-		if (blank && i > 0)
-			buf_char(out, ' ');
-		blank = false;
-		buf_char(out, text[i]);
-	}
-}
 
 /* In backticks, more of them than stand in it. */
 static void
@@ -41,29 +19,10 @@ add_code(struct buf *out, const char *text, size_t len)
 	for (size_t i = 0; i <= longest; i++)
 		buf_char(out, '`');
 	buf_text(out, pad ? " " : "");
-	add_line(out, text, len);
+	escape_line(out, text, len);
 	buf_text(out, pad ? " " : "");
 	for (size_t i = 0; i <= longest; i++)
 		buf_char(out, '`');
-}
-
-/* Frontmatter's title, else the first heading, else the path; one line. */
-static void
-add_title(struct buf *out, const struct agents_page *page)
-{
-	struct buf heading = BUF_INIT(TEXT_MAX);
-	struct ss_text text = page->text;
-	const char *title = page->front->title;
-
-	if (text.len > TEXT_MAX)
-		text.len = TEXT_MAX;
-	if (title == NULL && text.len > 0 && markdown_heading(text, &heading))
-		title = heading.data;
-	if (title == NULL || title[0] == '\0')
-		title = page->path;
-	add_line(out, title, strnlen(title, TITLE_MAX));
-	out->failed |= heading.failed;
-	buf_release(&heading);
 }
 
 static void
@@ -72,7 +31,7 @@ add_description(struct buf *out, const struct frontmatter *front)
 	if (front->description == NULL)
 		return;
 	buf_text(out, ": ");
-	add_line(out, front->description, strlen(front->description));
+	escape_line(out, front->description, strlen(front->description));
 }
 
 /* --------------------------------------------------------------- AGENTS.md */
@@ -106,7 +65,7 @@ say_part(const struct part *p, struct buf *out)
 		buf_text(out, "`{}`");
 	if (p->description != NULL) {
 		buf_text(out, ": ");
-		add_line(out, p->description, strlen(p->description));
+		escape_line(out, p->description, strlen(p->description));
 	}
 	if (p->kind == PART_REGEX) {
 		buf_text(out,
@@ -135,7 +94,7 @@ say_tool(const struct frontmatter *front, const struct spec *spec,
 			i > 0 ? ", " : ", `env`: ", env->names[i]);
 	if (spec->description != NULL) {
 		buf_text(out, ": ");
-		add_line(out, spec->description, strlen(spec->description));
+		escape_line(out, spec->description, strlen(spec->description));
 	}
 	buf_char(out, '\n');
 	for (size_t i = 0; i < spec->part_count; i++)
@@ -151,7 +110,7 @@ agents_block(const struct agents_page *page, struct buf *out)
 	const struct frontmatter *front = page->front;
 
 	buf_text(out, "\n### ");
-	add_title(out, page);
+	buf_text(out, page->title);
 	buf_text(out, "\n\n");
 	add_code(out, page->path, strlen(page->path));
 	add_description(out, front);
@@ -168,16 +127,11 @@ agents_block(const struct agents_page *page, struct buf *out)
 void
 agents_link(const struct agents_page *page, struct buf *out)
 {
-	struct buf title = BUF_INIT(2 * TEXT_MAX);
-
-	add_title(&title, page);
 	buf_text(out, "- [");
-	for (const char *p = title.data; *p != '\0'; p++) {
+	for (const char *p = page->title; *p != '\0'; p++) {
 		buf_text(out, *p == '[' || *p == ']' || *p == '\\' ? "\\" : "");
 		buf_char(out, *p);
 	}
-	out->failed |= title.failed;
-	buf_release(&title);
 	buf_text(out, "](");
 	escape_path(out, page->path, strlen(page->path));
 	buf_char(out, ')');

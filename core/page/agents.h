@@ -11,9 +11,9 @@
 
 struct agents_page {
 	const char *path;
+	const char *title; /* title_find */
 	const struct frontmatter *front;
-	struct ss_text text; /* its beginning, for a page without title */
-	bool grants;         /* its tools can be run */
+	bool grants; /* its tools can be run */
 };
 
 /* Both append; failures stick in out. */

@@ -109,35 +109,51 @@ interrupts(const struct line *l)
 		is_other_block(l);
 }
 
-bool
-heading_find(struct ss_text text, struct ss_text *out)
+/* The first heading, or the first paragraph that is none. */
+static bool
+find_block(struct ss_text text, bool heading, struct ss_text *out)
 {
 	struct fence_scan scan = { .text = text.data, .len = text.len };
 	struct ss_text paragraph = { NULL, 0 };
-	bool other = false; /* its lines go on with it */
+	bool other = false; /* in a block of another kind */
 	struct line l;
 
 	while (next_line(&scan, &l)) {
-		if (is_marked(&l, out))
-			return true;
-		if (paragraph.data != NULL && is_underline(&l)) {
-			*out = paragraph;
+		struct ss_text title = paragraph;
+		bool underlined = paragraph.data != NULL && is_underline(&l);
+		bool titled = underlined || is_marked(&l, &title);
+		bool ends = titled || l.text.len == 0 || is_break(&l);
+
+		if (heading && titled) {
+			*out = title;
 			return true;
 		}
-		if (l.text.len == 0 || is_break(&l)) {
-			paragraph.data = NULL;
-			other = false;
-		} else if (paragraph.data != NULL && interrupts(&l)) {
-			paragraph.data = NULL;
-			other = true;
-		} else if (paragraph.data != NULL) {
+		if (!ends && paragraph.data != NULL && !interrupts(&l)) {
 			paragraph.len = (size_t)(l.text.data + l.text.len -
 				paragraph.data);
-		} else {
-			other = other || is_other_block(&l);
-			if (!other)
-				paragraph = l.text;
+			continue;
 		}
+		if (!heading && paragraph.data != NULL && !underlined)
+			break;
+		other = !ends &&
+			(other || paragraph.data != NULL ||
+				is_other_block(&l) ||
+				(!heading && text_starts(l.text, "![")));
+		paragraph =
+			ends || other ? (struct ss_text){ NULL, 0 } : l.text;
 	}
-	return false;
+	*out = paragraph;
+	return !heading && paragraph.data != NULL;
+}
+
+bool
+heading_find(struct ss_text text, struct ss_text *out)
+{
+	return find_block(text, true, out);
+}
+
+bool
+heading_paragraph(struct ss_text text, struct ss_text *out)
+{
+	return find_block(text, false, out);
 }

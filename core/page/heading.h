@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a page's first heading is, found line by line: lists name pages by it,
- * and may not pay for the rest of the page.  Pure, in one pass.
+ * Where a page's first heading and its first paragraph are, found line by line:
+ * lists name pages by them, and may not pay for the rest of the page.  Pure, in
+ * one pass.
  */
 #ifndef SS_PAGE_HEADING_H
 #define SS_PAGE_HEADING_H
@@ -14,5 +15,7 @@
  * underline makes may have several lines.  False: there is none.
  */
 bool heading_find(struct ss_text text, struct ss_text *out);
+/* The source of the first paragraph that is no heading and no image. */
+bool heading_paragraph(struct ss_text text, struct ss_text *out);
 
 #endif

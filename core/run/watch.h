@@ -9,7 +9,7 @@
  * wins over one that notifies, and a listener would have to work out what
  * Landlock and the view will say.  Here the kernel's own answer is read.  One
  * filter changes: where a network namespace without a network stands around
- * the tool, Internet sockets may be made (sandbox_plan.watched), since a tool
+ * the tool, Internet sockets may be made (sandbox_process.watched), since a tool
  * without a socket never says for which address it wanted one.
  */
 #ifndef SS_RUN_WATCH_H

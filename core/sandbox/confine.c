@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <poll.h>
 #include <pwd.h>
 #include <sched.h>
 #include <signal.h>
@@ -263,6 +264,7 @@ struct birth {
 	const struct sandbox_plan *plan;
 	enum sandbox_level level;
 	unsigned keeps;
+	bool watched;
 	int proc;    /* the outer /proc, until the walls stand; -1 */
 	int root_fd; /* the plan's, for levels without a view; -1 */
 	struct step *step;
@@ -433,7 +435,7 @@ enter_filter(struct birth *b)
 	bool strict = b->level == SANDBOX_STRICT;
 	unsigned keeps = b->keeps;
 
-	if (strict && b->plan->watched)
+	if (strict && b->watched)
 		keeps |= KEEP_NETWORK; /* the namespace has none */
 	errno = filter_child_enter(filter_whole(keeps, strict));
 	return errno == 0 || step_fail(b->step, "install the filter");
@@ -611,8 +613,8 @@ child(struct birth *b, int report, const struct confine_request *wish)
 	int status;
 
 	join_group(b, wish->only >= 0);
-	if (wish->bell >= 0)
-		close(wish->bell);
+	if (wish->launch_fd >= 0)
+		close(wish->launch_fd);
 	born = (wish->only < 0 || keep_only(b, &report, wish->only)) &&
 		enter_level(b);
 	if (!born && b->step->number == 0)
@@ -624,7 +626,7 @@ child(struct birth *b, int report, const struct confine_request *wish)
 	self.keeps = b->keeps;
 	launcher_attach(wish->launcher);
 	spawn_settle();
-	status = born ? wish->worker(wish->ctx) : 1;
+	status = born ? wish->process.main(wish->process.ctx) : 1;
 	sandbox_scratch_leave();
 	fflush(NULL);
 	return status;
@@ -673,7 +675,8 @@ confine_start(struct sandbox_plan *plan, const struct confine_request *wish,
 {
 	struct birth b = { .plan = plan,
 		.level = wish->level,
-		.keeps = wish->keeps,
+		.keeps = wish->process.keeps,
+		.watched = wish->process.watched,
 		.dotfiles = &plan->dotfiles,
 		.proc = -1,
 		.root_fd = wish->level == SANDBOX_STRICT ? -1 : plan->root_fd,
@@ -811,22 +814,24 @@ start_launcher(struct sandbox_plan *plan)
 	return pair[0];
 }
 
-/* The parent keeps the other end; without a launcher there is none. */
+/*
+ * Leaves the launcher for later: the worker has a socket to a launcher that is
+ * not there, the parent keeps the other end as *launch_fd.
+ */
 static int
-defer_launcher(const struct sandbox_plan *plan, int *bell)
+offer_launcher(int *launch_fd)
 {
 	int pair[2];
 
-	if (launcher_keeps(plan) == 0 ||
-		socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
 		return -1;
-	*bell = pair[1];
+	*launch_fd = pair[1];
 	return pair[0];
 }
 
 static enum ss_err
-bear(struct sandbox_plan *plan, struct confine_request *wish, pid_t *pid,
-	struct ss_error *err)
+start_worker(struct sandbox_plan *plan, struct confine_request *wish,
+	pid_t *pid, struct ss_error *err)
 {
 	struct step failed;
 	bool born = plan->decided ? start_again(plan, wish, pid, &failed)
@@ -839,59 +844,49 @@ bear(struct sandbox_plan *plan, struct confine_request *wish, pid_t *pid,
 }
 
 enum ss_err
-sandbox_fork(struct sandbox_plan *plan, unsigned keeps,
-	int (*worker)(void *ctx), void *ctx, pid_t *pid, struct ss_error *err)
+sandbox_fork(struct sandbox_plan *plan, const struct sandbox_process *process,
+	struct ss_child *child, struct ss_error *err)
 {
-	struct confine_request wish = { .keeps = keeps,
-		.worker = worker,
-		.ctx = ctx,
-		.only = -1,
-		.launcher = -1,
-		.bell = -1 };
+	struct confine_request wish = {
+		.process = *process, .only = -1, .launcher = -1, .launch_fd = -1
+	};
 	struct cgroup group = CGROUP_INIT;
 	enum ss_err code;
 
-	*pid = -1;
+	*child = (struct ss_child){ .pid = -1, .launch_fd = -1 };
 	if (plan->account[0] == '\0')
 		return error_internal(err, 0, "sandbox_prepare was not called");
-	if (plan->grouped &&
+	if ((process->flags & SS_FORK_MEMORY) &&
 		cgroup_open(&group, plan->scratch_bytes + WORKER_BYTES))
 		plan->memory_group = &group;
-	if (keeps == 0 && launcher_keeps(plan) != 0)
+	if (launcher_keeps(plan) == 0)
+		;
+	else if (process->flags & SS_FORK_LAUNCHER)
 		wish.launcher = start_launcher(plan);
-	code = bear(plan, &wish, pid, err);
+	else if (process->flags & SS_FORK_LAUNCHER_LATER)
+		wish.launcher = offer_launcher(&wish.launch_fd);
+	code = start_worker(plan, &wish, &child->pid, err);
+	if (code != SS_OK || plan->level < SANDBOX_LANDLOCK)
+		fd_close(&wish.launch_fd);
+	child->launch_fd = wish.launch_fd;
 	plan->memory_group = NULL;
 	cgroup_close(&group);
 	return code;
 }
 
-enum ss_err
-sandbox_fork_once(struct sandbox_plan *plan, int (*worker)(void *ctx),
-	void *ctx, pid_t *pid, int *bell, struct ss_error *err)
-{
-	struct confine_request wish = {
-		.worker = worker, .ctx = ctx, .only = -1, .bell = -1
-	};
-	enum ss_err code;
-
-	*pid = *bell = -1;
-	if (plan->account[0] == '\0')
-		return error_internal(err, 0, "sandbox_prepare was not called");
-	wish.launcher = defer_launcher(plan, &wish.bell);
-	code = bear(plan, &wish, pid, err);
-	if (code != SS_OK || plan->level < SANDBOX_LANDLOCK)
-		fd_close(&wish.bell);
-	*bell = wish.bell;
-	return code;
-}
-
+/*
+ * The worker's message lies unread in the socket: it is the launcher's to read.
+ * A socket that hangs up belonged to a worker that has ended.
+ */
 bool
-sandbox_launch(struct sandbox_plan *plan, int *bell)
+sandbox_launch(struct sandbox_plan *plan, struct ss_child *child)
 {
-	bool born = fork_launcher(plan, *bell);
+	struct pollfd asked = { .fd = child->launch_fd, .events = POLLIN };
+	bool started = poll(&asked, 1, 0) == 1 && asked.revents == POLLIN &&
+		fork_launcher(plan, child->launch_fd);
 
-	fd_close(bell);
-	return born;
+	fd_close(&child->launch_fd);
+	return started;
 }
 
 static int
@@ -904,9 +899,10 @@ nothing(void *ctx)
 enum sandbox_level
 sandbox_decide(struct sandbox_plan *plan)
 {
-	struct confine_request wish = {
-		.worker = nothing, .only = -1, .launcher = -1, .bell = -1
-	};
+	struct confine_request wish = { .process = { .main = nothing },
+		.only = -1,
+		.launcher = -1,
+		.launch_fd = -1 };
 	struct step failed;
 	pid_t pid;
 

@@ -495,7 +495,7 @@ launcher_keeps(const struct sandbox_plan *plan)
 	const struct grant *g = plan->grant;
 	unsigned keeps = 0;
 
-	if (g == NULL || !plan->launcher)
+	if (g == NULL)
 		return 0;
 	if (g->http || g->network == NETWORK_ALL)
 		keeps |= KEEP_NETWORK;
@@ -510,11 +510,11 @@ bool
 launcher_fork(struct sandbox_plan *plan, int socket, struct step *failed)
 {
 	struct confine_request wish = { .level = plan->level,
-		.keeps = launcher_keeps(plan),
-		.worker = launcher_main,
+		.process = { .keeps = launcher_keeps(plan),
+			.main = launcher_main },
 		.only = socket,
 		.launcher = -1,
-		.bell = -1 };
+		.launch_fd = -1 };
 	pid_t pid;
 
 	return confine_start(plan, &wish, &pid, failed);

@@ -7,7 +7,7 @@
  * The order of use:
  *
  *	parent	sandbox_prepare(&plan)			once, at start
- *		sandbox_fork(&plan, 0, worker, ctx, &pid)	for each worker
+ *		sandbox_fork(&plan, &process, &child)	for each worker
  *	worker	sandbox_self()				where site and /tmp are
  *		policy_resolve, ruleset_make		once per tool, cached
  *		sandbox_run(policy, ruleset, &spawn, &result)	per command
@@ -43,8 +43,6 @@ const char *sandbox_level_name(enum sandbox_level level);
 /* The word of the configuration; false: no such mode. */
 bool sandbox_mode_from(const char *word, enum sandbox_mode *out);
 
-struct sandbox_filter;
-
 /*
  * Everything that is decided in the parent.  Texts are borrowed and outlive
  * the plan.  Start from SANDBOX_PLAN_INIT.
@@ -58,14 +56,7 @@ struct sandbox_plan {
 	const char *user, *group;  /* to become when root; NULL: default */
 	uint64_t scratch_bytes;    /* of the private /tmp */
 	uint64_t scratch_files;
-	bool launcher;        /* workers get one: see sandbox_run */
 	int landlock_abi_max; /* 0: what the kernel has; for tests */
-	/*
-	 * Strict only: Internet sockets can be made, and reach nothing, so that
-	 * a tool says where it wanted to go (watch.h).
-	 */
-	bool watched;
-	bool grouped; /* a memory group for each birth, if any: cgroup.h */
 
 	/* Filled by sandbox_prepare and by the first birth. */
 	bool decided;
@@ -75,7 +66,7 @@ struct sandbox_plan {
 	uid_t uid; /* the account that tools run as; never 0 */
 	gid_t gid;
 	bool drop;                   /* started as root: become it */
-	struct cgroup *memory_group; /* of the birth under way; NULL */
+	struct cgroup *memory_group; /* of the child being started; NULL */
 	struct dotfiles dotfiles;    /* of the site's root, if they are known */
 };
 
@@ -97,36 +88,37 @@ enum ss_err sandbox_prepare(struct sandbox_plan *plan, struct ss_error *err);
  */
 enum sandbox_level sandbox_decide(struct sandbox_plan *plan);
 
+/* A process to be started. */
+struct sandbox_process {
+	unsigned flags; /* SS_FORK_... of statespace.h */
+	unsigned keeps; /* KEEP_...: what its one tool needs; else 0 */
+	/*
+	 * Strict only: Internet sockets can be made, and reach nothing, so that
+	 * a traced tool shows which addresses it uses (watch.h).
+	 */
+	bool watched;
+	int (*main)(void *ctx); /* its return value is the exit status */
+	void *ctx;
+};
+
 /*
- * Starts a process that is confined and then runs worker(ctx); its return
- * value is the exit status.  Blocks until the walls stand (about 2 ms).
+ * Starts a process that is confined and then runs process->main.  Blocks until
+ * the child has reported that all its steps succeeded (about 2 ms).
  *
- * keeps    0, or KEEP_... for a one-shot process whose one tool needs it.
- * *pid     a child of the caller.  With plan->launcher a second child is born
- *          that leaves with it: a pid that waitpid reports and nobody knows.
+ * *child   as for ss_site_fork.
  * Levels   By plan->mode.  When no allowed level can be reached the process
  *          runs all the same, as SANDBOX_NONE, under the account: pages are
  *          served, sandbox_run refuses.
  * Errors   SS_INTERNAL: no process, or the account cannot be entered.
  * Process  Descriptors are inherited; the parent should be single-threaded.
- *          The child is settled (spawn.h): its handlers stand before its first
- *          command.
- */
-enum ss_err sandbox_fork(struct sandbox_plan *plan, unsigned keeps,
-	int (*worker)(void *ctx), void *ctx, pid_t *pid, struct ss_error *err);
-/*
- * The same for a process that lives for one request, which seldom needs a
- * launcher: it is born when the worker wants it.
- *
- * *bell    -1: there is none; else readable (POLLIN without POLLHUP) when the
- *          worker wants its launcher: then sandbox_launch, which closes it.
- *          Never read from it; close it when the worker has ended.
+ *          The child is settled (spawn.h): it must have set its signal
+ *          handlers before its first command.
  */
 enum ss_err
-sandbox_fork_once(struct sandbox_plan *plan, int (*worker)(void *ctx),
-	void *ctx, pid_t *pid, int *bell, struct ss_error *err);
-/* False: with the reason in plan->why; the worker's tool is refused. */
-bool sandbox_launch(struct sandbox_plan *plan, int *bell);
+sandbox_fork(struct sandbox_plan *plan, const struct sandbox_process *process,
+	struct ss_child *child, struct ss_error *err);
+/* As ss_site_launch; when it fails the reason is in plan->why. */
+bool sandbox_launch(struct sandbox_plan *plan, struct ss_child *child);
 
 /* What this process is.  Before any birth: level none. */
 struct sandbox {

@@ -15,12 +15,10 @@
 /* A process to be born, at one level and no other. */
 struct confine_request {
 	enum sandbox_level level;
-	unsigned keeps;
-	int (*worker)(void *ctx);
-	void *ctx;
-	int only;     /* a descriptor to keep, as CONFINE_FIRST_FD; -1: all */
-	int launcher; /* the socket to the worker's launcher, or -1 */
-	int bell;     /* its other end, which is the parent's, or -1 */
+	struct sandbox_process process;
+	int only;      /* a descriptor to keep, as CONFINE_FIRST_FD; -1: all */
+	int launcher;  /* the socket to the worker's launcher, or -1 */
+	int launch_fd; /* its other end, which is the parent's, or -1 */
 };
 
 #define CONFINE_FIRST_FD 3

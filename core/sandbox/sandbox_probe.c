@@ -136,11 +136,10 @@ try_birth(const struct sandbox_plan *p, unsigned keeps,
 {
 	struct sandbox_plan plan = *p;
 	struct confine_request wish = { .level = SANDBOX_STRICT,
-		.keeps = keeps,
-		.worker = worker,
+		.process = { .keeps = keeps, .main = worker },
 		.only = -1,
 		.launcher = -1,
-		.bell = -1 };
+		.launch_fd = -1 };
 	struct step failed;
 	int status = 0;
 	pid_t pid;

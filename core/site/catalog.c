@@ -9,13 +9,12 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "page/agents.h"
+#include "page/title.h"
 #include "site/listing.h"
 #include "site/request_log.h"
 #include "site/site.h"
 #include "wire/path.h"
 
-#define TITLE_MAX 200
-#define DESCRIPTION_MAX 600
 #define LISTS_FRESH_US 200000
 
 void
@@ -27,96 +26,6 @@ catalog_free(struct catalog *c)
 		buf_release(&c->lists[i].text);
 	arena_release(&c->arena);
 	free(c);
-}
-
-/* -------------------------------------------------------------- the text -- */
-
-static struct ss_text
-next_line(struct ss_text *rest)
-{
-	const char *end = memchr(rest->data, '\n', rest->len);
-	size_t n = end != NULL ? (size_t)(end - rest->data) : rest->len;
-	struct ss_text line = { rest->data, n };
-
-	n += end != NULL;
-	rest->data += n;
-	rest->len -= n;
-	while (line.len > 0 && strchr(" \t\r", line.data[line.len - 1]) != NULL)
-		line.len--;
-	return line;
-}
-
-/* Length of "# " and the like at the start; 0: no heading. */
-static size_t
-heading(struct ss_text line)
-{
-	size_t n = 0;
-
-	while (n < line.len && n < 6 && line.data[n] == '#')
-		n++;
-	return n > 0 && n < line.len && line.data[n] == ' ' ? n + 1 : 0;
-}
-
-static bool
-is_prose(struct ss_text line)
-{
-	return line.len > 0 && heading(line) == 0 &&
-		strchr("`~|<!>-*+=", line.data[0]) == NULL;
-}
-
-/* The first heading, and the first paragraph of plain text. */
-static void
-read_prose(struct ss_text rest, struct ss_text *title, struct buf *paragraph)
-{
-	bool fenced = false;
-
-	while (rest.len > 0 && (title->len == 0 || paragraph->len == 0)) {
-		struct ss_text line = next_line(&rest);
-
-		if (text_starts(line, "```") || text_starts(line, "~~~"))
-			fenced = !fenced;
-		if (fenced)
-			continue;
-		if (heading(line) > 0 && title->len == 0)
-			*title = (struct ss_text){ line.data + heading(line),
-				line.len - heading(line) };
-		if (!is_prose(line) || paragraph->len > 0)
-			continue;
-		for (; is_prose(line); line = next_line(&rest)) {
-			buf_text(paragraph, paragraph->len > 0 ? " " : "");
-			buf_add(paragraph, line.data, line.len);
-		}
-	}
-}
-
-static const char *
-copy_cut(struct arena *arena, struct ss_text t, size_t max)
-{
-	return arena_copy(arena, t.data, utf8_cut(t.data, t.len, max));
-}
-
-static enum ss_err
-describe(struct catalog *c, const struct agents_page *page,
-	struct catalog_page *out, struct ss_error *err)
-{
-	const struct frontmatter *front = page->front;
-	struct buf paragraph = BUF_INIT(DESCRIPTION_MAX);
-	struct ss_text title = text_of(front->title), described;
-	enum ss_err code = SS_OK;
-
-	if (page->text.len > 0)
-		read_prose(page->text, &title, &paragraph);
-	if (front->title != NULL || title.len == 0)
-		title = text_of(
-			front->title != NULL ? front->title : page->path);
-	described = front->description != NULL ? text_of(front->description)
-					       : buf_view(&paragraph);
-	out->title = copy_cut(&c->arena, title, TITLE_MAX);
-	out->description = copy_cut(&c->arena, described, DESCRIPTION_MAX);
-	if (out->title == NULL || out->description == NULL)
-		code = error_memory(err);
-	buf_release(&paragraph);
-	return code;
 }
 
 /* ------------------------------------------------------------- one page --- */
@@ -279,10 +188,8 @@ static enum ss_err
 read_parsed(struct catalog *c, const struct agents_page *page,
 	struct catalog_page *out, struct ss_error *err)
 {
-	enum ss_err code = describe(c, page, out, err);
+	enum ss_err code = say_page(c, page, out, err);
 
-	if (code == SS_OK)
-		code = say_page(c, page, out, err);
 	if (code != SS_OK || !page->grants)
 		return code;
 	code = name_tools(c, page->front, out, err);
@@ -291,13 +198,24 @@ read_parsed(struct catalog *c, const struct agents_page *page,
 	return code == SS_OK ? read_skill(c, page->front, out, err) : code;
 }
 
+static struct ss_text
+text_after(const struct buf *text, size_t body)
+{
+	struct ss_text t = buf_view(text);
+
+	if (body > t.len)
+		body = t.len;
+	return (struct ss_text){ t.data + body, t.len - body };
+}
+
 static enum ss_err
 read_page(struct ss_site *site, struct catalog *c,
 	const struct ss_document *doc, struct catalog_page *out,
 	struct ss_error *err)
 {
-	struct agents_page said = { .path = out->path, .text = TEXT("") };
+	struct agents_page said = { .path = out->path };
 	struct buf text = BUF_INIT(PAGE_BYTES_MAX);
+	struct ss_text body;
 	struct page *page;
 	enum ss_err code = page_get(site, doc, &page, err);
 
@@ -314,13 +232,16 @@ read_page(struct ss_site *site, struct catalog *c,
 	said.grants = page->error.code == SS_OK && !site_is_writable(site, doc);
 	if (said.front->title == NULL || said.front->description == NULL)
 		code = page_read(doc, &text, err);
-	if (code == SS_OK && text.len > said.front->body)
-		said.text = (struct ss_text){ text.data + said.front->body,
-			text.len - said.front->body };
-	if (code == SS_OK)
-		code = read_parsed(c, &said, out, err);
+	body = text_after(&text, page->front.body);
+	out->title = title_find(&c->arena, said.front, out->path, body);
+	out->description = title_summary(&c->arena, said.front, body);
 	buf_release(&text);
-	return code;
+	if (code != SS_OK)
+		return code;
+	if (out->title == NULL || out->description == NULL)
+		return error_memory(err);
+	said.title = out->title;
+	return read_parsed(c, &said, out, err);
 }
 
 static bool

@@ -328,23 +328,25 @@ oneshot_watch(struct sandbox_plan *plan, unsigned keeps, oneshot_fn fn,
 	};
 	struct source in = { .client_fd = cmd->client_fd };
 	struct outcome o;
+	const struct sandbox_process process = { .keeps = keeps,
+		.watched = e.watched,
+		.main = confined_main,
+		.ctx = &e };
+	struct ss_child child = { .pid = -1 };
 	enum ss_err code;
-	pid_t pid = -1;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, e.ends) < 0)
 		return error_internal(err, errno, "socketpair");
-	plan->watched = e.watched;
-	code = sandbox_fork(plan, keeps, confined_main, &e, &pid, err);
-	plan->watched = false;
+	code = sandbox_fork(plan, &process, &child, err);
 	fd_close(&e.ends[1]);
 	if (code == SS_OK && watch != NULL)
-		code = begin_watch(e.ends[0], pid, &in.watch, err);
+		code = begin_watch(e.ends[0], child.pid, &in.watch, err);
 	in.fd = e.ends[0];
 	if (code == SS_OK)
 		code = receive(&in, cmd, collected, &o, err);
 	fd_close(&e.ends[0]);
-	if (pid > 0)
-		await(pid, in.watch);
+	if (child.pid > 0)
+		await(child.pid, in.watch);
 	if (watch != NULL)
 		*watch = in.watch;
 	return code == SS_OK ? hand_over(&o, result, err) : code;

@@ -458,9 +458,9 @@ site_enter_view(struct ss_site *site, struct ss_error *err)
 	return root_open(&site->root, self->site, err);
 }
 
-struct birth {
+struct host_worker {
 	struct ss_site *site;
-	int (*worker)(void *ctx);
+	int (*main)(void *ctx);
 	void *ctx;
 };
 
@@ -468,79 +468,45 @@ struct birth {
 static int
 worker_main(void *ctx)
 {
-	struct birth *b = ctx;
-	struct ss_site *site = b->site;
+	const struct host_worker *w = ctx;
+	struct ss_site *site = w->site;
 	int status;
 
 	site->worker = true;
 	if (seed(site, NULL) != SS_OK || site_enter_view(site, NULL) != SS_OK)
 		return 1;
-	status = b->worker(b->ctx);
+	status = w->main(w->ctx);
 	page_cache_release(&site->pages);
 	return status;
 }
 
-/*
- * Only then does a worker need a launcher beside it (core/README.md, The
- * sandbox).
- */
-static bool
-grants_what_workers_gave_away(const struct grant *g)
-{
-	return g->network == NETWORK_ALL || g->network == NETWORK_LISTED ||
-		g->http || g->proc || g->unix_sockets.count > 0;
-}
-
 enum ss_err
-ss_site_fork_plain(struct ss_site *site, int (*worker)(void *ctx), void *ctx,
-	pid_t *pid, struct ss_error *err)
+ss_site_fork(struct ss_site *site, unsigned flags, int (*worker)(void *ctx),
+	void *ctx, struct ss_child *child, struct ss_error *err)
 {
-	struct birth b = { .site = site, .worker = worker, .ctx = ctx };
+	struct host_worker w = { .site = site, .main = worker, .ctx = ctx };
+	const struct sandbox_process process = {
+		.flags = flags, .main = worker_main, .ctx = &w
+	};
 	enum ss_err code = site_needs_open(site, err);
 
-	return code == SS_OK
-		? sandbox_fork(&site->plan, 0, worker_main, &b, pid, err)
-		: code;
-}
-
-enum ss_err
-ss_site_fork(struct ss_site *site, int (*worker)(void *ctx), void *ctx,
-	pid_t *pid, struct ss_error *err)
-{
-	enum ss_err code;
-
-	site->plan.launcher = grants_what_workers_gave_away(&site->grant);
-	site->plan.grouped = true;
-	code = ss_site_fork_plain(site, worker, ctx, pid, err);
-	site->plan.launcher = site->plan.grouped = false;
-	return code;
-}
-
-enum ss_err
-ss_site_fork_once(struct ss_site *site, int (*worker)(void *ctx), void *ctx,
-	pid_t *pid, int *bell, struct ss_error *err)
-{
-	struct birth b = { .site = site, .worker = worker, .ctx = ctx };
-	enum ss_err code = site_needs_open(site, err);
-
-	*pid = *bell = -1;
-	if (code != SS_OK)
-		return code;
-	site->plan.launcher = grants_what_workers_gave_away(&site->grant);
-	code = sandbox_fork_once(&site->plan, worker_main, &b, pid, bell, err);
-	site->plan.launcher = false;
-	return code;
+	*child = (struct ss_child){ .pid = -1, .launch_fd = -1 };
+	return code == SS_OK ? sandbox_fork(&site->plan, &process, child, err)
+			     : code;
 }
 
 bool
-ss_site_launch(struct ss_site *site, int *bell)
+ss_site_launch(struct ss_site *site, struct ss_child *child)
 {
-	bool born;
+	return sandbox_launch(&site->plan, child);
+}
 
-	site->plan.launcher = grants_what_workers_gave_away(&site->grant);
-	born = sandbox_launch(&site->plan, bell);
-	site->plan.launcher = false;
-	return born;
+struct ss_account
+ss_site_account(const struct ss_site *site)
+{
+	return (struct ss_account){ .uid = site->plan.uid,
+		.gid = site->plan.gid,
+		.name = site->plan.account };
 }
 
 bool

@@ -30,7 +30,7 @@ struct job {
 };
 
 bool
-ss_tool_report(enum ss_err code, const char *message, const char *hint)
+tool_report(enum ss_err code, const char *message, const char *hint)
 {
 	char text[1024];
 	int n = snprintf(text, sizeof(text), "%s\n%.600s\n%.300s\n",
@@ -339,7 +339,7 @@ finish(struct job *j, enum ss_err code)
 	case SS_NOT_ALLOWED:
 	case SS_PATH_REFUSED:
 	case SS_CAPABILITY_REFUSED:
-		heard = ss_tool_report(code, j->err.message, j->err.hint);
+		heard = tool_report(code, j->err.message, j->err.hint);
 		break;
 	default: break;
 	}
@@ -351,7 +351,7 @@ finish(struct job *j, enum ss_err code)
 }
 
 int
-ss_tool_main(int argc, char **argv)
+tool_main(int argc, char **argv)
 {
 	static struct job j;
 	char *const *words;

@@ -281,7 +281,7 @@ enum ss_err
 tool_check(const struct tool *tool, char *const argv[],
 	const struct tool_bounds *bounds, struct ss_error *err)
 {
-	struct ss_http http = SS_INIT(ss_http);
+	struct tool_http http = { .url = NULL };
 	struct tool_words words;
 	enum ss_err code;
 

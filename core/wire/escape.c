@@ -59,6 +59,23 @@ escape_path(struct buf *out, const char *data, size_t len)
 }
 
 void
+escape_line(struct buf *out, const char *data, size_t len)
+{
+	bool blank = false;
+
+	for (size_t i = 0; i < len; i++) {
+		if ((unsigned char)data[i] <= ' ' || data[i] == 0x7f) {
+			blank = true;
+			continue;
+		}
+		if (blank && i > 0)
+			buf_char(out, ' ');
+		blank = false;
+		buf_char(out, data[i]);
+	}
+}
+
+void
 escape_shell(struct buf *out, const char *data, size_t len)
 {
 	size_t plain = 0;

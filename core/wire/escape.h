@@ -14,6 +14,11 @@
 void escape_html(struct buf *out, const char *data, size_t len);
 /* A path as part of a URL; '/' stays (RFC 3986 section 3.3). */
 void escape_path(struct buf *out, const char *data, size_t len);
+/*
+ * Text of an author as one line: a stretch of blanks and control characters
+ * becomes one space.
+ */
+void escape_line(struct buf *out, const char *data, size_t len);
 /* One word for a POSIX shell. */
 void escape_shell(struct buf *out, const char *data, size_t len);
 

@@ -174,7 +174,9 @@ start(struct contestant *c, const char *site, const char *program)
 		.ruleset = RULESET_INIT,
 		.grant = ceiling(site),
 		.dir_fd = -1 };
+	const struct sandbox_process process = { .main = worker, .ctx = &r };
 	struct ss_error err = { .code = SS_OK };
+	struct ss_child child;
 	int ends[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
@@ -191,9 +193,11 @@ start(struct contestant *c, const char *site, const char *program)
 			_exit(serve(&r));
 		}
 	} else if (sandbox_prepare(&plan, &err) != SS_OK ||
-		sandbox_fork(&plan, 0, worker, &r, &c->pid, &err) != SS_OK) {
+		sandbox_fork(&plan, &process, &child, &err) != SS_OK) {
 		fprintf(stderr, "launch: %s: %s\n", c->name, err.message);
 		return false;
+	} else {
+		c->pid = child.pid;
 	}
 	close(ends[1]);
 	return c->pid > 0;

@@ -112,18 +112,19 @@ main(void)
 	char dir[] = "/tmp/ss-fault-XXXXXX", path[128], text[128] = "";
 	int first = 0, calls = 0, lies = 0, lost = 0, left = 0, ends[2];
 	struct ss_error err = { .code = SS_OK };
-	pid_t pid;
+	struct ss_child child;
 
 	if (fd_pipe(ends) != 0 || !make_site(dir, &err))
 		return 1;
 	report = ends[1];
-	if (ss_site_fork(site, worker, NULL, &pid, &err) != SS_OK)
+	if (ss_site_fork(site, SS_FORK_LAUNCHER, worker, NULL, &child, &err) !=
+		SS_OK)
 		return 1;
 	close(ends[1]);
 	if (read(ends[0], text, sizeof(text) - 1) > 0)
 		sscanf(text, "%d %d %d %d %d", &first, &calls, &lies, &lost,
 			&left);
-	waitpid(pid, NULL, 0);
+	waitpid(child.pid, NULL, 0);
 	if (first != 200) {
 		skip(4, "components cannot be run here");
 	} else {

@@ -480,7 +480,7 @@ main(void)
 	size_t have = 0;
 	ssize_t n;
 	int ends[2], left = 0;
-	pid_t pid;
+	struct ss_child child;
 
 	if (mkdtemp(dir) == NULL || chmod(dir, 0755) != 0 ||
 		!put_file(dir, "README.md",
@@ -493,12 +493,13 @@ main(void)
 	if (site == NULL || ss_site_set_root(site, dir, &err) != SS_OK ||
 		request_attach(&attached, site, &err) != SS_OK ||
 		ss_site_open(site, &err) != SS_OK ||
-		ss_site_fork(site, worker, NULL, &pid, &err) != SS_OK)
+		ss_site_fork(site, SS_FORK_LAUNCHER, worker, NULL, &child,
+			&err) != SS_OK)
 		bail("cannot start a worker");
 	close(ends[1]);
 	while ((n = read(ends[0], text + have, sizeof(text) - 1 - have)) > 0)
 		have += (size_t)n;
-	waitpid(pid, NULL, 0);
+	waitpid(child.pid, NULL, 0);
 	for (int i = 0; i < PARTS; i++) {
 		struct tally t = { 0 };
 

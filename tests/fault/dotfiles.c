@@ -394,14 +394,16 @@ worker(void *ctx)
 static int
 bear(struct sandbox_plan *plan, int count)
 {
+	const struct sandbox_process process = { .main = worker,
+		.ctx = &count };
 	struct ss_error err = { .code = SS_OK };
+	struct ss_child child;
 	int status = -1;
-	pid_t pid;
 
 	seen->lists = 0;
 	seen->hidden = seen->ruled = seen->fresh = false;
-	if (sandbox_fork(plan, 0, worker, &count, &pid, &err) == SS_OK)
-		waitpid(pid, &status, 0);
+	if (sandbox_fork(plan, &process, &child, &err) == SS_OK)
+		waitpid(child.pid, &status, 0);
 	if (status != 0 || seen->level != plan->level || !seen->ruled)
 		printf("# status %d, level %d, %s\n", status, seen->level,
 			err.detail);

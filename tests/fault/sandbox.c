@@ -236,7 +236,8 @@ worker(void *ctx)
 static bool
 bear(struct sandbox_plan *plan, struct ss_error *err)
 {
-	pid_t pid = -1;
+	const struct sandbox_process process = { .main = worker };
+	struct ss_child child;
 	int status = -1;
 
 	memset(seen, 0, sizeof(*seen));
@@ -244,9 +245,9 @@ bear(struct sandbox_plan *plan, struct ss_error *err)
 	seen->code = SS_SANDBOX_UNAVAILABLE;
 	error_clear(err);
 	fault_at = phase == BIRTH ? nth : 0;
-	sandbox_fork(plan, 0, worker, NULL, &pid, err);
-	if (pid > 0)
-		waitpid(pid, &status, 0);
+	sandbox_fork(plan, &process, &child, err);
+	if (child.pid > 0)
+		waitpid(child.pid, &status, 0);
 	if (phase == BIRTH && !seen->born)
 		seen->reached = fault_at <= 0;
 	fault_at = 0;

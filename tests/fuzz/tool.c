@@ -19,7 +19,7 @@
 static void
 check_http(char *const words[])
 {
-	struct ss_http http = SS_INIT(ss_http);
+	struct tool_http http = { .url = NULL };
 	struct in6_addr six;
 	struct in_addr four;
 

@@ -4,6 +4,7 @@
  */
 #include "http/html.h"
 #include "page/markdown.h"
+#include "page/title.h"
 #include "tap.h"
 
 static struct buf out = BUF_INIT((size_t)8 << 20);
@@ -68,6 +69,7 @@ show(const char *source, void (*change)(struct html_page *page))
 		strlen(source) - front.body };
 	if (change != NULL)
 		change(&page);
+	page.title = title_find(&arena, &front, page.path, page.text);
 	buf_clear(&text);
 	markdown_html(page.text, page.base, &text);
 	page.html = buf_view(&text);

@@ -77,8 +77,9 @@ check_launcher_once(void)
 		.launcher = true,
 		.grant = { .exec_any = true, .network = NETWORK_ALL } };
 	ok(prints(SANDBOX_MODE_STRICT, SH("echo plain"), "plain") &&
-			trial.bell && !trial.rung && trial.others == 0,
-		"a tool that needs no launcher rings no bell");
+			trial.offered && !trial.asked && !trial.launched &&
+			trial.others == 0,
+		"a tool that needs no launcher does not ask for one");
 	trial.wants.network = NETWORK_ALL;
 	ok(prints(SANDBOX_MODE_STRICT, SH("echo net"), "net") &&
 			trial.launched && trial.others == 1,
@@ -90,15 +91,15 @@ check_launcher_once(void)
 	begun = clock_ms();
 	prints(SANDBOX_MODE_STRICT, SH("echo net"), "net");
 	ok(clock_ms() - begun < 10000,
-		"nobody waits for a bell that was closed");
-	ok(trial.rung && seen->code == SS_SANDBOX_UNAVAILABLE &&
+		"a request that was closed is not waited for");
+	ok(trial.asked && seen->code == SS_SANDBOX_UNAVAILABLE &&
 			trial.others == 0,
-		"it is refused when nobody answers the bell");
+		"it is refused when no launcher comes");
 	trial.grant.network = NETWORK_OFF;
 	trial.wants.network = NETWORK_OFF;
 	ok(prints(SANDBOX_MODE_STRICT, SH("echo plain"), "plain") &&
-			!trial.bell,
-		"where nothing is granted that needs one there is no bell");
+			!trial.offered,
+		"where nothing is granted that needs one none is offered");
 }
 
 /* A page's components: confined like any tool, here or in the launcher. */

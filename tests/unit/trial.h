@@ -45,8 +45,8 @@ struct trial {
 	struct wants wants;
 	struct grant grant;
 	bool launcher;
-	bool once; /* sandbox_fork_once; the rest is what it came to */
-	bool bell, rung, launched;
+	bool once; /* SS_FORK_LAUNCHER_LATER; the rest is what it came to */
+	bool offered, asked, launched;
 	int others;    /* children beside the worker */
 	bool plain_sh; /* sh, but with its own exec set only */
 	int abi;
@@ -218,30 +218,37 @@ worker(void *ctx)
 	return 7;
 }
 
-/* A worker of one request: what its bell says; the launcher if it may come. */
-static inline bool
-fork_once(struct sandbox_plan *plan, pid_t *pid, struct ss_error *err)
+/* A worker of one request: does it ask?  The launcher if it may come. */
+static inline void
+answer_once(struct sandbox_plan *plan, struct ss_child *child)
 {
-	struct pollfd bell = { .events = POLLIN };
+	struct pollfd p = { .fd = child->launch_fd, .events = POLLIN };
 
-	if (sandbox_fork_once(plan, worker, NULL, pid, &bell.fd, err) != SS_OK)
-		return false;
-	trial.bell = bell.fd >= 0;
-	trial.rung = trial.bell && poll(&bell, 1, 20000) == 1 &&
-		bell.revents == POLLIN;
-	if (trial.rung && trial.launcher)
-		trial.launched = sandbox_launch(plan, &bell.fd);
-	if (bell.fd >= 0)
-		close(bell.fd);
-	return true;
+	trial.offered = p.fd >= 0;
+	trial.asked =
+		trial.offered && poll(&p, 1, 20000) == 1 && p.revents == POLLIN;
+	if (trial.offered && (trial.launcher || !trial.asked))
+		trial.launched = sandbox_launch(plan, child);
+	if (child->launch_fd >= 0)
+		close(child->launch_fd);
 }
 
 static inline bool
 fork_worker(struct sandbox_plan *plan, pid_t *pid, struct ss_error *err)
 {
-	return trial.once
-		? fork_once(plan, pid, err)
-		: sandbox_fork(plan, 0, worker, NULL, pid, err) == SS_OK;
+	const struct sandbox_process process = { .flags = trial.once
+			? SS_FORK_LAUNCHER_LATER
+			: trial.launcher ? SS_FORK_LAUNCHER
+					 : 0,
+		.main = worker };
+	struct ss_child child;
+
+	if (sandbox_fork(plan, &process, &child, err) != SS_OK)
+		return false;
+	*pid = child.pid;
+	if (trial.once)
+		answer_once(plan, &child);
+	return true;
 }
 
 /* Births a worker for the trial; its exit status, or -1. */
@@ -254,7 +261,7 @@ go(void)
 	pid_t pid;
 
 	memset(seen, 0, sizeof(*seen));
-	trial.bell = trial.rung = trial.launched = false;
+	trial.offered = trial.asked = trial.launched = false;
 	seen->code = SS_INTERNAL;
 	trial.grant.root = site;
 	if (trial.grant.limits.timeout_ms == 0)
@@ -266,13 +273,12 @@ go(void)
 	plan.root = site;
 	plan.root_fd = open(site, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	plan.grant = &trial.grant;
-	plan.launcher = trial.launcher || trial.once;
 	plan.landlock_abi_max = trial.abi;
 	if (sandbox_prepare(&plan, &err) == SS_OK &&
 		fork_worker(&plan, &pid, &err))
 		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 			;
-	for (trial.others = 0; plan.launcher && waitpid(-1, NULL, 0) > 0;)
+	for (trial.others = 0; waitpid(-1, NULL, 0) > 0;)
 		trial.others++;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }

@@ -329,6 +329,84 @@ test_catalog(void)
 		"a page that is gone is in no list");
 }
 
+/* MCP, llms.txt and AGENTS.md call a page by the same name. */
+static void
+test_titles(void)
+{
+	static char x[301];
+	char long_heading[400], long_front[400];
+	const struct {
+		const char *text, *title;
+	} pages[] = {
+		{ "# Closed title #\n", "Closed title" },
+		{ "# With *emphasis* and `code`\n", "With emphasis and code" },
+		{ "Setext title\n===\n", "Setext title" },
+		{ "~~~\n```\n# code\n~~~\n## After code\n", "After code" },
+		{ "<!--\n# comment\n-->\n> # quote\n\n # One space\n",
+			"One space" },
+		{ "    # code\n", "t/t.md" },
+		{ "#\n", "t/t.md" },
+		{ "#hashtag\n", "t/t.md" },
+		{ "---\ntitle: \"Of\\n\\tthe front\"\n---\n# No\n",
+			"Of the front" },
+		{ long_heading, x + 100 },
+		{ long_front, x + 100 },
+	};
+	struct catalog *c;
+	char line[400];
+
+	memset(x, 'x', sizeof(x) - 1);
+	snprintf(long_heading, sizeof(long_heading), "# %s\n", x);
+	snprintf(long_front, sizeof(long_front), "---\ntitle: %s\n---\n", x);
+	open_site("[\"/t/t.md\"]", NULL);
+	for (size_t i = 0; i < ARRAY_LEN(pages); i++) {
+		const struct catalog_page *p;
+
+		put("t/t.md", pages[i].text);
+		catalog_refresh(site, &c, NULL);
+		c->checked_us = 0;
+		catalog_lists(site, &c, NULL);
+		p = catalog_page_find(c, "t/t.md");
+		is_str(p->title, pages[i].title, "over MCP: %s",
+			pages[i].title);
+		snprintf(line, sizeof(line), "- [%s](t/t.md)", pages[i].title);
+		ok(strstr(buf_view(&c->lists[CATALOG_LLMS].text).data, line) !=
+				NULL,
+			"in llms.txt");
+		snprintf(line, sizeof(line), "### %s\n", pages[i].title);
+		ok(strstr(buf_view(&c->lists[CATALOG_AGENTS].text).data,
+			   line) != NULL,
+			"in AGENTS.md");
+	}
+}
+
+/* What MCP says of a page that has no description: its first paragraph. */
+static void
+test_summaries(void)
+{
+	static const struct {
+		const char *text, *summary;
+	} pages[] = {
+		{ "# T\n\nOne  \ntwo.\n\nMore\n", "One two." },
+		{ "Setext\n---\nAfter it.\n", "After it." },
+		{ "Before.\n\n# T\n\nAfter.\n", "Before." },
+		{ "# T\n- list\n\n> quote\n\n| t |\n\n<b>\n\nText\n", "Text" },
+		{ "~~~\n```\ncode\n~~~\nText\n", "Text" },
+		{ "<!-- a\nb -->\nText\n***\nNo\n", "Text" },
+		{ "![badge](x)\n\nText\n# T\n", "Text" },
+		{ "---\ndescription: D\n---\nText\n", "D" },
+		{ "# T\n", "" },
+	};
+	struct catalog *c;
+
+	for (size_t i = 0; i < ARRAY_LEN(pages); i++) {
+		put("t/t.md", pages[i].text);
+		catalog_refresh(site, &c, NULL);
+		is_str(catalog_page_find(c, "t/t.md")->description,
+			pages[i].summary, "summary %zu", i);
+	}
+}
+
 int
 main(void)
 {
@@ -357,6 +435,8 @@ main(void)
 	test_files();
 	test_many();
 	test_catalog();
+	test_titles();
+	test_summaries();
 	ss_response_release(&res);
 	ss_site_free(site);
 	nftw(dir, drop, 16, FTW_DEPTH | FTW_PHYS);
