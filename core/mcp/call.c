@@ -190,6 +190,7 @@ call(struct mcp *m, struct calling *c)
 		error_memory(&m->err);
 		return RPC_INTERNAL;
 	}
+	m->page = path;
 	if (c->spec->confirm)
 		answered =
 			mcp_confirm(m, &c->round, c->doc, c->spec, &c->request);

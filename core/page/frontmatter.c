@@ -72,7 +72,7 @@ find_fence(const char *text, size_t len)
 }
 
 const char *
-front_format_name(enum front_format format)
+frontmatter_format_name(enum front_format format)
 {
 	switch (format) {
 	case FRONT_NONE: return "none";

@@ -39,6 +39,6 @@ enum ss_err frontmatter_parse(struct arena *arena, const char *text, size_t len,
 void frontmatter_release(struct frontmatter *f);
 
 /* "yaml", "toml", "none" */
-const char *front_format_name(enum front_format format);
+const char *frontmatter_format_name(enum front_format format);
 
 #endif

@@ -224,7 +224,7 @@ step_env(struct road *r)
 {
 	const struct proto_request *q = r->request;
 	struct arena *arena = &r->site->arena;
-	const char **shown = NULL;
+	struct env_command command = { q->words, q->word_count, NULL, NULL };
 	enum ss_err code = narrow(r);
 
 	if (code != SS_OK)
@@ -239,13 +239,13 @@ step_env(struct road *r)
 	};
 	code = env_check_request(&r->scope, r->err);
 	if (code == SS_OK)
-		code = env_fill(arena, r->spec, q->words, q->word_count,
-			&r->scope, &r->argv, &shown, r->err);
+		code = env_fill(arena, r->spec, &r->scope, &command, r->err);
 	if (code == SS_OK)
 		code = env_build(
 			arena, &r->scope, EXECUTOR_TMPDIR, &r->envp, r->err);
-	r->result->argv = shown;
-	r->result->argc = shown != NULL ? q->word_count : 0;
+	r->argv = command.argv;
+	r->result->argv = command.shown;
+	r->result->argc = command.shown != NULL ? q->word_count : 0;
 	return code;
 }
 

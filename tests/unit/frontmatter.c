@@ -29,12 +29,14 @@ is_front(const char *text, const char *format, size_t body, const char *why)
 {
 	enum ss_err e = parse(text);
 
-	ok(e == SS_OK && strcmp(front_format_name(f.format), format) == 0 &&
+	ok(e == SS_OK &&
+			strcmp(frontmatter_format_name(f.format), format) ==
+				0 &&
 			f.body == body,
 		"%s", why);
 	if (e != SS_OK || f.body != body)
-		printf("# %s, body %zu, %s\n", front_format_name(f.format),
-			f.body, err.message);
+		printf("# %s, body %zu, %s\n",
+			frontmatter_format_name(f.format), f.body, err.message);
 }
 
 static void
