@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/fdio.h"
+#include "base/fd.h"
 
 #define PATH_CAP sizeof(((struct ss_document *)0)->path)
 #define LINKS_MAX 40 /* as in path_resolution(7) */
