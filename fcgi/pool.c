@@ -25,6 +25,7 @@
 #include "sizing.h"
 #include "sweep.h"
 #include "slots.h"
+#include "time_limits.h"
 #include "worker.h"
 
 #define SECOND UINT64_C(1000000)
@@ -37,7 +38,6 @@
 #define RELOAD_PATIENCE_US (5 * SECOND)
 #define GRACE_US (60 * SECOND)     /* until what was killed is killed again */
 #define LONG_TOOL_US (SECOND / 10) /* running for so long: see needs_reserve */
-#define STOP_MARGIN_S 5.0          /* over the longest tool */
 #define SAMPLE_US (SECOND / 10)
 #define SHRINK_US SECOND /* one worker fewer at a time, not in a hurry */
 
@@ -160,36 +160,19 @@ share_scoreboard(struct pool *p)
 	return p->scoreboard != NULL && p->seen != NULL;
 }
 
-double
-pool_stop_s(const struct ss_site *site)
-{
-	static const char *const allowed[] = { "limits.timeout",
-		"grant.timeout", "components.total" };
-	double longest = 0, own;
-
-	own = ss_site_option_number(site, "pool.stop_timeout");
-	for (size_t i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++) {
-		double s = ss_site_option_number(site, allowed[i]);
-
-		longest = s > longest ? s : longest;
-	}
-	return own > 0 ? own : longest + STOP_MARGIN_S;
-}
-
 static void
 read_settings(struct pool *p)
 {
 	const struct ss_site *site = p->served->site;
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
-	double seconds = ss_site_option_number(site, "limits.timeout") +
-		ss_site_option_number(site, "components.total") +
+	double seconds = time_limits_request(site) +
 		ss_site_option_number(site, "pool.watchdog");
 
 	sizing_read(&p->sizing, site, cores > 0 ? (unsigned)cores : 1);
 	p->max_requests =
 		(uint64_t)ss_site_option_number(site, "pool.max_requests");
 	p->request_us = (uint64_t)(seconds * 1e6);
-	p->stop_us = (uint64_t)(pool_stop_s(site) * 1e6);
+	p->stop_us = (uint64_t)(time_limits_stop(site) * 1e6);
 	p->reserve = (unsigned)ss_site_option_number(site, "pool.reserve");
 	if (p->reserve > SIZING_MAX - p->sizing.max)
 		p->reserve = SIZING_MAX - p->sizing.max;

@@ -18,9 +18,6 @@
 #include "options.h"
 #include "served.h"
 
-/* [pool] stop_timeout in seconds, or what it is by default. */
-double pool_stop_s(const struct ss_site *site);
-
 /* The second socket stands beside the first, its name with this added. */
 #define POOL_STATUS_SUFFIX ".status"
 

@@ -32,6 +32,7 @@
 #include "run_dir.h"
 #include "say.h"
 #include "served.h"
+#include "time_limits.h"
 
 #define BACKLOG 511
 #define START_S 15
@@ -260,9 +261,8 @@ write_configuration(struct serve *s, struct ss_error *err)
 		text != NULL ? read_template("statespace_params", err) : NULL;
 	char *errors =
 		params != NULL ? read_template("statespace_errors", err) : NULL;
-	double seconds = ss_site_option_number(site, "limits.timeout") +
-		ss_site_option_number(site, "components.total");
-	double stop_s = pool_stop_s(site);
+	double seconds = time_limits_request(site);
+	double stop_s = time_limits_stop(site);
 	double body_max = ss_site_option_number(site, "limits.max_body_bytes") +
 		BODY_MARGIN;
 	double answer_max = ANSWER_GROWTH *
@@ -461,7 +461,7 @@ static void
 stop(struct serve *s)
 {
 	long patience = s->served != NULL
-		? (long)pool_stop_s(s->served->site) + STOP_S
+		? (long)time_limits_stop(s->served->site) + STOP_S
 		: STOP_S;
 
 	asked_stop = 0;

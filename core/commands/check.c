@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "page/lint.h"
 #include "run/spawn.h"
 #include "site/page.h"
@@ -133,7 +133,7 @@ format_of(const struct page *page)
 {
 	return page->error.code != SS_OK
 		? "error"
-		: front_format_name(page->front.format);
+		: frontmatter_format_name(page->front.format);
 }
 
 static enum ss_err

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "site/site.h"
 #include "tools/files.h"
 #include "wire/frame.h"
@@ -128,17 +128,18 @@ do_write(struct worker *w)
 static enum ss_err
 do_edit(struct worker *w)
 {
+	struct tool_edit edit = { .old = w->in.old_string,
+		.replacement = w->in.new_string,
+		.all = true };
 	const char *path;
-	size_t count;
 	enum ss_err code = below(w, w->in.path, &path);
 
 	if (code == SS_OK)
-		code = tool_edit(w->site->documents.root.fd, path,
-			w->in.old_string, w->in.new_string, true, &count,
-			&w->err);
+		code = tool_edit(
+			w->site->documents.root.fd, path, &edit, &w->err);
 	if (code == SS_OK)
 		buf_printf(&w->out, "{\"kind\":\"edit\",\"replacements\":%zu}",
-			count);
+			edit.count);
 	return code;
 }
 

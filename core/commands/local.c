@@ -206,8 +206,7 @@ ss_result_json(struct ss_result *result, const struct ss_error *err)
 	else if (err != NULL && err->code != SS_OK)
 		proto_error(b, err);
 	else
-		proto_result(b, result->out, result->err, result->returncode,
-			result->sandbox, result->memory, result->limit);
+		proto_result(b, result);
 	return buf_ok(b) ? b->data : NULL;
 }
 

@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "files/file_id.h"
 
 #define PATH_CAP sizeof(((struct ss_document *)0)->path)

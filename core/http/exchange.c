@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "base/log.h"
 #include "http/mcp.h"
 #include "http/origin.h"
@@ -77,6 +77,7 @@ exchange_begin(struct ss_site *site, const struct ss_request *req)
 	x->fd = -1;
 	x->offset = x->length = 0;
 	x->json_errors = exchange_is(x, "POST");
+	x->page = NULL;
 	x->tool = -1;
 	x->result = SS_INIT(ss_result);
 	take_id(x);
@@ -275,7 +276,10 @@ log_slow(const struct exchange *x, uint64_t ended_us)
 		!request_log_begin(&site->log, &l, "slow"))
 		return;
 	log_text(&l, "id", x->id);
-	log_text(&l, "page", x->doc_open ? x->doc.path : x->path);
+	log_text(&l, "page",
+		x->page != NULL       ? x->page
+			: x->doc_open ? x->doc.path
+				      : x->path);
 	if (x->tool >= 0)
 		log_number(&l, "tool", x->tool);
 	log_ms(&l, "total_ms", ended_us - x->started_us);
@@ -322,6 +326,7 @@ exchange_log(const struct exchange *x)
 	log_text(&l, "stage", x->stage);
 	if (x->err.code != SS_OK)
 		log_text(&l, "code", ss_err_code(x->err.code));
+	log_text(&l, "page", x->page);
 	request_log_run(&l, x->tool, &x->result);
 	log_ms(&l, "total_ms", total_us);
 	if (x->length != SS_LENGTH_UNKNOWN)

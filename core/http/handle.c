@@ -221,7 +221,7 @@ server_timing(struct exchange *x, uint64_t begun_us, uint64_t ended_us)
 		len = strlen(parts[i].name);
 		memcpy(text + n, parts[i].name, len);
 		n += len;
-		n += number_ms(text + n, parts[i].us);
+		n += text_ms(text + n, parts[i].us);
 	}
 	exchange_header(
 		x, "Server-Timing", arena_copy(&x->site->arena, text, n));
@@ -252,9 +252,7 @@ stage_run(struct exchange *x, enum stage_result *result)
 	x->tool = x->result.tool;
 	if (code != SS_OK)
 		return code;
-	proto_result(&x->body, x->result.out, x->result.err,
-		x->result.returncode, x->result.sandbox, x->result.memory,
-		x->result.limit);
+	proto_result(&x->body, &x->result);
 	if (!buf_ok(&x->body))
 		return error_memory(&x->err);
 	server_timing(x, begun_us, clock_us());

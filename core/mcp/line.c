@@ -40,6 +40,7 @@ log_message(const struct mcp *m)
 	log_text(&l, "method", m->method != NULL ? m->method : "unknown");
 	if (m->err.code != SS_OK)
 		log_text(&l, "code", ss_err_code(m->err.code));
+	log_text(&l, "page", m->page);
 	request_log_run(&l, m->tool, &m->result);
 	if (m->err.detail[0] != '\0')
 		log_text(&l, "detail", m->err.detail);

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/digest.h"
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "mcp/parts.h"
 #include "site/listing.h"
 #include "wire/json.h"

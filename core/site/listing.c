@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "tools/wildcard.h"
 #include "wire/path.h"
 
@@ -48,7 +48,7 @@ static enum ss_err
 read_patterns(struct walk *w)
 {
 	const struct config_list *listed = &w->from->config->http.listed;
-	const char *written[WILD_LISTS];
+	const char *written[WILDCARD_LISTS];
 	enum ss_err code = SS_OK;
 	size_t n;
 
@@ -57,7 +57,7 @@ read_patterns(struct walk *w)
 	if (w->patterns == NULL)
 		return error_memory(w->err);
 	for (size_t i = 0; code == SS_OK && i < listed->count; i++) {
-		code = wild_expand(
+		code = wildcard_expand(
 			w->from->arena, listed->items[i], written, &n, w->err);
 		for (size_t k = 0; code == SS_OK && k < n &&
 			w->pattern_count < PATTERNS_MAX;
@@ -71,7 +71,7 @@ static bool
 is_listed(const struct walk *w, const char *path)
 {
 	for (size_t i = 0; i < w->pattern_count; i++)
-		if (wild_path(w->patterns[i], path))
+		if (wildcard_path(w->patterns[i], path))
 			return true;
 	return false;
 }

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "page/env.h"
 #include "page/fence.h"
 

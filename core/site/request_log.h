@@ -22,10 +22,7 @@ bool request_log_begin(
 void request_log_run(
 	struct log_line *l, ssize_t tool, const struct ss_result *result);
 void request_log_end(const struct request_log *log, struct log_line *l);
-/*
- * A line of a host's own, at every level.  False: there is no log, or the
- * fields do not fit in a line, even shortened.
- */
+/* A line of a host's own, at every level.  False: there is no log. */
 bool request_log_fields(const struct request_log *log, const char *event,
 	const struct ss_field *fields, size_t count);
 

@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/error.h"
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "run/cgroup.h"
 #include "site/once.h"
 

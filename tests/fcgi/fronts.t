@@ -7,6 +7,7 @@ use warnings;
 use Cwd qw(abs_path);
 use File::Basename qw(dirname);
 use FindBin;
+use IO::Socket::INET;
 use lib "$FindBin::Bin/../lib";
 use JSON::PP qw(decode_json encode_json);
 use POSIX ();
@@ -20,15 +21,24 @@ my $top = abs_path(dirname(__FILE__) . '/../..');
 -x Statespace::Server::binary() or plan skip_all => 'the program is not built';
 $ENV{PATH} .= ':/usr/sbin:/usr/local/sbin';
 
+# How long the tool sleeps whose worker is killed: found by its command line.
+my $nap = "47$$";
 my $pool = Statespace::Pool->start(
 	files => { 'README.md' => "---\ntools:\n  - [echo, {}]\n"
 		    . "  - [sleep, {}]\n---\n# Hello\n",
 		'a/page.md' => "# A page\n", 'big.txt' => 'x' x 2_000_000,
+		'runs.md' => "---\ntools:\n  - command: [sh, -c, { regex: '(?s)^.*\$' }, ;]\n"
+		    . "    write: [count]\n---\n# Counts\n", 'count/log' => '',
+		'slow.md' => "# Slow\n\n```component\n"
+		    . "test -e go || sleep $nap; echo done\n```\n",
 		'healthzero.md' => "# No health\n", 'b%41.md' => "# Percent\n" },
 	# Apache does not run as root: its account must reach the socket.
 	config => "[pool]\nmode = \"static\"\nworkers = 4\n"
 	    . "socket_mode = \"0666\"\n"
+	    . "[grant]\nwrite = [\"count\"]\n[limits]\ntimeout = 60.0\n"
+	    . "[components]\ntimeout = 60.0\ntotal = 60.0\n"
 	    . "[http]\nhosts = [\"tools.example.org\"]\n[mcp]\nenabled = true\n");
+chmod 0777, $pool->site->dir . '/count';
 my $dir = $pool->site->scratch . '/front';
 mkdir $dir or die "mkdir: $!";
 my $socket = $pool->socket;
@@ -212,7 +222,8 @@ sub mcp_cases
 	my $list = mcp($front, 'tools/list', {});
 	my @tools = @{ $list->{result}{tools} || [] };
 
-	is("@{[ map { $_->{name} } @tools ]}", 'echo sleep', "$name: MCP lists tools")
+	like("@{[ map { $_->{name} } @tools ]}", qr{^echo sleep\b},
+		"$name: MCP lists tools")
 	    or diag explain $list;
 	my %call = (name => 'echo', arguments => { arg1 => 'hi' });
 	my $run = mcp($front, 'tools/call', \%call, 'Mcp-Name' => 'echo');
@@ -395,39 +406,184 @@ SKIP: {
 }
 
 # -------------------------------------------------------- Caddy and HAProxy --
-for (['caddy', 'Caddyfile', qr/^:80 /m, sub { ('caddy', 'run', '--adapter',
-		'caddyfile', '--config', $_[0]) }],
-	['haproxy', 'haproxy.cfg', qr/:80 (?= )/, sub { ('haproxy', '-db', '-f',
-		$_[0]) }]) {
-	my ($name, $file, $bind, $command) = @$_;
+my %start = (
+	caddy => ['Caddyfile', sub { ('caddy', 'run', '--adapter', 'caddyfile',
+		'--config', $_[0]) }],
+	haproxy => ['haproxy.cfg', sub { ('haproxy', '-db', '-f', $_[0]) }]);
+
+# The shipped file with this pool's socket; change: what else to replace.
+sub start_shipped
+{
+	my ($name, $to, $change) = @_;
+	my ($file, $command) = @{ $start{$name} };
+	my $port = free_port();
+	my $text = slurp("$top/nginx/$file");
+
+	$text =~ s{/run/statespace/pool\.sock}{$to}g;
+	$text =~ s{^:80 }{http://:$port }m;
+	$text =~ s{bind :80 }{bind 127.0.0.1:$port };
+	$text =~ s{^\t(?:user|group) haproxy.*\n}{}mg if $> != 0;
+	$text = $change->($text) if $change;
+	Statespace::TestSite::write_file("$dir/$file", $text);
+	local $ENV{HOME} = $dir;
+	my ($pid, $front) = start_front($port, $command->("$dir/$file"));
+	return ($front, sub { kill 'TERM', $pid; waitpid $pid, 0 });
+}
+
+# The figures are for the addresses of this machine that the file names.
+sub figures_case
+{
+	my ($front, $name) = @_;
+	my $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.2',
+		PeerAddr => '127.0.0.1', PeerPort => $front->{port}) or die $@;
+
+	print $socket "GET /__meta/status HTTP/1.1\r\nHost: tools.example.org\r\n"
+	    . "Connection: close\r\n\r\n";
+	$socket->flush;
+	like(join('', <$socket>), qr{^HTTP/1\.1 404 },
+		"$name: figures are not for another address");
+	return;
+}
+
+# A worker killed during a GET: the front asks another worker.
+sub second_try_case
+{
+	my ($front, $name) = @_;
+	return unless tools_run($front);
+	unlink $pool->site->dir . '/go';
+	my $answer = killed_while($nap, sub {
+		return $front->request('GET', '/slow', %host);
+	}, sub { Statespace::TestSite::write_file($pool->site->dir . '/go', '') });
+
+	is($answer->{status}, 200, "$name: a GET whose worker died is answered");
+	like($answer->{body}, qr/done/, "$name: by another worker");
+	return;
+}
+
+# A worker killed during a POST: the command is not run again.
+sub no_second_run_case
+{
+	my ($front, $name) = @_;
+	return unless tools_run($front);
+	my $log = $pool->site->dir . '/count/log';
+	Statespace::TestSite::write_file($log, '');
+	chmod 0666, $log;
+	my $answer = killed_while($nap, sub {
+		return $front->run('/runs', ['sh', '-c',
+			"echo run >>count/log; sleep $nap; exit"], %host);
+	});
+
+	is($answer->{status}, 502, "$name: a POST whose worker died is a 502");
+	is(slurp($log), "run\n", "$name: its command ran once");
+	like(eval { decode_json($answer->{body})->{error}{message} },
+		qr/the tool may have run/, "$name: the answer says that it may have");
+	return;
+}
+
+# What ask answers when the worker above this sleep is killed meanwhile.
+sub killed_while
+{
+	my ($seconds, $ask, $then) = @_;
+	pipe my $read, my $write or die "pipe: $!";
+	my $client = fork() // die "fork: $!";
+
+	if ($client == 0) {
+		print $write encode_json({ %{ $ask->() }, raw => '' });
+		close $write;
+		POSIX::_exit(0);
+	}
+	close $write;
+	$pool->until_true(sub {
+		my $all = Statespace::Server::processes();
+		my @tools = grep { $all->{$_}{line} eq "sleep $seconds" }
+		    keys %$all;
+		return 0 unless @tools;
+		$then->() if $then;
+		return kill 'KILL', map { worker_above($all, $_) } @tools;
+	}) or diag "no sleep $seconds";
+	local $/;
+	my $answer = eval { decode_json(<$read>) } || {};
+	waitpid $client, 0;
+	return $answer;
+}
+
+# The pool's child that is an ancestor of pid.
+sub worker_above
+{
+	my ($all, $pid) = @_;
+
+	$pid = $all->{$pid}{ppid}
+	    while $all->{$pid} && $all->{$pid}{ppid} != $pool->pid;
+	return $all->{$pid} ? $pid : ();
+}
+
+# Nobody listens at the socket: the front's own answers.
+sub unreachable_cases
+{
+	my ($front, $name) = @_;
+	my $run = $front->run('/', ['echo', 'hi'], %host);
+	my $rpc = $front->run('/mcp', ['echo', 'hi'], %host);
+	my $get = $front->request('GET', '/', %host);
+
+	like($_->{status}, qr/^50[23]$/, "$name: no pool") for $run, $rpc, $get;
+	like($run->{headers}{'content-type'}, qr{^application/json},
+		"$name: JSON for a POST");
+	my $error = eval { decode_json($run->{body}) };
+	is($error->{returncode}, 1, "$name: in our shape");
+	like($error->{error}{message}, qr/the tool did not run/,
+		"$name: that says that nothing ran") or diag $run->{raw};
+	like(eval { decode_json($rpc->{body})->{error}{message} },
+		qr/the tool did not run/, "$name: JSON-RPC at /mcp");
+	like($get->{headers}{'content-type'}, qr{^text/plain},
+		"$name: text for a GET");
+	is($_->{headers}{'x-content-type-options'}, 'nosniff',
+		"$name: with the header that forbids guessing a type")
+	    for $run, $rpc, $get;
+	return;
+}
+
+for my $name (sort keys %start) {
 	SKIP: {
 		skip "$name is not installed", 1
 		    unless Statespace::Server::front($name);
-		my $port = free_port();
-		my $text = slurp("$top/nginx/$file");
-		$text =~ s{/run/statespace/pool\.sock}{$socket}g;
-		$text =~ s{$bind}{$name eq 'caddy' ? "http://:$port "
-			: "127.0.0.1:$port "}e;
-		$text =~ s{^\t(?:user|group) haproxy.*\n}{}mg if $> != 0;
-		Statespace::TestSite::write_file("$dir/$file", $text);
-		local $ENV{HOME} = $dir;
-		my ($pid, $front) = start_front($port,
-			$command->("$dir/$file"));
+		my ($front, $stop) = start_shipped($name, $socket);
 		same_cases($front, $name, chunked =>
 			$name eq 'caddy' ? 411 : 403);
-		is($front->request('GET', "/$_", %host)->{status}, 200,
-			"$name: $_") for qw(healthz readyz __meta/version);
-		is($front->request('GET', '/healthzero', %host)->{body},
-			"# No health\n", "$name: a longer name is a page");
+		health_cases($front, $name);
+		figures_case($front, $name);
 		is($front->request('GET', '//x', %host)->{status}, 403,
 			"$name: two slashes");
 		my $large = $front->request('POST', '/',
 			body => 'x' x 1_200_000, headers => { %{ $host{headers} },
 			'Content-Type' => 'application/json' });
 		is($large->{status}, 413, "$name: too large a body");
-		kill 'TERM', $pid;
-		waitpid $pid, 0;
+		is(eval { decode_json($large->{body})->{error}{code} },
+			'body_too_large', "$name: in our shape");
+		second_try_case($front, $name);
+		no_second_run_case($front, $name);
+		$stop->();
+		($front, $stop) = start_shipped($name, "$socket.none");
+		unreachable_cases($front, $name);
+		$stop->();
 	}
+}
+
+# HAProxy counts connections of an address other than this machine's.
+SKIP: {
+	skip 'haproxy is not installed', 2
+	    unless Statespace::Server::front('haproxy');
+	my ($front, $stop) = start_shipped('haproxy', $socket, sub {
+		$_[0] =~ s{gt 32 }{gt 3 }r });
+	my @held = map { IO::Socket::INET->new(LocalAddr => '127.0.0.3',
+		PeerAddr => '127.0.0.1', PeerPort => $front->{port}) } 1 .. 4;
+	my @heads = map { my $socket = $_;
+		print $socket "GET / HTTP/1.1\r\nHost: tools.example.org\r\n\r\n";
+		$socket->flush; scalar <$socket> } @held[0, 3];
+	like($heads[1] // '', qr{^HTTP/1\.1 429 },
+		'haproxy: connections of one address are counted');
+	is($front->request('GET', '/', %host)->{status}, 200,
+		'haproxy: another address is served');
+	$stop->();
 }
 
 # ------------------------------------------------------------ plain CGI's home --

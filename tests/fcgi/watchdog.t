@@ -107,4 +107,15 @@ SKIP: {
 		'TERM: and its tool');
 }
 
+# A page may have a longer tool than limits.timeout, by grant.timeout.
+{
+	my $pool = Statespace::Pool->start(files => { 'README.md' =>
+		"---\ntools:\n  - { command: [sleep, {}], timeout: 20 }\n---\n" },
+		config => "$config\[grant]\ntimeout = 20.0\n");
+	my $ran = talk($pool->socket, call('/', ['sleep', '4']));
+	is($ran->{status}, 200, 'a longer granted tool may end');
+	unlike($pool->log, qr/is stuck/, 'and its worker is not stuck');
+	$pool->stop_ok;
+}
+
 done_testing;

@@ -12,8 +12,9 @@ const ok = (passed, sentence) =>
 	console.log(`${passed ? 'ok' : 'not ok'} ${++count} - ${sentence}`);
 const text = result => result.content.find(c => c.type === 'text')?.text;
 
-// What every client does with every way to reach the server.
-async function same(name, client, transport, modern)
+// What every client does with every way to reach the server.  person: the client
+// can ask one; modern: it does so between two requests (2026-07-28).
+async function same(name, client, transport, { person, modern })
 {
 	try {
 		await client.connect(transport);
@@ -42,7 +43,7 @@ async function same(name, client, transport, modern)
 		try {
 			agreed = text(await call('test_streaming_elicitation'));
 		} catch { }
-		ok(modern ? agreed === 'agreed\n' : agreed.includes('not run'),
+		ok(person ? agreed === 'agreed\n' : agreed.includes('not run'),
 			`${name}: a person is asked, or nothing runs`);
 		const rounds = modern
 			? text(await call('test_input_required_result_multi_round'))
@@ -68,10 +69,10 @@ async function version1()
 	const make = () => new Client({ name: 'test', version: '1' });
 
 	await same('SDK 1 over HTTP', make(),
-		new StreamableHTTPClientTransport(new URL(url)), false);
+		new StreamableHTTPClientTransport(new URL(url)), {});
 	await same('SDK 1 over lines', make(), new StdioClientTransport({
 		command: program, args: ['mcp', '-c', config, site],
-		stderr: 'ignore' }), false);
+		stderr: 'ignore' }), {});
 
 	const client = make();
 	await client.connect(new StreamableHTTPClientTransport(new URL(url)));
@@ -106,12 +107,13 @@ async function version2()
 	for (const [mode, modern] of [['legacy', false], ['auto', true],
 		[{ pin: '2026-07-28' }, true]])
 		await same(`SDK 2 ${mode.pin ?? mode} over HTTP`, make(mode),
-			new StreamableHTTPClientTransport(new URL(url)), modern);
+			new StreamableHTTPClientTransport(new URL(url)),
+			{ person: true, modern });
 	for (const [mode, modern] of [['legacy', false], ['auto', true]])
 		await same(`SDK 2 ${mode} over lines`, make(mode),
 			new StdioClientTransport({ command: program,
 				args: ['mcp', '-c', config, site],
-				stderr: 'ignore' }), modern);
+				stderr: 'ignore' }), { person: true, modern });
 }
 
 await version1();
