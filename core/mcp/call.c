@@ -60,15 +60,6 @@ begin_round(struct mcp *m, struct calling *c)
 
 /* ---------------------------------------------------- arguments, asked for */
 
-static bool
-is_variable(const struct calling *c, const char *name)
-{
-	for (size_t i = 0; i < c->spec->env.count; i++)
-		if (strcmp(c->spec->env.names[i], name) == 0)
-			return true;
-	return false;
-}
-
 /* The argument `env`, made with room for all that forms ask for. */
 static struct proto_argument *
 variables(struct mcp *m, struct calling *c, size_t room)
@@ -99,7 +90,7 @@ has_argument(void *ctx, const char *name)
 
 	if (toolcall_part(c->spec, name) != NULL)
 		return argument(c, name) != NULL;
-	if (c->env == NULL || !is_variable(c, name))
+	if (c->env == NULL || !name_list_has(&c->spec->env, text_of(name)))
 		return true;
 	for (size_t i = 0; i < c->env->pair_count; i++)
 		if (strcmp(c->env->pairs[i].name, name) == 0)

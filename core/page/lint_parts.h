@@ -3,12 +3,12 @@
 #ifndef SS_PAGE_LINT_PARTS_H
 #define SS_PAGE_LINT_PARTS_H
 
+#include "page/env.h"
 #include "page/lint.h"
 
 struct lint {
 	const struct frontmatter *front;
-	const struct ss_pair *server;
-	size_t server_count;
+	struct env_scope scope;
 	lint_fn fn;
 	void *ctx;
 };

@@ -88,11 +88,13 @@ static enum ss_err
 check_variables(const struct ss_site *site, const struct frontmatter *front,
 	struct node_place *place, struct ss_error *err)
 {
+	const struct env_scope scope = { .server = site->config.env,
+		.server_count = site->config.env_count,
+		.page = &front->env };
 	enum ss_err code = env_check_list(&front->env, place, err);
 
 	for (size_t i = 0; code == SS_OK && i < front->spec_count; i++)
-		code = env_check_spec(&front->specs[i], site->config.env,
-			site->config.env_count, &front->env, place, err);
+		code = env_check_spec(&front->specs[i], &scope, place, err);
 	return code;
 }
 
