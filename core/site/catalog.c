@@ -51,27 +51,23 @@ name_tools(struct catalog *c, const struct frontmatter *front,
 	return SS_OK;
 }
 
-/* `prompts:` is a list of mappings with a name each. */
 static enum ss_err
 name_prompts(struct catalog *c, const struct frontmatter *front,
 	struct catalog_page *out, struct ss_error *err)
 {
-	const struct node *list = front->prompts, *name;
-
-	if (list == NULL || list->kind != NODE_LIST)
+	if (front->prompt_count == 0)
 		return SS_OK;
-	out->prompts =
-		arena_array(&c->arena, list->count + 1, sizeof(*out->prompts));
+	out->prompts = arena_array(
+		&c->arena, front->prompt_count, sizeof(*out->prompts));
 	if (out->prompts == NULL)
 		return error_memory(err);
-	for (const struct node *n = list->first; n != NULL; n = n->next) {
-		name = n->kind == NODE_MAP ? node_member(n, "name") : NULL;
-		if (name == NULL || name->kind != NODE_STRING || name->len == 0)
-			continue;
-		out->prompts[out->prompt_count] =
-			arena_copy(&c->arena, name->text, name->len);
-		if (out->prompts[out->prompt_count++] == NULL)
+	for (size_t i = 0; i < front->prompt_count; i++) {
+		const char *name = front->prompts[i].name;
+
+		out->prompts[i] = arena_copy(&c->arena, name, strlen(name));
+		if (out->prompts[i] == NULL)
 			return error_memory(err);
+		out->prompt_count++;
 	}
 	return SS_OK;
 }

@@ -107,12 +107,12 @@ test_fences(void)
 static void
 test_keys(void)
 {
-	parse("---\ntitle: T\ndescription: D\nenv: [A, B]\nprompts: [x]\n"
+	parse("---\ntitle: T\ndescription: D\nenv: [A, B]\nprompts: [{name: x}]\n"
 	      "other: {tools: 1}\n---\n");
 	is_str(f.title, "T", "title is read");
 	is_str(f.description, "D", "description is read");
 	ok(f.env.set && f.env.count == 2 && f.env.line == 4, "env is read");
-	ok(f.prompts != NULL && f.root != NULL, "prompts is handed on");
+	ok(f.prompt_count == 1 && f.root != NULL, "prompts are read");
 	accepts("tools:");
 	ok(f.spec_count == 0, "an empty tools: is an empty list");
 	accepts("title: ''\ndescription: \"\"\ntools: [[ls]]");
