@@ -158,9 +158,8 @@ stage_reserved(struct exchange *x, enum stage_result *result)
 static enum ss_err
 stage_resolve(struct exchange *x, enum stage_result *result)
 {
-	const struct ss_resolver *resolver = &x->site->resolver;
 	enum ss_err code =
-		resolver->open(resolver->ctx, x->path, &x->doc, &x->err);
+		documents_open(&x->site->documents, x->path, &x->doc, &x->err);
 
 	x->doc_open = code == SS_OK;
 	if (code != SS_NOT_FOUND || !virtual_is(x->path))

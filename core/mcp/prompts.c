@@ -437,7 +437,7 @@ mcp_prompts_get(struct mcp *m)
 
 	if (name == NULL)
 		return RPC_BAD_PARAMS;
-	if (catalog_refresh(m->site, &c, &m->err) != SS_OK)
+	if (catalog_refresh(&m->site->catalog, &c, &m->err) != SS_OK)
 		return RPC_INTERNAL;
 	listed = page_of(c, name);
 	if (listed == NULL ||
@@ -495,7 +495,7 @@ mcp_complete(struct mcp *m)
 			   : strcmp(type, "ref/resource") != 0))
 		return mcp_refuse(m, RPC_BAD_PARAMS,
 			"\"params\" needs \"ref\" and \"argument\"");
-	if (catalog_refresh(m->site, &c, &m->err) != SS_OK)
+	if (catalog_refresh(&m->site->catalog, &c, &m->err) != SS_OK)
 		return RPC_INTERNAL;
 	if (is_prompt && page_of(c, prompt) == NULL)
 		return mcp_refuse(m, RPC_BAD_PARAMS,

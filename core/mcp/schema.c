@@ -179,7 +179,7 @@ level(const struct mcp *m)
 {
 	struct sandbox_plan *plan = &m->site->plan;
 
-	if (m->site->worker)
+	if (m->site->exec_state.is_worker)
 		return sandbox_self()->level;
 	return plan->decided ? plan->level : sandbox_decide(plan);
 }

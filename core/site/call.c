@@ -33,11 +33,11 @@ step_page(struct road *r)
 		return error_set(r->err, SS_NOT_ALLOWED,
 			"%s is no page: only Markdown files declare tools",
 			doc->path);
-	if (site_is_writable(r->site, doc))
+	if (documents_writable(&r->site->documents, doc))
 		return error_set(r->err, SS_NOT_ALLOWED,
 			"%s lies where tools may write: it grants nothing",
 			doc->path);
-	code = page_get(r->site, doc, &r->page, r->err);
+	code = page_get(&r->site->pages, doc, &r->page, r->err);
 	if (code != SS_OK)
 		return code;
 	if (r->page->error.code != SS_OK) {
@@ -301,7 +301,7 @@ static enum ss_err
 run_counted(struct road *r, const struct ss_command *cmd)
 {
 	const struct ss_executor *executor = &r->site->executor;
-	const struct ss_tool_limit *gauge = &r->site->gauge;
+	const struct ss_tool_limit *gauge = &r->site->exec_state.limit.host;
 	uint64_t most = r->spec->max_running, number = tool_number(r);
 	enum ss_err code;
 
@@ -348,10 +348,10 @@ step_run(struct road *r)
 			powers_timeout(&right->powers, config->limits.timeout)),
 	};
 
-	if (!site_start_tool(r->site))
-		return site_put_off(r->err);
+	if (!limit_start(&r->site->exec_state.limit))
+		return limit_error(r->err);
 	code = run_counted(r, &cmd);
-	site_end_tool(r->site);
+	limit_end(&r->site->exec_state.limit);
 	return code;
 }
 
