@@ -4,13 +4,12 @@
  * command-line tools that each page's frontmatter allows.
  *
  * This is the only header that a host needs; the bundled programs in fcgi/
- * live on it alone.  It is made of four parts:
+ * live on it alone.  It is made of three parts:
  *
  *   1. pure functions that need no site (tool sets, paths, addresses);
  *   2. the site: made, configured, opened once, then asked;
  *   3. the extension points: where documents come from (resolver), how an
- *      allowed command runs (executor), who looks at a request (hooks);
- *   4. the work of the built-in tools, for the helper programs that do it.
+ *      allowed command runs (executor), who looks at a request (hooks).
  *
  * Conventions
  *   Ownership   A pointer that comes in is borrowed for the call unless its
@@ -598,7 +597,7 @@ struct ss_field {
 
 /*
  * One log line of the host's own, at every level, in the configured format: the
- * time, the event, the fields.  False: there is no log, or no room in a line.
+ * time, the event, the fields.  False: there is no log.
  */
 bool ss_site_log(const struct ss_site *site, const char *event,
 	const struct ss_field *fields, size_t count);
@@ -772,63 +771,6 @@ void ss_site_set_relay(struct ss_site *site, const struct ss_relay *relay);
  */
 const struct ss_resolver *ss_site_builtin_resolver(struct ss_site *site);
 const struct ss_executor *ss_site_builtin_executor(struct ss_site *site);
-
-/* ------------------------------------------------------------------ */
-/* 4. The helper programs of the built-in tools                       */
-/* ------------------------------------------------------------------ */
-
-/*
- * All of statespace-tool: the file tools, in a process that an executor
- * confined.  argv is what the executor made, or "--" and a tool's words; the
- * return value is the exit status.  Uses descriptors 0 to 3.
- */
-int ss_tool_main(int argc, char **argv);
-
-#define SS_HTTP_HEADERS 64
-#define SS_HTTP_DATA 16
-
-/* A command line of the HTTP tool, read; texts are those of argv. */
-struct ss_http {
-	size_t size;
-	const char *url;
-	char host[256]; /* lower case, without brackets and last dot */
-	uint16_t port;
-	const char *method; /* NULL: what the rest makes of it */
-	const char *headers[SS_HTTP_HEADERS];
-	size_t header_count;
-	const char *data[SS_HTTP_DATA]; /* to be joined by '&' */
-	size_t data_count;
-	bool head, include, fail;
-	uint32_t timeout_ms;        /* of the whole run; 0: none */
-	const char *const *targets; /* what the operator widened */
-	size_t target_count;
-	/*
-	 * Is the address this machine's own?  Asked only of public ones, which
-	 * then count as private.  NULL: none is.
-	 */
-	bool (*is_own)(int family, const void *address);
-};
-
-/*
- * Reads what the executor made of the tool's words (or "--" and the words).
- * Errors  SS_BAD_REQUEST: wrong usage; SS_NOT_ALLOWED: an option that is not
- *         taken; SS_ADDRESS_REFUSED: scheme, spelling or literal address.
- * Pure
- */
-enum ss_err ss_http_parse(int argc, char *const argv[], struct ss_http *out,
-	struct ss_error *err);
-/*
- * May a socket be connected to this address?  Public ones that are not this
- * machine's own, and what the targets name.  family and address as for
- * ss_address_is_public.
- */
-bool ss_http_may_connect(const struct ss_http *http, int family,
-	const void *address, uint16_t port);
-/*
- * Tells the executor why a helper refuses; it becomes the error of the call.
- * False where nobody listens on descriptor 3.
- */
-bool ss_tool_report(enum ss_err code, const char *message, const char *hint);
 
 #ifdef __cplusplus
 }

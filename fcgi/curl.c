@@ -17,14 +17,14 @@
 
 #include "helper.h"
 #include "own_address.h"
-#include "statespace.h"
+#include "tools/helper.h"
 
 #define CONNECT_MS 10000
 #define HEADER_BYTES (300 * 1024) /* as curl's own since 7.88 */
 
 /* One transfer. */
 struct transfer {
-	struct ss_http http;
+	struct tool_http http;
 	CURL *curl;
 	struct curl_slist *headers;
 	char *data;
@@ -58,7 +58,7 @@ open_socket(void *ctx, curlsocktype purpose, struct curl_sockaddr *to)
 		port = ntohs(a.six.sin6_port);
 	}
 	if (purpose != CURLSOCKTYPE_IPCXN || address == NULL ||
-		!ss_http_may_connect(&t->http, to->family, address, port)) {
+		!tool_http_may_connect(&t->http, to->family, address, port)) {
 		t->refused = true;
 		return CURL_SOCKET_BAD;
 	}
@@ -177,7 +177,7 @@ set_guard(struct transfer *t)
 static bool
 set_request(struct transfer *t)
 {
-	const struct ss_http *h = &t->http;
+	const struct tool_http *h = &t->http;
 	CURL *c = t->curl;
 	bool done = curl_easy_setopt(c, CURLOPT_URL, h->url) == 0 &&
 		curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L) == 0 &&
@@ -223,7 +223,7 @@ say(const char *format, ...)
 static int
 end_refused(const struct ss_error *err)
 {
-	if (!ss_tool_report(err->code, err->message, err->hint))
+	if (!tool_report(err->code, err->message, err->hint))
 		say("%s", err->message);
 	return 2;
 }
@@ -251,7 +251,7 @@ end_failed(const struct transfer *t, CURLcode code)
 		t->refused && sent == 0 ? "the URL's host is at no public "
 					  "address"
 					: curl_easy_strerror(code));
-	if (!ss_tool_report(
+	if (!tool_report(
 		    t->refused && sent == 0 ? SS_ADDRESS_REFUSED : SS_NETWORK,
 		    message,
 		    sent > 0 ? "the request was sent" : "nothing was sent"))
@@ -271,11 +271,11 @@ transfer_release(struct transfer *t)
 int
 main(int argc, char **argv)
 {
-	static struct transfer t = { .http = SS_INIT(ss_http) };
+	static struct transfer t;
 	struct ss_error err = { .code = SS_OK };
 	CURLcode code = CURLE_FAILED_INIT;
 
-	if (ss_http_parse(argc, argv, &t.http, &err) != SS_OK)
+	if (tool_http_parse(argc, argv, &t.http, &err) != SS_OK)
 		return end_refused(&err);
 	t.http.is_own = own_address;
 	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)

@@ -4,17 +4,25 @@
 #include "base/clock.h"
 
 #define VALUE_MAX_BYTES 512
+/* Kept for what ends a cut line: a quote, the mark, a bracket, a NUL. */
+#define END_BYTES 16
+#define FIELDS_MAX (LOG_LINE_MAX - END_BYTES)
 
-/* What does not fit makes the line one that is not handed on. */
+static void
+append(struct log_line *l, const char *data, size_t len)
+{
+	memcpy(l->text + l->len, data, len);
+	l->len += len;
+}
+
+/* Nothing is added behind what did not fit. */
 static void
 add(struct log_line *l, const char *data, size_t len)
 {
-	if (len > sizeof(l->text) - 1 - l->len) {
+	if (l->len + len > FIELDS_MAX)
 		l->full = true;
-		return;
-	}
-	memcpy(l->text + l->len, data, len);
-	l->len += len;
+	if (!l->full)
+		append(l, data, len);
 }
 
 static void
@@ -103,49 +111,66 @@ log_text(struct log_line *l, const char *key, const char *value)
 void
 log_text_max(struct log_line *l, const char *key, const char *value, size_t max)
 {
-	size_t len, full;
+	size_t start = l->len, len;
+	bool bare;
 
 	if (value == NULL)
 		return;
-	full = strlen(value);
-	len = utf8_cut(value, full, max);
+	len = utf8_cut(value, strlen(value), max);
+	bare = l->format == LOG_LOGFMT && is_bare(value, len);
 	key_of(l, key);
-	if (l->format == LOG_LOGFMT && is_bare(value, len)) {
-		add(l, value, len);
+	if (!bare)
+		add_char(l, '"');
+	if (l->full) {
+		l->len = start;
 		return;
 	}
-	add_char(l, '"');
 	escaped(l, value, len);
-	add_char(l, '"');
+	if (!bare)
+		append(l, "\"", 1);
+}
+
+/* A number is whole or left out. */
+static void
+add_number(struct log_line *l, const char *key, const char *digits, size_t len)
+{
+	size_t start = l->len;
+
+	key_of(l, key);
+	add(l, digits, len);
+	if (l->full)
+		l->len = start;
 }
 
 void
 log_number(struct log_line *l, const char *key, int64_t value)
 {
 	char digits[NUMBER_MAX];
-	size_t len = number_text(digits, value);
+	size_t len = text_number(digits, value);
 
-	key_of(l, key);
-	add(l, digits, len);
+	add_number(l, key, digits, len);
 }
 
 void
 log_ms(struct log_line *l, const char *key, uint64_t us)
 {
 	char digits[NUMBER_MAX];
-	size_t len = number_ms(digits, us);
+	size_t len = text_ms(digits, us);
 
-	key_of(l, key);
-	add(l, digits, len);
+	add_number(l, key, digits, len);
 }
 
 void
 log_end(struct log_line *l, void (*fn)(void *ctx, const char *line, size_t len),
 	void *ctx)
 {
-	if (l->format == LOG_JSON)
-		add_char(l, '}');
+	bool json = l->format == LOG_JSON;
+
+	if (l->full)
+		append(l, json ? ",\"cut\":true" : " cut=true", json ? 11 : 9);
+	if (json)
+		append(l, "}", 1);
 	l->text[l->len] = '\0';
-	if (fn != NULL && !l->full)
+	if (fn != NULL)
 		fn(ctx, l->text, l->len);
 }

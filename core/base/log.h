@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One event, one line: key=value (logfmt) or a JSON object, control bytes
- * escaped, whole or not at all.  The library hands the line to the host's
- * function; it never prints.
+ * escaped.  A line that would be too long is cut at a character, its later
+ * fields are left out, and it ends with cut=true.  The library hands the line
+ * to the host's function; it never prints.
  */
 #ifndef SS_BASE_LOG_H
 #define SS_BASE_LOG_H
@@ -15,7 +16,7 @@ enum log_format { LOG_LOGFMT, LOG_JSON };
 
 struct log_line {
 	enum log_format format;
-	bool full;
+	bool full; /* cut: nothing more is added */
 	size_t len;
 	char text[LOG_LINE_MAX];
 };
@@ -29,7 +30,7 @@ void log_text_max(
 void log_number(struct log_line *l, const char *key, int64_t value);
 /* Milliseconds with three decimals. */
 void log_ms(struct log_line *l, const char *key, uint64_t microseconds);
-/* Ends the line and hands it to fn; drops it if it is not whole. */
+/* Ends the line and hands it to fn; NULL: nobody reads it. */
 void log_end(struct log_line *l,
 	void (*fn)(void *ctx, const char *line, size_t len), void *ctx);
 

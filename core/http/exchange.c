@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "base/log.h"
 #include "http/mcp.h"
 #include "http/origin.h"
@@ -59,7 +59,7 @@ exchange_begin(struct ss_site *site, const struct ss_request *req)
 		return NULL;
 	x->site = site;
 	x->req = req;
-	site->put_off = false;
+	site->exec_state.limit.refused = false;
 	error_clear(&x->err);
 	x->stage = "request";
 	x->step_count = 0;
@@ -77,6 +77,7 @@ exchange_begin(struct ss_site *site, const struct ss_request *req)
 	x->fd = -1;
 	x->offset = x->length = 0;
 	x->json_errors = exchange_is(x, "POST");
+	x->page = NULL;
 	x->tool = -1;
 	x->result = SS_INIT(ss_result);
 	take_id(x);
@@ -89,7 +90,7 @@ exchange_end(struct exchange *x)
 	struct ss_site *site = x->site;
 
 	if (x->doc_open)
-		site->resolver.close(site->resolver.ctx, &x->doc);
+		documents_close(&site->documents, &x->doc);
 	x->doc_open = false;
 	buf_release(&x->body);
 	arena_clear(&site->arena);
@@ -272,10 +273,13 @@ log_slow(const struct exchange *x, uint64_t ended_us)
 	if (site->config.log.slow <= 0 ||
 		(double)(ended_us - x->started_us) <
 			site->config.log.slow * 1e6 ||
-		!request_log_begin(site, &l, "slow"))
+		!request_log_begin(&site->log, &l, "slow"))
 		return;
 	log_text(&l, "id", x->id);
-	log_text(&l, "page", x->doc_open ? x->doc.path : x->path);
+	log_text(&l, "page",
+		x->page != NULL       ? x->page
+			: x->doc_open ? x->doc.path
+				      : x->path);
 	if (x->tool >= 0)
 		log_number(&l, "tool", x->tool);
 	log_ms(&l, "total_ms", ended_us - x->started_us);
@@ -297,7 +301,7 @@ log_slow(const struct exchange *x, uint64_t ended_us)
 		log_ms(&l, "cpu_ms", x->result.cpu_us);
 		log_number(&l, "memory", (int64_t)x->result.memory_bytes);
 	}
-	log_end(&l, site->log, site->log_ctx);
+	request_log_end(&site->log, &l);
 }
 
 void
@@ -308,9 +312,10 @@ exchange_log(const struct exchange *x)
 	uint64_t total_us = clock_us() - x->started_us;
 	struct log_line l;
 
-	if (!site->put_off)
+	if (!site->exec_state.limit.refused)
 		log_slow(x, x->started_us + total_us);
-	if (site->put_off || !request_log_begin(site, &l, "request"))
+	if (site->exec_state.limit.refused ||
+		!request_log_begin(&site->log, &l, "request"))
 		return;
 	log_text(&l, "id", x->id);
 	log_text(&l, "remote", req->remote_addr);
@@ -321,6 +326,7 @@ exchange_log(const struct exchange *x)
 	log_text(&l, "stage", x->stage);
 	if (x->err.code != SS_OK)
 		log_text(&l, "code", ss_err_code(x->err.code));
+	log_text(&l, "page", x->page);
 	request_log_run(&l, x->tool, &x->result);
 	log_ms(&l, "total_ms", total_us);
 	if (x->length != SS_LENGTH_UNKNOWN)
@@ -329,5 +335,5 @@ exchange_log(const struct exchange *x)
 		log_text(&l, "detail", x->err.detail);
 	if (x->err.sys_errno != 0)
 		log_text(&l, "errno", strerror(x->err.sys_errno));
-	log_end(&l, site->log, site->log_ctx);
+	request_log_end(&site->log, &l);
 }

@@ -44,7 +44,8 @@ struct exchange {
 	bool json_errors;
 	bool streamed; /* the answer has left in pieces */
 
-	ssize_t tool; /* for the log; -1: none */
+	const char *page; /* of a tool over MCP; NULL: none */
+	ssize_t tool;     /* for the log; -1: none */
 	struct ss_result result;
 	char confirm[CONFIRM_TOKEN_MAX + 1]; /* for SS_CONFIRM_REQUIRED */
 };

@@ -317,6 +317,7 @@ answer_message(struct exchange *x, struct mcp *m)
 	code = run_message(x, m, &was_cancelled);
 	x->stage = m->method != NULL ? m->method : "mcp";
 	x->tool = m->tool;
+	x->page = m->page;
 	x->result = m->result;
 	if (was_cancelled)
 		return cancelled(x, m);

@@ -59,6 +59,7 @@ struct mcp {
 	struct ss_error err;
 	/* For the log line. */
 	const char *method; /* of the table; NULL: unknown */
+	const char *page;   /* of the tool, in the arena; NULL: none */
 	ssize_t tool;
 	struct ss_result result;
 };

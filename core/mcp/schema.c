@@ -83,15 +83,6 @@ is_servers(const struct config *c, const char *name)
 	return false;
 }
 
-static bool
-has(const struct name_list *list, const char *name)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (strcmp(list->names[i], name) == 0)
-			return true;
-	return false;
-}
-
 /* Of the page's names those that a request may set and the server has not. */
 static void
 environment(struct mcp *m, const struct page *page, const struct spec *spec)
@@ -102,7 +93,7 @@ environment(struct mcp *m, const struct page *page, const struct spec *spec)
 	for (size_t i = 0; i < all->count; i++) {
 		const char *name = all->names[i];
 
-		if ((spec->env.set && !has(&spec->env, name)) ||
+		if ((spec->env.set && !value_names_has(&spec->env, name)) ||
 			env_is_server_only(name) ||
 			is_servers(&m->site->config, name))
 			continue;
@@ -124,7 +115,7 @@ static bool
 is_asked(const struct mcp *m, const struct spec *spec, const char *name)
 {
 	for (size_t i = 0; m->era == MCP_MODERN && i < spec->ask_count; i++)
-		if (has(&spec->asks[i].arguments, name))
+		if (value_names_has(&spec->asks[i].arguments, name))
 			return true;
 	return false;
 }
@@ -195,7 +186,7 @@ level(const struct mcp *m)
 {
 	struct sandbox_plan *plan = &m->site->plan;
 
-	if (m->site->worker)
+	if (m->site->exec_state.is_worker)
 		return sandbox_self()->level;
 	return plan->decided ? plan->level : sandbox_decide(plan);
 }

@@ -547,32 +547,31 @@ unconst(const char *text)
 
 enum ss_err
 env_fill(struct arena *arena, const struct spec *spec,
-	const struct ss_text *words, size_t count,
-	const struct env_scope *scope, char ***argv, const char ***shown,
+	const struct env_scope *scope, struct env_command *command,
 	struct ss_error *err)
 {
 	struct fill f = { .arena = arena, .scope = scope, .err = err };
-	char **filled = arena_array(arena, count + 1, sizeof(*filled));
-	const char **told = arena_array(arena, count + 1, sizeof(*told));
+	size_t count = command->count;
+	char **argv = arena_array(arena, count + 1, sizeof(*argv));
+	const char **shown = arena_array(arena, count + 1, sizeof(*shown));
 	enum ss_err code = SS_OK;
 
-	if (filled == NULL || told == NULL)
+	if (argv == NULL || shown == NULL)
 		return error_memory(err);
 	for (size_t i = 0; i < count && code == SS_OK; i++) {
-		struct ss_text word = words[i], tell = words[i];
+		struct ss_text word = command->words[i], as_shown = word;
 
 		if (spec_origin(spec, i) == WORD_AUTHOR)
-			code = fill_word(&f, &word, &tell);
+			code = fill_word(&f, &word, &as_shown);
 		if (code == SS_OK)
 			code = check_size(&f, word.len);
-		filled[i] = unconst(word.data);
-		told[i] = tell.data;
+		argv[i] = unconst(word.data);
+		shown[i] = as_shown.data;
 	}
 	if (code != SS_OK)
 		return code;
-	*argv = filled;
-	if (shown != NULL)
-		*shown = told;
+	command->argv = argv;
+	command->shown = shown;
 	return SS_OK;
 }
 

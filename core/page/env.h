@@ -54,15 +54,21 @@ enum ss_err env_check_words(const struct spec *spec,
  */
 enum ss_err
 env_check_request(const struct env_scope *scope, struct ss_error *err);
+/* A matched command, and what env_fill makes of it in its arena. */
+struct env_command {
+	const struct ss_text *words;
+	size_t count;
+	char **argv;        /* NULL-terminated */
+	const char **shown; /* the same, with the server's values as $NAME */
+};
+
 /*
- * Fills $NAME in the author's words.  *argv is NULL-terminated, in arena.
- * shown, when not NULL, gets the same command with secrets as $NAME.
+ * Fills $NAME in the author's words.
  * Errors  SS_BAD_ENV (a listed name as a word that nobody set),
  *         SS_PATH_REFUSED (a request's value as a word), SS_COMMAND_TOO_LARGE.
  */
 enum ss_err env_fill(struct arena *arena, const struct spec *spec,
-	const struct ss_text *words, size_t count,
-	const struct env_scope *scope, char ***argv, const char ***shown,
+	const struct env_scope *scope, struct env_command *command,
 	struct ss_error *err);
 /*
  * The complete environment, NULL-terminated, in arena: the fixed names and

@@ -1,17 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-#include "page/lint_parts.h"
+#include "page/lint.h"
 
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-void
+struct lint {
+	const struct frontmatter *front;
+	const struct ss_pair *server;
+	size_t server_count;
+	lint_fn fn;
+	void *ctx;
+};
+
+/* hint may be NULL. */
+static void lint_warn(const struct lint *l, unsigned line, unsigned column,
+	const char *hint, const char *message, ...) PRINTF_LIKE(5, 6);
+
+static void
 lint_warn(const struct lint *l, unsigned line, unsigned column,
 	const char *hint, const char *message, ...)
 {
 	char text[256];
 	va_list args;
-
 	int n;
 
 	va_start(args, message);
@@ -426,14 +437,41 @@ lint_spec(const struct lint *l, const struct spec *s)
 		lint_part(l, s, &s->parts[i], p);
 }
 
+static void
+tell_slip(void *ctx, const struct node_place *at, const char *message,
+	const char *hint)
+{
+	const struct lint *l = ctx;
+
+	l->fn(l->ctx, at->line, at->column, SS_LEVEL_WARNING, message, hint);
+}
+
+/* Read again: the first time nobody heard of what was passed over. */
+static void
+lint_prompts(struct lint *l, const struct node *list)
+{
+	const struct prompt_slips slips = { tell_slip, l };
+	struct ss_error err = { 0 };
+	struct arena arena;
+	const struct reading r = { .arena = &arena, .err = &err };
+	struct prompt *prompts;
+	size_t count;
+
+	if (list == NULL)
+		return;
+	arena_init(&arena, 0);
+	prompt_parse(&r, list, &slips, &prompts, &count);
+	arena_release(&arena);
+}
+
 void
 lint_frontmatter(const struct frontmatter *f, const struct ss_pair *server,
 	size_t server_count, lint_fn fn, void *ctx)
 {
-	const struct lint l = { f, server, server_count, fn, ctx };
+	struct lint l = { f, server, server_count, fn, ctx };
 
 	lint_network(&l, &f->sandbox);
 	for (size_t i = 0; i < f->spec_count; i++)
 		lint_spec(&l, &f->specs[i]);
-	lint_prompts(&l);
+	lint_prompts(&l, node_member(f->root, "prompts"));
 }

@@ -56,5 +56,6 @@ value_count(const struct reading *r, const struct node *n, uint64_t *out);
 /* A list of texts that are not empty. */
 enum ss_err value_names(
 	const struct reading *r, const struct node *n, struct name_list *out);
+bool value_names_has(const struct name_list *list, const char *name);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * The words of the HTTP tool and the addresses that it may reach
  * (statespace-page(7), Built-in tools).  What is refused here is refused early
- * and clearly; ss_http_may_connect decides about the address of the socket.
+ * and clearly; tool_http_may_connect decides about the address of the socket.
  */
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -87,7 +87,7 @@ in_range(const char *range, int family, const void *address)
 }
 
 static bool
-is_named(const struct ss_http *h)
+is_named(const struct tool_http *h)
 {
 	for (size_t i = 0; i < h->target_count; i++)
 		if (strcmp(h->targets[i], TOOL_TARGET_ANY) == 0 ||
@@ -97,8 +97,8 @@ is_named(const struct ss_http *h)
 }
 
 bool
-ss_http_may_connect(
-	const struct ss_http *h, int family, const void *address, uint16_t port)
+tool_http_may_connect(const struct tool_http *h, int family,
+	const void *address, uint16_t port)
 {
 	if (ss_address_is_public(family, address) &&
 		(h->is_own == NULL || !h->is_own(family, address)))
@@ -134,7 +134,7 @@ refuse_target(struct ss_error *err, const char *what)
 }
 
 static enum ss_err
-read_scheme(struct ss_http *h, const char **at, struct ss_error *err)
+read_scheme(struct tool_http *h, const char **at, struct ss_error *err)
 {
 	const char *url = h->url;
 	size_t n = 0;
@@ -210,7 +210,7 @@ is_inner_name(const char *host)
 
 /* Numbers in every spelling that inet_aton(3) takes: 0x7f.1, 017700000001. */
 static enum ss_err
-check_host(const struct ss_http *h, bool bracketed, struct ss_error *err)
+check_host(const struct tool_http *h, bool bracketed, struct ss_error *err)
 {
 	struct in6_addr six;
 	struct in_addr four;
@@ -219,11 +219,11 @@ check_host(const struct ss_http *h, bool bracketed, struct ss_error *err)
 	if (bracketed) {
 		if (inet_pton(AF_INET6, h->host, &six) != 1)
 			return bad_url(err, "the brackets hold no address");
-		open = ss_http_may_connect(h, AF_INET6, &six, h->port);
+		open = tool_http_may_connect(h, AF_INET6, &six, h->port);
 	} else if (!is_host_name(h->host)) {
 		return refuse_target(err, "the host's name is spelled oddly");
 	} else if (inet_aton(h->host, &four) != 0) {
-		open = ss_http_may_connect(h, AF_INET, &four, h->port);
+		open = tool_http_may_connect(h, AF_INET, &four, h->port);
 	} else if (ends_in_number(h->host)) {
 		return refuse_target(err, "the host's name ends in a number");
 	} else {
@@ -235,7 +235,7 @@ check_host(const struct ss_http *h, bool bracketed, struct ss_error *err)
 
 /* What stands between "://" and the path: no user, no escapes. */
 static enum ss_err
-read_authority(struct ss_http *h, const char *at, struct ss_error *err)
+read_authority(struct tool_http *h, const char *at, struct ss_error *err)
 {
 	size_t len = strcspn(at, "/?#"), n;
 	bool bracketed = at[0] == '[';
@@ -265,7 +265,7 @@ read_authority(struct ss_http *h, const char *at, struct ss_error *err)
 }
 
 static enum ss_err
-read_url(struct ss_http *h, struct ss_error *err)
+read_url(struct tool_http *h, struct ss_error *err)
 {
 	const char *at;
 	enum ss_err code;
@@ -315,7 +315,7 @@ from_file(struct ss_error *err, const char *option)
 }
 
 static enum ss_err
-take_method(struct ss_http *h, const char *value, struct ss_error *err)
+take_method(struct tool_http *h, const char *value, struct ss_error *err)
 {
 	size_t n = strspn(value,
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_");
@@ -331,7 +331,7 @@ take_method(struct ss_http *h, const char *value, struct ss_error *err)
 }
 
 static enum ss_err
-take_header(struct ss_http *h, const char *value, struct ss_error *err)
+take_header(struct tool_http *h, const char *value, struct ss_error *err)
 {
 	size_t n = strcspn(value, ":;");
 
@@ -339,26 +339,27 @@ take_header(struct ss_http *h, const char *value, struct ss_error *err)
 		return from_file(err, "-H");
 	if (n == 0 || value[n] == '\0' || has_control(value))
 		return bad_value(err, "-H takes one line, \"Name: value\"");
-	if (h->header_count == SS_HTTP_HEADERS)
+	if (h->header_count == TOOL_HTTP_HEADERS)
 		return bad_value(err, "there are too many headers");
 	h->headers[h->header_count++] = value;
 	return SS_OK;
 }
 
 static enum ss_err
-take_data(struct ss_http *h, const char *value, bool raw, struct ss_error *err)
+take_data(
+	struct tool_http *h, const char *value, bool raw, struct ss_error *err)
 {
 	if (!raw && value[0] == '@')
 		return from_file(err, "-d");
-	if (h->data_count == SS_HTTP_DATA)
+	if (h->data_count == TOOL_HTTP_DATA)
 		return bad_value(err, "there is too much -d");
 	h->data[h->data_count++] = value;
 	return SS_OK;
 }
 
 static enum ss_err
-take_value(
-	struct ss_http *h, char letter, const char *value, struct ss_error *err)
+take_value(struct tool_http *h, char letter, const char *value,
+	struct ss_error *err)
 {
 	if (value == NULL)
 		return bad_value(err, "the last option needs a value");
@@ -371,7 +372,7 @@ take_value(
 
 /* s and S are curl's own defaults of a run without a terminal. */
 static bool
-take_flag(struct ss_http *h, char letter)
+take_flag(struct tool_http *h, char letter)
 {
 	switch (letter) {
 	case 'i': h->include = true; return true;
@@ -395,7 +396,7 @@ unknown(struct ss_error *err, const char *option, size_t len)
 }
 
 static enum ss_err
-take_long(struct ss_http *h, const char *word, char *const **next,
+take_long(struct tool_http *h, const char *word, char *const **next,
 	struct ss_error *err)
 {
 	for (size_t i = 0; i < ARRAY_LEN(long_options); i++) {
@@ -413,7 +414,7 @@ take_long(struct ss_http *h, const char *word, char *const **next,
 
 /* "-sSX" "POST", "-XPOST". */
 static enum ss_err
-take_short(struct ss_http *h, const char *word, char *const **next,
+take_short(struct tool_http *h, const char *word, char *const **next,
 	struct ss_error *err)
 {
 	char shown[3] = "-";
@@ -435,7 +436,7 @@ take_short(struct ss_http *h, const char *word, char *const **next,
 }
 
 static enum ss_err
-take_word(struct ss_http *h, const char *word, char *const **next,
+take_word(struct tool_http *h, const char *word, char *const **next,
 	bool *only_urls, struct ss_error *err)
 {
 	if (!*only_urls && strcmp(word, "--") == 0) {
@@ -454,7 +455,7 @@ take_word(struct ss_http *h, const char *word, char *const **next,
 
 /* words begins with the tool's own name. */
 enum ss_err
-tool_http_read(char *const words[], struct ss_http *h, struct ss_error *err)
+tool_http_read(char *const words[], struct tool_http *h, struct ss_error *err)
 {
 	char *const *next = words + 1;
 	bool only_urls = false;
@@ -475,16 +476,15 @@ tool_http_read(char *const words[], struct ss_http *h, struct ss_error *err)
 }
 
 enum ss_err
-ss_http_parse(
-	int argc, char *const argv[], struct ss_http *out, struct ss_error *err)
+tool_http_parse(int argc, char *const argv[], struct tool_http *out,
+	struct ss_error *err)
 {
-	size_t size = out->size;
 	struct tool_setting s;
 	char *const *words;
 
-	if (argc < 1 || size < sizeof(*out))
+	if (argc < 1)
 		return error_set(err, SS_BAD_REQUEST, "curl: no command");
-	*out = SS_INIT(ss_http);
+	*out = (struct tool_http){ .url = NULL };
 	words = tool_settings_read(argv, &s);
 	if (words == NULL)
 		return error_set(err, SS_BAD_REQUEST, "curl: no command");

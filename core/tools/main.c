@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "run/spawn.h"
 #include "tools/files.h"
 #include "tools/parts.h"
@@ -30,7 +30,7 @@ struct job {
 };
 
 bool
-ss_tool_report(enum ss_err code, const char *message, const char *hint)
+tool_report(enum ss_err code, const char *message, const char *hint)
 {
 	char text[1024];
 	int n = snprintf(text, sizeof(text), "%s\n%.600s\n%.300s\n",
@@ -134,13 +134,13 @@ static enum ss_err
 do_edit(struct job *j)
 {
 	const struct tool_words *w = &j->words;
-	size_t count;
-	enum ss_err code =
-		tool_edit(j->dir, w->operands[0], text_of(w->operands[1]),
-			text_of(w->operands[2]), w->all, &count, &j->err);
+	struct tool_edit edit = { .old = text_of(w->operands[1]),
+		.replacement = text_of(w->operands[2]),
+		.all = w->all };
+	enum ss_err code = tool_edit(j->dir, w->operands[0], &edit, &j->err);
 
 	if (code == SS_OK)
-		buf_printf(&j->out, "%zu replaced\n", count);
+		buf_printf(&j->out, "%zu replaced\n", edit.count);
 	return code;
 }
 
@@ -339,7 +339,7 @@ finish(struct job *j, enum ss_err code)
 	case SS_NOT_ALLOWED:
 	case SS_PATH_REFUSED:
 	case SS_CAPABILITY_REFUSED:
-		heard = ss_tool_report(code, j->err.message, j->err.hint);
+		heard = tool_report(code, j->err.message, j->err.hint);
 		break;
 	default: break;
 	}
@@ -351,7 +351,7 @@ finish(struct job *j, enum ss_err code)
 }
 
 int
-ss_tool_main(int argc, char **argv)
+tool_main(int argc, char **argv)
 {
 	static struct job j;
 	char *const *words;

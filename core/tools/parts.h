@@ -3,6 +3,7 @@
 #ifndef SS_TOOLS_PARTS_H
 #define SS_TOOLS_PARTS_H
 
+#include "tools/helper.h"
 #include "tools/tool.h"
 
 #define TOOL_ITEMS 1000 /* where nobody said how many */
@@ -19,8 +20,8 @@ struct tool_setting {
 };
 char *const *tool_settings_read(char *const argv[], struct tool_setting *out);
 
-/* words[0] is the tool's own; targets are set.  Errors as ss_http_parse. */
-enum ss_err
-tool_http_read(char *const words[], struct ss_http *http, struct ss_error *err);
+/* words[0] is the tool's own; targets are set.  Errors as tool_http_parse. */
+enum ss_err tool_http_read(
+	char *const words[], struct tool_http *http, struct ss_error *err);
 
 #endif

@@ -6,7 +6,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use JSON::PP qw(decode_json);
+use JSON::PP qw(decode_json encode_json);
 use Statespace::FastCGI qw(request variables call talk);
 use Statespace::Pool;
 use Statespace::TestSite;
@@ -108,11 +108,29 @@ sub figures
 	$pool->stop_ok;
 }
 
+# ---------------------------------------------------------------- long lines --
+{
+	my $pool = Statespace::Pool->start(
+		config => "$one\[log]\nformat = \"json\"\n");
+
+	talk($pool->socket, request(variables(
+		REQUEST_METHOD => "\xff" x 600, SCRIPT_NAME => '/' . "\xff" x 600,
+		REMOTE_USER => "\xff" x 600, STATESPACE_AUTH => 'verified')));
+	ok($pool->log_says(qr/"event":"request".*"cut":true\}$/m),
+		'a request that is too long for a line has one that is cut');
+	my ($line) = $pool->log =~ /^(.*"cut":true\})$/m;
+	is(eval { decode_json($line)->{event} }, 'request',
+		'which is an object still');
+	$pool->stop_ok;
+}
+
 # ------------------------------------------------------- times, slow requests --
 {
 	my $pool = Statespace::Pool->start(files => { 'README.md' =>
-		"---\ntools:\n  - [echo, {}]\n  - [sleep, {}]\n---\n" },
-		config => "$one\[log]\nslow = 0.5\n");
+		"---\ntools:\n  - [echo, {}]\n  - [sleep, {}]\n---\n",
+		'docs/nap.md' => "---\ntools:\n  - ['true']\n" .
+		"  - [sleep, '0.6']\n---\n" },
+		config => "$one\[log]\nslow = 0.5\n[mcp]\nenabled = true\n");
 	my $ran = talk($pool->socket, call('/', ['sleep', '0.75']));
 	my $text;
 
@@ -135,11 +153,25 @@ sub figures
 		ok(close $check, 'which promtool finds correct');
 	}
 	SKIP: {
-		skip 'tools cannot be confined here', 4
+		skip 'tools cannot be confined here', 6
 		    if $ran->{status} != 200;
 		ok($pool->log_says(qr/event=slow id=\S+ page=README\.md tool=1 total_ms=\S+ queue_ms=\S+ .*stage_run_ms=\S+ tool_ms=\S+ cpu_ms=\S+ memory=[1-9]/),
 			'a slow one has a second line') or diag $pool->log;
 		unlike($pool->log, qr/0\.75/, 'without the argument');
+		my $body = encode_json({ jsonrpc => '2.0', id => 2,
+			method => 'tools/call', params => {
+				name => 'docs-nap_sleep', arguments => {} } });
+		my $answer = talk($pool->socket, request(variables(
+			REQUEST_METHOD => 'POST', SCRIPT_NAME => '/mcp',
+			CONTENT_TYPE => 'application/json',
+			HTTP_ACCEPT => 'application/json, text/event-stream',
+			HTTP_MCP_PROTOCOL_VERSION => '2025-11-25',
+			CONTENT_LENGTH => length $body), $body));
+		ok($pool->log_says(qr{event=slow id=\S+ page=docs/nap\.md tool=1 .*tool_ms=}),
+			'a call over MCP has one with its page and tool')
+		    or diag $answer->{body}, $pool->log;
+		like($pool->log, qr{event=request .* stage=tools/call page=docs/nap\.md tool=1 },
+			'and its own line names both, too');
 		like($text, qr/^statespace_request_duration_seconds_bucket\{outcome="ok",le="0\.25"\} 0$/m,
 			'it is in no bucket below its time');
 		like($text, qr/^statespace_request_duration_seconds_count\{outcome="ok"\} 1$/m,

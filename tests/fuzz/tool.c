@@ -19,7 +19,7 @@
 static void
 check_http(char *const words[])
 {
-	struct ss_http http = SS_INIT(ss_http);
+	struct tool_http http = { .url = NULL };
 	struct in6_addr six;
 	struct in_addr four;
 
@@ -57,16 +57,16 @@ check_words(char *const words[])
 static void
 check_wildcards(const char *pattern, const char *path)
 {
-	const char *out[WILD_LISTS];
+	const char *out[WILDCARD_LISTS];
 	struct arena arena;
 	size_t count;
 
 	arena_init(&arena, 0);
-	if (wild_expand(&arena, pattern, out, &count, NULL) == SS_OK)
+	if (wildcard_expand(&arena, pattern, out, &count, NULL) == SS_OK)
 		for (size_t i = 0; i < count; i++) {
-			wild_path(out[i], path);
+			wildcard_path(out[i], path);
 			if (strpbrk(out[i], "*?[\\") == NULL)
-				promise(wild_path(out[i], out[i]));
+				promise(wildcard_path(out[i], out[i]));
 		}
 	arena_release(&arena);
 }

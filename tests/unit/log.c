@@ -37,17 +37,17 @@ test_numbers(void)
 {
 	char text[NUMBER_MAX + 1];
 
-	text[number_text(text, 0)] = '\0';
+	text[text_number(text, 0)] = '\0';
 	is_str(text, "0", "zero has a digit");
-	text[number_text(text, INT64_MAX)] = '\0';
+	text[text_number(text, INT64_MAX)] = '\0';
 	is_str(text, "9223372036854775807", "the largest number is whole");
-	text[number_text(text, INT64_MIN)] = '\0';
+	text[text_number(text, INT64_MIN)] = '\0';
 	is_str(text, "-9223372036854775808", "the smallest number is whole");
-	text[number_ms(text, 7)] = '\0';
+	text[text_ms(text, 7)] = '\0';
 	is_str(text, "0.007", "seven microseconds are 0.007 ms");
-	text[number_ms(text, 61234050)] = '\0';
+	text[text_ms(text, 61234050)] = '\0';
 	is_str(text, "61234.050", "a minute keeps its microseconds");
-	text[number_ms(text, UINT64_MAX)] = '\0';
+	text[text_ms(text, UINT64_MAX)] = '\0';
 	is_str(text, "18446744073709551.615", "no time is too long");
 }
 
@@ -139,11 +139,83 @@ test_too_long(void)
 	log_text(&l, "v", value);
 	is_int((long long)strlen(ended(&l)), 10 + 3 + 512,
 		"a value is cut at 512 bytes");
-	log_begin(&l, LOG_LOGFMT, "test");
-	for (int i = 0; i < 10; i++)
-		log_text(&l, "v", value);
-	is_str(ended(&l), "",
-		"a line that does not fit is not written in part");
+}
+
+/* A line of one field that ends n bytes before the last that fits. */
+static void
+fill_up(struct log_line *l, enum log_format format, size_t n, char *value)
+{
+	log_begin(l, format, "test");
+	memset(value, 'x', LOG_LINE_MAX);
+	value[LOG_LINE_MAX - 16 - l->len -
+		strlen(format == LOG_JSON ? ",\"v\":\"" : " v=") - n] = '\0';
+	log_text_max(l, "v", value, LOG_LINE_MAX);
+}
+
+static bool
+ends_with(const char *end)
+{
+	size_t n = strlen(end);
+
+	return line_len >= n && strcmp(line + line_len - n, end) == 0;
+}
+
+static void
+test_cut(void)
+{
+	static const char mark[] = " cut=true",
+			  json_mark[] = "\",\"cut\":true}";
+	static char value[LOG_LINE_MAX + 1];
+	struct log_line l;
+
+	fill_up(&l, LOG_LOGFMT, 0, value);
+	ended(&l);
+	ok(line_len == LOG_LINE_MAX - 16 && ends_with("xxx"),
+		"a line that just fits is whole: %zu", line_len);
+	fill_up(&l, LOG_LOGFMT, 0, value);
+	log_number(&l, "n", 1);
+	log_text(&l, "t", "");
+	ended(&l);
+	ok(line_len == LOG_LINE_MAX - 16 + strlen(mark) && ends_with(mark) &&
+			strstr(line, "n=") == NULL &&
+			strstr(line, "t=\"") == NULL,
+		"fields behind it are left out, with a mark");
+	fill_up(&l, LOG_LOGFMT, 4, value);
+	log_number(&l, "n", 1);
+	ended(&l);
+	ok(ends_with(" n=1"), "a number that just fits is there");
+	fill_up(&l, LOG_LOGFMT, 4, value);
+	log_number(&l, "n", 12);
+	log_number(&l, "k", 1);
+	ended(&l);
+	ok(ends_with("xxx cut=true"), "one digit more and it is not");
+	fill_up(&l, LOG_LOGFMT, 7, value);
+	log_text(&l, "t", "a\xc3\xa9\xc3\xa9");
+	ended(&l);
+	ok(ends_with(" t=\"a\xc3\xa9\" cut=true"),
+		"a text is cut at a character, and stays quoted");
+	fill_up(&l, LOG_JSON, 9, value);
+	log_text(&l, "t", "a\x01z");
+	ended(&l);
+	ok(ends_with(",\"t\":\"a\",\"cut\":true}"),
+		"JSON is an object still, with no escape in part");
+	fill_up(&l, LOG_JSON, 0, value);
+	log_text(&l, "t", "a");
+	ended(&l);
+	ok(ends_with(json_mark) && line_len < LOG_LINE_MAX,
+		"also when the next field has no room at all");
+	for (size_t n = 0; n < 40; n++) {
+		fill_up(&l, n % 2 ? LOG_JSON : LOG_LOGFMT, n / 2, value);
+		for (int i = 0; i < 9; i++) {
+			log_text(&l, "t", "\"\xc3\xa9\xff ");
+			log_number(&l, "n", INT64_MIN);
+		}
+		ended(&l);
+		ok(line_len > 0 && line_len < LOG_LINE_MAX &&
+				utf8_valid(line, line_len) &&
+				strstr(line, "cut") != NULL,
+			"cut at %zu, it is UTF-8", n);
+	}
 }
 
 int
@@ -153,5 +225,6 @@ main(void)
 	test_stamp();
 	test_formats();
 	test_too_long();
+	test_cut();
 	return done();
 }

@@ -6,7 +6,7 @@
 #include "tools/tool.h"
 #include "tools/parts.h"
 
-static struct ss_http http;
+static struct tool_http http;
 static struct ss_error err;
 
 static enum ss_err
@@ -32,9 +32,8 @@ parse(const char *const *words, size_t count, const char *const *targets,
 	line = tool_argv(&arena, tool_find("curl"), argv, &bounds);
 	while (line[argc] != NULL)
 		argc++;
-	http = SS_INIT(ss_http);
 	err = (struct ss_error){ .code = SS_OK };
-	return ss_http_parse(argc, line, &http, &err);
+	return tool_http_parse(argc, line, &http, &err);
 }
 
 #define PARSE(...)                                                             \
@@ -179,7 +178,7 @@ may(int family, const char *address, uint16_t port)
 	unsigned char bytes[16];
 
 	return inet_pton(family, address, bytes) == 1 &&
-		ss_http_may_connect(&http, family, bytes, port);
+		tool_http_may_connect(&http, family, bytes, port);
 }
 
 /* Whatever ends in 34. */
