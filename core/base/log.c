@@ -146,7 +146,7 @@ void
 log_number(struct log_line *l, const char *key, int64_t value)
 {
 	char digits[NUMBER_MAX];
-	size_t len = number_text(digits, value);
+	size_t len = text_number(digits, value);
 
 	add_number(l, key, digits, len);
 }
@@ -155,7 +155,7 @@ void
 log_ms(struct log_line *l, const char *key, uint64_t us)
 {
 	char digits[NUMBER_MAX];
-	size_t len = number_ms(digits, us);
+	size_t len = text_ms(digits, us);
 
 	add_number(l, key, digits, len);
 }

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "page/lint.h"
 #include "run/spawn.h"
 #include "site/page.h"
@@ -133,7 +133,7 @@ format_of(const struct page *page)
 {
 	return page->error.code != SS_OK
 		? "error"
-		: front_format_name(page->front.format);
+		: frontmatter_format_name(page->front.format);
 }
 
 static enum ss_err
@@ -141,7 +141,7 @@ check_document(
 	struct check *c, const struct ss_document *doc, struct ss_error *err)
 {
 	struct page *page;
-	enum ss_err code = page_get(c->site, doc, &page, err);
+	enum ss_err code = page_get(&c->site->pages, doc, &page, err);
 
 	if (code != SS_OK)
 		return code;
@@ -173,16 +173,14 @@ check_document(
 static enum ss_err
 check_file(struct check *c, const char *path, struct ss_error *err)
 {
-	const struct ss_resolver *resolver = &c->site->resolver;
-	struct ss_document doc = SS_INIT(ss_document);
-	enum ss_err code;
+	const struct documents *documents = &c->site->documents;
+	struct ss_document doc;
+	enum ss_err code = documents_open(documents, path, &doc, err);
 
-	doc.fd = doc.dir_fd = -1;
-	code = resolver->open(resolver->ctx, path, &doc, err);
 	if (code != SS_OK)
 		return code == SS_INTERNAL ? code : SS_OK;
 	code = check_document(c, &doc, err);
-	resolver->close(resolver->ctx, &doc);
+	documents_close(documents, &doc);
 	return code;
 }
 
@@ -223,7 +221,7 @@ check_directory(
 
 	if (depth > DEPTH_MAX)
 		return SS_OK;
-	if (root_open_at(&c->site->root, path,
+	if (root_open_at(&c->site->documents.root, path,
 		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW, &fd, NULL) != SS_OK)
 		return SS_OK;
 	count = scandirat(fd, ".", &names, is_shown, alphasort);
@@ -242,22 +240,21 @@ check_directory(
 static enum ss_err
 check_named(struct check *c, const char *page, struct ss_error *err)
 {
-	const struct ss_resolver *resolver = &c->site->resolver;
-	struct ss_document doc = SS_INIT(ss_document);
+	const struct documents *documents = &c->site->documents;
+	struct ss_document doc;
 	char path[PATH_BYTES_MAX + 1];
 	enum ss_err code =
 		ss_path_clean(page, strlen(page), path, sizeof(path), err);
 
-	doc.fd = doc.dir_fd = -1;
 	if (code == SS_OK)
-		code = resolver->open(resolver->ctx, path, &doc, err);
+		code = documents_open(documents, path, &doc, err);
 	if (code != SS_OK)
 		return code;
 	if (path_is_page(doc.path))
 		code = check_document(c, &doc, err);
 	else
 		code = error_set(err, SS_NOT_FOUND, "%s is no page", doc.path);
-	resolver->close(resolver->ctx, &doc);
+	documents_close(documents, &doc);
 	return code;
 }
 

@@ -158,9 +158,8 @@ stage_reserved(struct exchange *x, enum stage_result *result)
 static enum ss_err
 stage_resolve(struct exchange *x, enum stage_result *result)
 {
-	const struct ss_resolver *resolver = &x->site->resolver;
 	enum ss_err code =
-		resolver->open(resolver->ctx, x->path, &x->doc, &x->err);
+		documents_open(&x->site->documents, x->path, &x->doc, &x->err);
 
 	x->doc_open = code == SS_OK;
 	if (code != SS_NOT_FOUND || !virtual_is(x->path))
@@ -222,7 +221,7 @@ server_timing(struct exchange *x, uint64_t begun_us, uint64_t ended_us)
 		len = strlen(parts[i].name);
 		memcpy(text + n, parts[i].name, len);
 		n += len;
-		n += number_ms(text + n, parts[i].us);
+		n += text_ms(text + n, parts[i].us);
 	}
 	exchange_header(
 		x, "Server-Timing", arena_copy(&x->site->arena, text, n));
@@ -253,9 +252,7 @@ stage_run(struct exchange *x, enum stage_result *result)
 	x->tool = x->result.tool;
 	if (code != SS_OK)
 		return code;
-	proto_result(&x->body, x->result.out, x->result.err,
-		x->result.returncode, x->result.sandbox, x->result.memory,
-		x->result.limit);
+	proto_result(&x->body, &x->result);
 	if (!buf_ok(&x->body))
 		return error_memory(&x->err);
 	server_timing(x, begun_us, clock_us());

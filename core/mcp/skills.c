@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/digest.h"
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "mcp/parts.h"
 #include "site/listing.h"
 #include "wire/json.h"
@@ -126,7 +126,8 @@ take_entry(struct files *f, int fd, const char *folder, const char *name,
 		return;
 	if (S_ISDIR(st.st_mode))
 		walk(f, path, depth + 1);
-	else if (S_ISREG(st.st_mode) && listing_has(f->m->site, path))
+	else if (S_ISREG(st.st_mode) &&
+		listing_has(&f->m->site->catalog.source, path))
 		f->paths[f->count++] = path;
 }
 
@@ -137,7 +138,7 @@ walk(struct files *f, const char *folder, unsigned depth)
 	int fd = -1, count;
 
 	if (depth == FOLDERS_MAX || f->over ||
-		root_open_at(&f->m->site->root, folder,
+		root_open_at(&f->m->site->documents.root, folder,
 			O_RDONLY | O_DIRECTORY | O_NOFOLLOW, &fd,
 			NULL) != SS_OK)
 		return;
@@ -166,8 +167,8 @@ write_file(struct mcp *m, const char *path, size_t *left)
 	uint8_t digest[DIGEST_BYTES];
 	char hex[DIGEST_HEX + 1];
 	int fd = -1;
-	bool read = root_open_at(&m->site->root, path, O_RDONLY | O_NOFOLLOW,
-			    &fd, NULL) == SS_OK &&
+	bool read = root_open_at(&m->site->documents.root, path,
+			    O_RDONLY | O_NOFOLLOW, &fd, NULL) == SS_OK &&
 		fd_read_all(fd, &bytes) == 0 && buf_ok(&bytes);
 
 	fd_close(&fd);
@@ -254,7 +255,7 @@ mcp_skills_get(struct mcp *m)
 
 	if (uri == NULL)
 		return RPC_BAD_PARAMS;
-	if (catalog_refresh(m->site, &c, &m->err) != SS_OK)
+	if (catalog_refresh(&m->site->catalog, &c, &m->err) != SS_OK)
 		return RPC_INTERNAL;
 	path = skill_path(m, uri);
 	if (path != NULL)
@@ -272,7 +273,8 @@ mcp_skill_file(struct mcp *m, const char *uri)
 	const char *path = skill_path(m, uri);
 	struct catalog *c;
 
-	if (path == NULL || catalog_refresh(m->site, &c, &m->err) != SS_OK)
+	if (path == NULL ||
+		catalog_refresh(&m->site->catalog, &c, &m->err) != SS_OK)
 		return NULL;
 	for (size_t i = 0; i < c->page_count; i++) {
 		const char *manifest = c->pages[i].path;

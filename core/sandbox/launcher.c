@@ -25,7 +25,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
-#include "base/fdio.h"
+#include "base/fd.h"
 
 #define MESSAGE_MAX ((size_t)24 << 20) /* 1 MiB of words, and input */
 #define FRAME_MAX ((size_t)65536)

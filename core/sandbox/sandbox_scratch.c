@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "files/scratch.h"
 
 #define CLEAN_MS 500  /* a new worker costs about 2 */

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "tools/wildcard.h"
 #include "wire/path.h"
 
@@ -24,7 +24,7 @@ struct entry {
 };
 
 struct walk {
-	struct ss_site *site;
+	const struct listing_source *from;
 	const char **patterns;
 	size_t pattern_count;
 	struct listing *out;
@@ -47,18 +47,18 @@ struct folder {
 static enum ss_err
 read_patterns(struct walk *w)
 {
-	const struct config_list *listed = &w->site->config.http.listed;
-	const char *written[WILD_LISTS];
+	const struct config_list *listed = &w->from->config->http.listed;
+	const char *written[WILDCARD_LISTS];
 	enum ss_err code = SS_OK;
 	size_t n;
 
-	w->patterns = arena_array(
-		&w->site->arena, PATTERNS_MAX, sizeof(*w->patterns));
+	w->patterns =
+		arena_array(w->from->arena, PATTERNS_MAX, sizeof(*w->patterns));
 	if (w->patterns == NULL)
 		return error_memory(w->err);
 	for (size_t i = 0; code == SS_OK && i < listed->count; i++) {
-		code = wild_expand(
-			&w->site->arena, listed->items[i], written, &n, w->err);
+		code = wildcard_expand(
+			w->from->arena, listed->items[i], written, &n, w->err);
 		for (size_t k = 0; code == SS_OK && k < n &&
 			w->pattern_count < PATTERNS_MAX;
 			k++)
@@ -71,7 +71,7 @@ static bool
 is_listed(const struct walk *w, const char *path)
 {
 	for (size_t i = 0; i < w->pattern_count; i++)
-		if (wild_path(w->patterns[i], path))
+		if (wildcard_path(w->patterns[i], path))
 			return true;
 	return false;
 }
@@ -99,7 +99,7 @@ join(struct walk *w, const char *folder, const char *name)
 	if (len > PATH_BYTES_MAX)
 		return NULL;
 	return folder[0] != '\0'
-		? arena_printf(&w->site->arena, "%s/%s", folder, name)
+		? arena_printf(w->from->arena, "%s/%s", folder, name)
 		: name;
 }
 
@@ -111,8 +111,8 @@ is_file(struct walk *w, const char *path)
 	bool same;
 
 	if (path == NULL ||
-		root_resolve(&w->site->root, path, ROOT_FILE, &doc, NULL) !=
-			SS_OK)
+		root_resolve(&w->from->documents->root, path, ROOT_FILE, &doc,
+			NULL) != SS_OK)
 		return false;
 	same = strcmp(doc.path, path) == 0;
 	document_close(&doc);
@@ -191,7 +191,7 @@ is_behind(const struct folder *f, const char *name)
 static enum ss_err
 add_entry(struct walk *w, struct folder *f, struct entry e, size_t *cap)
 {
-	struct arena *arena = &w->site->arena;
+	struct arena *arena = w->from->arena;
 	struct entry *grown;
 
 	if (f->keep > 0 && f->count == 2 * f->keep)
@@ -249,7 +249,7 @@ read_folder(struct walk *w, struct folder *f)
 	DIR *dir;
 	int fd;
 
-	if (root_open_at(&w->site->root, f->path,
+	if (root_open_at(&w->from->documents->root, f->path,
 		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW, &fd, NULL) != SS_OK)
 		return SS_OK;
 	dir = fdopendir(fd);
@@ -272,30 +272,23 @@ begin(struct walk *w, size_t max)
 	*w->out = (struct listing){ .paths = NULL };
 	w->max = max;
 	w->out->paths =
-		arena_array(&w->site->arena, max + 1, sizeof(*w->out->paths));
+		arena_array(w->from->arena, max + 1, sizeof(*w->out->paths));
 	if (w->out->paths == NULL)
 		return error_memory(w->err);
 	return read_patterns(w);
 }
 
-static bool
-has_list(const struct ss_site *site)
-{
-	return site->root.fd >= 0 &&
-		site->resolver.open == site->builtin_resolver.open;
-}
-
 enum ss_err
-listing_folder(struct ss_site *site, const char *folder, struct listing *out,
-	struct ss_error *err)
+listing_folder(const struct listing_source *from, const char *folder,
+	struct listing *out, struct ss_error *err)
 {
-	struct walk w = { .site = site, .out = out, .err = err };
+	struct walk w = { .from = from, .out = out, .err = err };
 	struct folder f = {
 		.path = folder, .fd = -1, .keep = LISTING_FOLDER_MAX
 	};
 	enum ss_err code = begin(&w, LISTING_FOLDER_MAX);
 
-	if (code == SS_OK && has_list(site))
+	if (code == SS_OK && documents_are_files(from->documents))
 		code = read_folder(&w, &f);
 	for (size_t i = 0; code == SS_OK && i < f.count; i++) {
 		const char *path = join(&w, folder, f.entries[i].name);
@@ -338,22 +331,23 @@ walk_folder(struct walk *w, const char *path, size_t depth)
 }
 
 enum ss_err
-listing_site(struct ss_site *site, struct listing *out, struct ss_error *err)
+listing_site(const struct listing_source *from, struct listing *out,
+	struct ss_error *err)
 {
-	struct walk w = { .site = site, .out = out, .err = err };
-	uint64_t max = site->config.limits.max_list_items;
+	struct walk w = { .from = from, .out = out, .err = err };
+	uint64_t max = from->config->limits.max_list_items;
 	enum ss_err code = begin(
 		&w, max < LISTING_SITE_MAX ? (size_t)max : LISTING_SITE_MAX);
 
-	if (code == SS_OK && has_list(site))
+	if (code == SS_OK && documents_are_files(from->documents))
 		code = walk_folder(&w, "", 0);
 	return code;
 }
 
 bool
-listing_has(struct ss_site *site, const char *path)
+listing_has(const struct listing_source *from, const char *path)
 {
-	struct walk w = { .site = site };
+	struct walk w = { .from = from };
 
 	return read_patterns(&w) == SS_OK && is_listed(&w, path);
 }

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/fdio.h"
+#include "base/fd.h"
 
 /* Of one frame; a longer piece of output is sent in several. */
 #define FRAME_MAX 65536

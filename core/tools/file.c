@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "files/root.h"
 #include "tools/files.h"
 #include "tools/walk.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "base/fdio.h"
+#include "base/fd.h"
 
 static int
 compare(const void *left, const void *right)

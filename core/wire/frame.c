@@ -22,21 +22,21 @@ frame_head(size_t len, unsigned char head[static 4])
 
 /* --------------------------------------------------------------- reading -- */
 
-struct reading {
+struct frame_reader {
 	struct arena *arena;
 	const cJSON *root;
 	struct ss_error *err;
 };
 
 static enum ss_err
-refuse(const struct reading *r, const char *name, const char *wanted)
+refuse(const struct frame_reader *r, const char *name, const char *wanted)
 {
 	return error_set(r->err, SS_BAD_REQUEST,
 		"malformed JSON payload: \"%s\" must be %s", name, wanted);
 }
 
 static const cJSON *
-member(const struct reading *r, const char *name)
+member(const struct frame_reader *r, const char *name)
 {
 	const cJSON *m = cJSON_GetObjectItemCaseSensitive(r->root, name);
 
@@ -44,7 +44,7 @@ member(const struct reading *r, const char *name)
 }
 
 static enum ss_err
-take_text(const struct reading *r, const char *name, struct ss_text *out)
+take_text(const struct frame_reader *r, const char *name, struct ss_text *out)
 {
 	const cJSON *m = member(r, name);
 
@@ -56,7 +56,7 @@ take_text(const struct reading *r, const char *name, struct ss_text *out)
 }
 
 static enum ss_err
-take_word(const struct reading *r, const char *name, const char **out)
+take_word(const struct frame_reader *r, const char *name, const char **out)
 {
 	struct ss_text text = { NULL, 0 };
 	enum ss_err code = take_text(r, name, &text);
@@ -74,7 +74,7 @@ is_whole(const cJSON *m, double most)
 }
 
 static enum ss_err
-take_bytes(const struct reading *r, const char *name, struct ss_text *out)
+take_bytes(const struct frame_reader *r, const char *name, struct ss_text *out)
 {
 	const cJSON *list = member(r, name), *item;
 	char *bytes;
@@ -95,7 +95,7 @@ take_bytes(const struct reading *r, const char *name, struct ss_text *out)
 }
 
 static enum ss_err
-take_names(const struct reading *r, struct frame_request *out)
+take_names(const struct frame_reader *r, struct frame_request *out)
 {
 	const cJSON *list = member(r, "names"), *item;
 
@@ -118,7 +118,7 @@ take_names(const struct reading *r, struct frame_request *out)
 }
 
 static enum ss_err
-take_read(const struct reading *r, struct frame_request *out)
+take_read(const struct frame_reader *r, struct frame_request *out)
 {
 	const cJSON *most = member(r, "max_bytes");
 
@@ -130,7 +130,7 @@ take_read(const struct reading *r, struct frame_request *out)
 }
 
 static enum ss_err
-take_write(const struct reading *r, struct frame_request *out)
+take_write(const struct frame_reader *r, struct frame_request *out)
 {
 	enum ss_err code = take_word(r, "path", &out->path);
 
@@ -138,7 +138,7 @@ take_write(const struct reading *r, struct frame_request *out)
 }
 
 static enum ss_err
-take_edit(const struct reading *r, struct frame_request *out)
+take_edit(const struct frame_reader *r, struct frame_request *out)
 {
 	enum ss_err code = take_word(r, "path", &out->path);
 
@@ -150,7 +150,7 @@ take_edit(const struct reading *r, struct frame_request *out)
 }
 
 static enum ss_err
-take_search(const struct reading *r, struct frame_request *out)
+take_search(const struct frame_reader *r, struct frame_request *out)
 {
 	enum ss_err code = take_word(r, "pattern", &out->pattern);
 
@@ -162,13 +162,13 @@ take_search(const struct reading *r, struct frame_request *out)
 }
 
 static enum ss_err
-take_path(const struct reading *r, struct frame_request *out)
+take_path(const struct frame_reader *r, struct frame_request *out)
 {
 	return take_word(r, "path", &out->path);
 }
 
 static enum ss_err
-take_nothing(const struct reading *r, struct frame_request *out)
+take_nothing(const struct frame_reader *r, struct frame_request *out)
 {
 	(void)r;
 	(void)out;
@@ -178,7 +178,8 @@ take_nothing(const struct reading *r, struct frame_request *out)
 static const struct {
 	const char *name;
 	enum frame_kind kind;
-	enum ss_err (*take)(const struct reading *r, struct frame_request *out);
+	enum ss_err (*take)(
+		const struct frame_reader *r, struct frame_request *out);
 } kinds[] = { { "ping", FRAME_PING, take_nothing },
 	{ "shutdown", FRAME_SHUTDOWN, take_nothing },
 	{ "read", FRAME_READ, take_read }, { "write", FRAME_WRITE, take_write },
@@ -187,7 +188,7 @@ static const struct {
 	{ "get_env", FRAME_GET_ENV, take_names } };
 
 static enum ss_err
-read_root(const struct reading *r, struct frame_request *out)
+read_root(const struct frame_reader *r, struct frame_request *out)
 {
 	const cJSON *kind;
 
@@ -210,7 +211,7 @@ enum ss_err
 frame_parse(struct arena *arena, const char *text, size_t len,
 	struct frame_request *out, struct ss_error *err)
 {
-	struct reading r = { .arena = arena, .err = err };
+	struct frame_reader r = { .arena = arena, .err = err };
 	struct ss_error own = { .code = SS_OK };
 	enum ss_err code = json_check(text, len, &own);
 	cJSON *root;

@@ -524,10 +524,9 @@ add_member(struct buf *out, const char *name, const char *text)
 	json_string(out, text, strlen(text));
 }
 
-bool
-proto_result(struct buf *out, struct ss_text stdout_text,
-	struct ss_text stderr_text, int returncode, const char *sandbox,
-	const char *memory, const char *limit)
+static void
+begin_answer(struct buf *out, struct ss_text stdout_text,
+	struct ss_text stderr_text, int returncode)
 {
 	buf_text(out, "{\"stdout\": ");
 	json_string(out, stdout_text.data, stdout_text.len);
@@ -535,19 +534,25 @@ proto_result(struct buf *out, struct ss_text stdout_text,
 	json_string(out, stderr_text.data, stderr_text.len);
 	buf_text(out, ", \"returncode\": ");
 	buf_number(out, returncode);
-	if (sandbox != NULL || limit != NULL)
+}
+
+bool
+proto_result(struct buf *out, const struct ss_result *r)
+{
+	begin_answer(out, r->out, r->err, r->returncode);
+	if (r->sandbox != NULL || r->limit != NULL)
 		buf_text(out, ", \"sandbox\": {");
-	if (sandbox != NULL)
-		add_member(out, "level", sandbox);
-	if (sandbox != NULL && memory != NULL) {
+	if (r->sandbox != NULL)
+		add_member(out, "level", r->sandbox);
+	if (r->sandbox != NULL && r->memory != NULL) {
 		buf_text(out, ", ");
-		add_member(out, "memory", memory);
+		add_member(out, "memory", r->memory);
 	}
-	if (sandbox != NULL && limit != NULL)
+	if (r->sandbox != NULL && r->limit != NULL)
 		buf_text(out, ", ");
-	if (limit != NULL)
-		add_member(out, "limit", limit);
-	if (sandbox != NULL || limit != NULL)
+	if (r->limit != NULL)
+		add_member(out, "limit", r->limit);
+	if (r->sandbox != NULL || r->limit != NULL)
 		buf_char(out, '}');
 	return buf_char(out, '}') && buf_ok(out);
 }
@@ -557,11 +562,8 @@ static void
 begin_error(struct buf *out, struct ss_text stdout_text,
 	struct ss_text stderr_text, const struct ss_error *err)
 {
-	buf_text(out, "{\"stdout\": ");
-	json_string(out, stdout_text.data, stdout_text.len);
-	buf_text(out, ", \"stderr\": ");
-	json_string(out, stderr_text.data, stderr_text.len);
-	buf_text(out, ", \"returncode\": 1, \"error\": {");
+	begin_answer(out, stdout_text, stderr_text, 1);
+	buf_text(out, ", \"error\": {");
 	add_member(out, "code", ss_err_code(err->code));
 	buf_text(out, ", ");
 	add_member(out, "message", err->message);

@@ -57,13 +57,8 @@ enum ss_err proto_parse(struct arena *arena, const char *text, size_t len,
 enum ss_err proto_fill(struct arena *arena, struct ss_text *words, size_t count,
 	const struct ss_pair *args, size_t args_count, struct ss_error *err);
 
-/*
- * {"stdout": ..., "stderr": ..., "returncode": ..., "sandbox": {...}}
- * sandbox and limit may be NULL.
- */
-bool proto_result(struct buf *out, struct ss_text stdout_text,
-	struct ss_text stderr_text, int returncode, const char *sandbox,
-	const char *memory, const char *limit);
+/* {"stdout": ..., "stderr": ..., "returncode": ..., "sandbox": {...}} */
+bool proto_result(struct buf *out, const struct ss_result *result);
 /* The error of a tool that was ended, with what it had written. */
 bool proto_ended(struct buf *out, struct ss_text stdout_text,
 	struct ss_text stderr_text, const struct ss_error *err);
