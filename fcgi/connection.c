@@ -29,6 +29,8 @@ struct connection {
 	struct request *request;
 	connection_answer_fn answer;
 	void *answer_ctx;
+	connection_silent_fn silent; /* NULL: silent peers are waited for */
+	void *silent_ctx;
 	unsigned most;
 	FCGX_Request fcgi;
 	/*
@@ -40,8 +42,7 @@ struct connection {
 	struct record_reader reader;
 	/* The connection in hand. */
 	int fd;
-	uint64_t begun_us, heard_us;
-	int listener; /* of a worker; -1: nobody else waits */
+	uint64_t begun_us;
 	size_t body_len;
 	size_t drained;
 	bool head_done;
@@ -104,9 +105,10 @@ connection_set_most(struct connection *g, unsigned most)
 }
 
 void
-connection_set_listener(struct connection *g, int listener)
+connection_set_silent(struct connection *g, connection_silent_fn fn, void *ctx)
 {
-	g->listener = listener;
+	g->silent = fn;
+	g->silent_ctx = ctx;
 }
 
 static bool client_speaks(void *ctx);
@@ -125,7 +127,6 @@ connection_open(
 	g->request = request;
 	g->answer = answer_by_site;
 	g->most = 1;
-	g->listener = -1;
 	ss_site_set_client(site, client_speaks, g);
 	if (!head_open(g) || FCGX_Init() != 0 ||
 		FCGX_InitRequest(&g->fcgi, -1, FCGI_FAIL_ACCEPT_ON_INTR) != 0) {
@@ -152,12 +153,12 @@ int
 connection_accept(int listener, unsigned silence_s)
 {
 	struct timeval silence = { .tv_sec = (time_t)silence_s };
-	struct timeval look = { .tv_sec = GATE_LOOK_S };
 	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 
 	if (fd < 0)
 		return -1;
-	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &look, sizeof(look)) < 0 ||
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &silence, sizeof(silence)) <
+			0 ||
 		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &silence,
 			sizeof(silence)) < 0) {
 		close(fd);
@@ -286,23 +287,20 @@ take(struct connection *g, size_t n)
 	return why;
 }
 
-/*
- * A worker's read ends after GATE_LOOK_S: a peer that has said nothing then
- * goes when others wait for a worker, and else has GATE_SILENCE_S.
- */
+/* A front writes as soon as it is connected: its bytes are mostly there. */
 static bool
-may_stay_silent(const struct connection *g)
+speaks_soon(const struct connection *g)
 {
-	struct pollfd others = { .fd = g->listener, .events = POLLIN };
-	uint64_t silent_us = now_us() - g->heard_us;
+	struct pollfd peer = { .fd = g->fd, .events = POLLIN };
 
-	return g->listener >= 0 &&
-		silent_us < GATE_SILENCE_S * UINT64_C(1000000) &&
-		(!record_is_fresh(&g->reader) || poll(&others, 1, 0) <= 0);
+	return poll(&peer, 1, GATE_FIRST_MS) > 0;
 }
 
+static const char sent_nothing[] = "";
+
 /*
- * Reads the whole request; NULL, or why there is none ("": not worth a word).
+ * Reads the whole request; NULL, or why there is none ("": not worth a word;
+ * sent_nothing: it may come yet).
  */
 static const char *
 receive(struct connection *g)
@@ -310,7 +308,9 @@ receive(struct connection *g)
 	const char *why = NULL;
 
 	while (why == NULL && g->reader.state < RECORD_DONE) {
-		ssize_t n = recv(g->fd, g->chunk, sizeof(g->chunk), 0);
+		bool first = g->silent != NULL && record_is_fresh(&g->reader);
+		ssize_t n = recv(g->fd, g->chunk, sizeof(g->chunk),
+			first ? MSG_DONTWAIT : 0);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -318,14 +318,16 @@ receive(struct connection *g)
 			return "";
 		if (n == 0)
 			return "the connection ended within the request";
-		if (n < 0 && errno == EAGAIN && may_stay_silent(g))
-			continue;
+		if (n < 0 && errno == EAGAIN && first) {
+			if (speaks_soon(g))
+				continue;
+			return sent_nothing;
+		}
 		if (n < 0)
 			return errno == EAGAIN ? "the peer fell silent"
 					       : "the connection broke";
 		if (now_us() - g->begun_us > GATE_TOTAL_S * UINT64_C(1000000))
 			return "the request took too long to arrive";
-		g->heard_us = now_us();
 		why = take(g, (size_t)n);
 	}
 	return why;
@@ -468,7 +470,7 @@ static void
 begin(struct connection *g, int fd, uint64_t begun_us)
 {
 	g->fd = fd;
-	g->begun_us = g->heard_us = begun_us;
+	g->begun_us = begun_us;
 	g->body_len = g->drained = 0;
 	g->head_done = g->streaming = false;
 	record_init(&g->reader, g->head_max);
@@ -500,8 +502,15 @@ answer_and_close(struct connection *g, const char *why, enum ss_err *outcome)
 bool
 connection_serve(struct connection *g, int fd, enum ss_err *outcome)
 {
+	const char *why;
+
 	begin(g, fd, now_us());
-	return answer_and_close(g, receive(g), outcome);
+	why = receive(g);
+	if (why != sent_nothing)
+		return answer_and_close(g, why, outcome);
+	*outcome = SS_GONE;
+	g->silent(g->silent_ctx, fd);
+	return true;
 }
 
 const unsigned char *

@@ -21,7 +21,7 @@
 #include "statespace.h"
 
 #define GATE_SILENCE_S 10
-#define GATE_LOOK_S 1 /* at whether others wait */
+#define GATE_FIRST_MS 5 /* for the first byte, before it is set aside */
 #define GATE_TOTAL_S 30
 
 struct connection;
@@ -45,8 +45,13 @@ connection_set_answer(struct connection *g, connection_answer_fn fn, void *ctx);
  * The connections that the pool serves at once, for FCGI_GET_VALUES; first 1.
  */
 void connection_set_most(struct connection *g, unsigned most);
-/* Peers that say nothing go when others wait there. */
-void connection_set_listener(struct connection *g, int listener);
+/*
+ * Who takes over a connection whose peer has sent nothing in GATE_FIRST_MS,
+ * and its descriptor; such a connection is not waited for then.
+ */
+typedef void (*connection_silent_fn)(void *ctx, int fd);
+void
+connection_set_silent(struct connection *g, connection_silent_fn fn, void *ctx);
 
 /*
  * The next connection of a non-blocking listener, close-on-exec, with a limit

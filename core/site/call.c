@@ -16,7 +16,6 @@ struct road {
 	struct page *page;
 	const struct spec *spec;
 	size_t tool;
-	struct name_list env; /* the page's, narrowed by the tool */
 	struct env_scope scope;
 	char **argv, **envp;
 	struct ss_result *result;
@@ -199,40 +198,19 @@ step_words(struct road *r)
 	return env_check_words(r->spec, q->words, q->word_count, r->err);
 }
 
-/* The names of the page that the tool keeps; all when it has no env: key. */
-static enum ss_err
-narrow(struct road *r)
-{
-	const struct name_list *page = &r->page->front.env;
-
-	r->env = *page;
-	if (!r->spec->env.set)
-		return SS_OK;
-	r->env.names = arena_array(
-		&r->site->arena, page->count + 1, sizeof(*r->env.names));
-	if (r->env.names == NULL)
-		return error_memory(r->err);
-	r->env.count = 0;
-	for (size_t i = 0; i < page->count; i++)
-		if (value_names_has(&r->spec->env, page->names[i]))
-			r->env.names[r->env.count++] = page->names[i];
-	return SS_OK;
-}
-
 static enum ss_err
 step_env(struct road *r)
 {
 	const struct proto_request *q = r->request;
 	struct arena *arena = &r->site->arena;
 	struct env_command command = { q->words, q->word_count, NULL, NULL };
-	enum ss_err code = narrow(r);
+	enum ss_err code;
 
-	if (code != SS_OK)
-		return code;
 	r->scope = (struct env_scope){
 		.server = r->site->config.env,
 		.server_count = r->site->config.env_count,
-		.page = &r->env,
+		.page = &r->page->front.env,
+		.tool = &r->spec->env,
 		.request = q->env,
 		.request_count = q->env_count,
 		.request_id = r->call->request_id,

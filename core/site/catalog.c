@@ -213,7 +213,9 @@ read_page(const struct catalog_cache *cache, struct catalog *c,
 	const struct ss_document *doc, struct catalog_page *out,
 	struct ss_error *err)
 {
-	struct agents_page said = { .path = out->path };
+	struct agents_page said = { .path = out->path,
+		.server = cache->pages->config->env,
+		.server_count = cache->pages->config->env_count };
 	struct buf text = BUF_INIT(PAGE_BYTES_MAX);
 	struct ss_text body;
 	struct page *page;
