@@ -90,7 +90,7 @@ has_argument(void *ctx, const char *name)
 
 	if (toolcall_part(c->spec, name) != NULL)
 		return argument(c, name) != NULL;
-	if (c->env == NULL || !value_names_has(&c->spec->env, name))
+	if (c->env == NULL || !name_list_has(&c->spec->env, text_of(name)))
 		return true;
 	for (size_t i = 0; i < c->env->pair_count; i++)
 		if (strcmp(c->env->pairs[i].name, name) == 0)

@@ -45,7 +45,7 @@ static bool
 is_asked(const struct mcp *m, const struct prompt *prompt, const char *name)
 {
 	for (size_t i = 0; m->era == MCP_MODERN && i < prompt->ask_count; i++)
-		if (value_names_has(&prompt->asks[i].arguments, name))
+		if (name_list_has(&prompt->asks[i].arguments, text_of(name)))
 			return true;
 	return false;
 }

@@ -213,7 +213,9 @@ read_page(const struct catalog_cache *cache, struct catalog *c,
 	const struct ss_document *doc, struct catalog_page *out,
 	struct ss_error *err)
 {
-	struct agents_page said = { .path = out->path };
+	struct agents_page said = { .path = out->path,
+		.server = cache->pages->config->env,
+		.server_count = cache->pages->config->env_count };
 	struct buf text = BUF_INIT(PAGE_BYTES_MAX);
 	struct ss_text body;
 	struct page *page;
@@ -349,6 +351,9 @@ open_page(const struct catalog_cache *cache, struct catalog *c,
 		code = keep_page(c, cache->last, old, p, err);
 	else
 		code = read_page(cache, c, &doc, p, err);
+	p->real = doc.linked && doc.real[0] != '\0'
+		? arena_copy(&c->arena, doc.real, strlen(doc.real))
+		: NULL;
 	if (code == SS_OK)
 		log_error(cache, p);
 	c->page_count += code == SS_OK;

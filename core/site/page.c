@@ -72,11 +72,13 @@ static enum ss_err
 check_variables(const struct config *config, const struct frontmatter *front,
 	struct node_place *place, struct ss_error *err)
 {
+	const struct env_scope scope = { .server = config->env,
+		.server_count = config->env_count,
+		.page = &front->env };
 	enum ss_err code = env_check_list(&front->env, place, err);
 
 	for (size_t i = 0; code == SS_OK && i < front->spec_count; i++)
-		code = env_check_spec(&front->specs[i], config->env,
-			config->env_count, &front->env, place, err);
+		code = env_check_spec(&front->specs[i], &scope, place, err);
 	return code;
 }
 

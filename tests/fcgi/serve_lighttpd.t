@@ -51,8 +51,6 @@ my $figures = $server->request('GET', '/__meta/status');
 is(eval { decode_json($figures->{body})->{name} }, 'statespace',
 	'figures, for this machine');
 ok(eval { decode_json($figures->{body})->{pool}{total} }, "with the pool's");
-like($server->request('GET', '/')->{headers}{'x-content-type-options'},
-	qr/^nosniff$/, 'its guard against guessed types is there once');
 $server->stop_ok;
 
 # What lighttpd answers by itself has our shape: the only worker is killed while
