@@ -21,6 +21,7 @@
 struct answer {
 	const struct status_server *status_server;
 	bool refusing;
+	struct tool_counts tools;
 	struct silent_set silent;
 	char body[STATUS_MAX];
 	struct ss_header headers[16];
@@ -64,7 +65,8 @@ replace_body(
 }
 
 static void
-put_status(struct answer *a, const struct request *r, struct ss_response *res)
+put_status(struct answer *a, struct ss_site *site, const struct request *r,
+	struct ss_response *res)
 {
 	const struct status_server *c = a->status_server;
 	bool prometheus = wants_prometheus(r);
@@ -73,6 +75,8 @@ put_status(struct answer *a, const struct request *r, struct ss_response *res)
 
 	status_take(&s, c->figures, c->scoreboard, c->slot_count, c->page,
 		worker_clock_us());
+	tool_counts_take(&a->tools, c->scoreboard, c->slot_count, site);
+	s.tools = &a->tools;
 	len = prometheus ? status_prometheus(&s, a->body, sizeof(a->body))
 			 : status_json(&s, a->body, sizeof(a->body));
 	replace_body(a, res,
@@ -121,7 +125,7 @@ answer(void *ctx, struct ss_site *site, struct request *r,
 		request_refuse(r, SS_NOT_FOUND, "no such file");
 	code = ss_site_handle(site, &r->ss, res);
 	if (code == SS_OK && res->status == 200 && status)
-		put_status(a, r, res);
+		put_status(a, site, r, res);
 	else if (code == SS_OK && res->status == 200 && ready)
 		put_ready(a, res);
 	return code;

@@ -119,7 +119,7 @@ park(struct hand *h, const struct request *r)
 		.body_len = r->ss.body_len };
 	struct slots *s = h->use.slots;
 
-	p.head = connection_head(h->gate, &p.head_len);
+	connection_park(h->gate, &p);
 	atomic_fetch_add(&s->parked, 1);
 	if (parked_put(h->w->parked, &p, r->ss.client_fd))
 		return true;

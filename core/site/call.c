@@ -283,30 +283,34 @@ step_confirm(struct road *r)
 			      : "this tool asks a person first");
 }
 
-/* FNV-1a over where the page really lies and the tool's place in it. */
-static uint64_t
-tool_number(const struct road *r)
+/* Executors leave run_us alone when no program was started. */
+static enum ss_err
+run_told(struct road *r, const struct ss_command *cmd, uint64_t number)
 {
-	const struct ss_document *doc = r->call->doc;
-	const char *at = doc->real[0] != '\0' ? doc->real : doc->path;
-	uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ r->tool;
+	const struct ss_executor *executor = &r->site->executor;
+	const struct ss_tool_limit *gauge = &r->site->exec_state.limit.host;
+	enum ss_err code;
 
-	for (; *at != '\0'; at++)
-		hash = (hash * UINT64_C(0x100000001b3)) ^ (unsigned char)*at;
-	return hash;
+	r->result->run_us = 0;
+	code = executor->run(executor->ctx, cmd, r->result, r->err);
+	if (gauge->ran != NULL && r->result->run_us > 0)
+		gauge->ran(gauge->ctx, number, r->result);
+	return code;
 }
 
 /* Runs it unless as many as its author allows are running. */
 static enum ss_err
 run_counted(struct road *r, const struct ss_command *cmd)
 {
-	const struct ss_executor *executor = &r->site->executor;
 	const struct ss_tool_limit *gauge = &r->site->exec_state.limit.host;
-	uint64_t most = r->spec->max_running, number = tool_number(r);
+	const struct ss_document *doc = r->call->doc;
+	uint64_t most = r->spec->max_running;
+	uint64_t number = limit_tool_number(
+		doc->real[0] != '\0' ? doc->real : doc->path, r->tool);
 	enum ss_err code;
 
 	if (most == 0 || gauge->enter == NULL)
-		return executor->run(executor->ctx, cmd, r->result, r->err);
+		return run_told(r, cmd, number);
 	if (!gauge->enter(gauge->ctx, number, most)) {
 		error_set(r->err, SS_OVERLOADED,
 			"this tool is running as often as its page allows (%llu); "
@@ -315,7 +319,7 @@ run_counted(struct road *r, const struct ss_command *cmd)
 		error_hint(r->err, "try again when another one has ended");
 		return SS_OVERLOADED;
 	}
-	code = executor->run(executor->ctx, cmd, r->result, r->err);
+	code = run_told(r, cmd, number);
 	gauge->leave(gauge->ctx, number);
 	return code;
 }

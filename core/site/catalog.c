@@ -351,6 +351,9 @@ open_page(const struct catalog_cache *cache, struct catalog *c,
 		code = keep_page(c, cache->last, old, p, err);
 	else
 		code = read_page(cache, c, &doc, p, err);
+	p->real = doc.linked && doc.real[0] != '\0'
+		? arena_copy(&c->arena, doc.real, strlen(doc.real))
+		: NULL;
 	if (code == SS_OK)
 		log_error(cache, p);
 	c->page_count += code == SS_OK;

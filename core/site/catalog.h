@@ -31,6 +31,7 @@ struct catalog_tool {
 
 struct catalog_page {
 	const char *path;
+	const char *real; /* where a linked page lies; NULL: at its path */
 	struct file_id id;
 	bool settled;            /* need not be read again */
 	const char *error;       /* why it offers nothing; NULL: no reason */

@@ -30,3 +30,14 @@ limit_error(struct ss_error *err)
 	return error_set(err, SS_OVERLOADED,
 		"all workers are busy; the tool did not run");
 }
+
+/* FNV-1a */
+uint64_t
+limit_tool_number(const char *real, size_t tool)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ tool;
+
+	for (; *real != '\0'; real++)
+		hash = (hash * UINT64_C(0x100000001b3)) ^ (unsigned char)*real;
+	return hash;
+}

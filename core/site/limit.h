@@ -22,4 +22,7 @@ void limit_end(struct limit *l);
 /* The error of a tool that limit_start refused. */
 enum ss_err limit_error(struct ss_error *err);
 
+/* The tool of that index on the page that lies there, in all processes. */
+uint64_t limit_tool_number(const char *real, size_t tool);
+
 #endif

@@ -356,6 +356,27 @@ ss_site_set_tool_limit(struct ss_site *site, const struct ss_tool_limit *limit)
 	limit_set(&site->exec_state.limit, limit);
 }
 
+enum ss_err
+ss_site_each_tool(struct ss_site *site,
+	void (*fn)(void *ctx, uint64_t number, const char *page, size_t tool),
+	void *ctx, struct ss_error *err)
+{
+	struct catalog *c = NULL;
+	enum ss_err code = site_needs_open(site, err);
+
+	if (code == SS_OK)
+		code = catalog_refresh(&site->catalog, &c, err);
+	for (size_t i = 0; code == SS_OK && i < c->page_count; i++) {
+		const struct catalog_page *p = &c->pages[i];
+		const char *real = p->real != NULL ? p->real : p->path;
+
+		for (size_t k = 0; k < p->tool_count; k++)
+			fn(ctx, limit_tool_number(real, p->tools[k].index),
+				p->path, p->tools[k].index);
+	}
+	return code;
+}
+
 void
 ss_site_set_relay(struct ss_site *site, const struct ss_relay *relay)
 {
