@@ -286,7 +286,7 @@ run_here(struct rendering *r, struct ss_error *err)
 		code = error_set(&r->refused, SS_SANDBOX_UNAVAILABLE,
 			"this worker is being replaced");
 	else
-		code = right_prepare(right, e->grant, &r->refused);
+		code = rights_prepare(right, e->grant, &r->refused);
 	if (code == SS_OK && r->count > 0) {
 		if (!limit_start(&e->limit))
 			return limit_error(err);

@@ -159,7 +159,7 @@ become_helper(const struct executor *e, const struct right *right,
 
 	if (right->builtin == NULL)
 		return SS_OK;
-	bounds = right_bounds(right, e->config);
+	bounds = rights_bounds(right, e->config);
 	bounds.timeout_ms = right->policy.limits.timeout_ms;
 	s->reports = true;
 	s->argv = tool_argv(e->arena, right->builtin, s->argv, &bounds);
@@ -198,7 +198,7 @@ run_here(void *ctx, const struct ss_command *cmd, struct ss_result *result,
 		.output_ctx = cmd->output_ctx,
 		.tick_ms = cmd->tick_ms,
 	};
-	enum ss_err code = right_prepare(right, e->grant, err);
+	enum ss_err code = rights_prepare(right, e->grant, err);
 
 	result->sandbox = sandbox_level_name(sandbox_self()->level);
 	result->memory = sandbox_self()->memory;

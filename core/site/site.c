@@ -155,7 +155,7 @@ ss_site_option(const struct ss_site *site, const char *key)
 double
 ss_site_option_number(const struct ss_site *site, const char *key)
 {
-	return config_number(&site->config, key);
+	return config_text_number(&site->config, key);
 }
 
 /* The root by its real path: grants are compared with it as text. */
