@@ -2,6 +2,7 @@
 /* What a tool takes and gives, as JSON Schema, and what it may do. */
 #include "mcp/parts.h"
 #include "page/env.h"
+#include "sandbox/sandbox_fork.h"
 #include "wire/ecma.h"
 #include "wire/json.h"
 

@@ -17,6 +17,7 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/fdio.h"
+#include "sandbox/sandbox_fork.h"
 #include "files/resolver.h"
 #include "run/cgroup.h"
 #include "site/catalog.h"
@@ -504,9 +505,9 @@ ss_site_launch(struct ss_site *site, struct ss_child *child)
 struct ss_account
 ss_site_account(const struct ss_site *site)
 {
-	return (struct ss_account){ .uid = site->plan.uid,
-		.gid = site->plan.gid,
-		.name = site->plan.account };
+	return (struct ss_account){ .uid = site->plan.account.uid,
+		.gid = site->plan.account.gid,
+		.name = site->plan.account.name };
 }
 
 bool

@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "files/root.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/sandbox_plan.h"
 #include "site/config.h"
 #include "site/executor.h"
 #include "site/page.h"
