@@ -94,7 +94,7 @@ bool
 buf_number(struct buf *b, int64_t value)
 {
 	char digits[NUMBER_MAX];
-	size_t len = number_text(digits, value);
+	size_t len = text_number(digits, value);
 
 	return buf_add(b, digits, len);
 }

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/fdio.h"
+#include "base/fd.h"
 
 /* Times of files move in steps of up to 10 ms, on old ext4 of a second. */
 #define TICK_NS 20000000

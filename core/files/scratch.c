@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/fdio.h"
+#include "base/fd.h"
 
 /* What is left after that is for ss_sweep: a worker leaves promptly. */
 #define CLOSE_BUDGET_MS 500

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "page/markdown.h"
 
 /* The child's last byte: without one it was ended. */

@@ -60,15 +60,6 @@ begin_round(struct mcp *m, struct calling *c)
 
 /* ---------------------------------------------------- arguments, asked for */
 
-static bool
-is_variable(const struct calling *c, const char *name)
-{
-	for (size_t i = 0; i < c->spec->env.count; i++)
-		if (strcmp(c->spec->env.names[i], name) == 0)
-			return true;
-	return false;
-}
-
 /* The argument `env`, made with room for all that forms ask for. */
 static struct proto_argument *
 variables(struct mcp *m, struct calling *c, size_t room)
@@ -99,7 +90,7 @@ has_argument(void *ctx, const char *name)
 
 	if (toolcall_part(c->spec, name) != NULL)
 		return argument(c, name) != NULL;
-	if (c->env == NULL || !is_variable(c, name))
+	if (c->env == NULL || !name_list_has(&c->spec->env, text_of(name)))
 		return true;
 	for (size_t i = 0; i < c->env->pair_count; i++)
 		if (strcmp(c->env->pairs[i].name, name) == 0)
@@ -235,7 +226,7 @@ try_open(struct mcp *m, const char *name, struct ss_document *doc,
 {
 	const struct catalog_page *listed;
 	const struct catalog_tool *tool =
-		catalog_tool_find(m->site->catalog, name, &listed);
+		catalog_tool_find(m->site->catalog.last, name, &listed);
 
 	if (tool == NULL || mcp_open(m, listed->path, doc, &c->page) != SS_OK)
 		return false;
@@ -257,7 +248,7 @@ open_named(struct mcp *m, const char *name, struct ss_document *doc,
 	if (try_open(m, name, doc, c))
 		return RPC_OK;
 	error_clear(&m->err);
-	if (catalog_refresh(m->site, &fresh, &m->err) != SS_OK)
+	if (catalog_refresh(&m->site->catalog, &fresh, &m->err) != SS_OK)
 		return RPC_INTERNAL;
 	if (try_open(m, name, doc, c))
 		return RPC_OK;
@@ -383,7 +374,8 @@ open_listed(struct mcp *m, const struct proto_argument *named,
 		code = mcp_open(m, path, doc, page);
 	if (code != SS_OK)
 		return code;
-	if (path_is_page(doc->path) && listing_has(m->site, doc->path))
+	if (path_is_page(doc->path) &&
+		listing_has(&m->site->catalog.source, doc->path))
 		return SS_OK;
 	mcp_close(m, doc);
 	return error_set(&m->err, SS_NOT_FOUND, "no such page");
@@ -394,7 +386,7 @@ hint_pages(struct mcp *m)
 {
 	struct buf names = BUF_INIT(2048);
 
-	mcp_pages_with_tools(m->site->catalog, &names, 1000);
+	mcp_pages_with_tools(m->site->catalog.last, &names, 1000);
 	error_hint(&m->err, "pages with tools: %s",
 		names.len > 0 ? names.data : "none");
 	buf_release(&names);
@@ -447,7 +439,7 @@ mcp_tools_call(struct mcp *m)
 	const char *name = mcp_param(m, "name");
 	const struct rpc_value *arguments =
 		rpc_member(m->rpc.params, "arguments");
-	struct catalog *c = m->site->catalog;
+	struct catalog *c = m->site->catalog.last;
 
 	if (name == NULL)
 		return RPC_BAD_PARAMS;
@@ -455,7 +447,7 @@ mcp_tools_call(struct mcp *m)
 		return mcp_refuse(
 			m, RPC_BAD_PARAMS, "\"arguments\" must be an object");
 	if (strcmp(name, MCP_RUN_TOOL) == 0) {
-		if (catalog_refresh(m->site, &c, &m->err) != SS_OK)
+		if (catalog_refresh(&m->site->catalog, &c, &m->err) != SS_OK)
 			return RPC_INTERNAL;
 		if (mcp_is_generic(m, c))
 			return call_run_tool(m);

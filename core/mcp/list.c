@@ -44,7 +44,7 @@ mcp_list_begin(struct mcp *m, struct mcp_list *l, const char *key, size_t room,
 	code = read_cursor(m, l);
 	if (code != RPC_OK)
 		return code;
-	if (catalog_refresh(m->site, c, &m->err) != SS_OK)
+	if (catalog_refresh(&m->site->catalog, c, &m->err) != SS_OK)
 		return RPC_INTERNAL;
 	l->started = l->after == NULL;
 	mcp_key(m, key);
@@ -103,15 +103,12 @@ enum ss_err
 mcp_open(struct mcp *m, const char *path, struct ss_document *doc,
 	struct page **page)
 {
-	const struct ss_resolver *resolver = &m->site->resolver;
-	enum ss_err code;
+	enum ss_err code =
+		documents_open(&m->site->documents, path, doc, &m->err);
 
-	*doc = SS_INIT(ss_document);
-	doc->fd = doc->dir_fd = -1;
-	code = resolver->open(resolver->ctx, path, doc, &m->err);
 	if (code != SS_OK || page == NULL)
 		return code;
-	code = page_get(m->site, doc, page, &m->err);
+	code = page_get(&m->site->pages, doc, page, &m->err);
 	if (code == SS_OK && (*page)->error.code != SS_OK) {
 		m->err = (*page)->error;
 		code = m->err.code;
@@ -124,5 +121,5 @@ mcp_open(struct mcp *m, const char *path, struct ss_document *doc,
 void
 mcp_close(struct mcp *m, struct ss_document *doc)
 {
-	m->site->resolver.close(m->site->resolver.ctx, doc);
+	documents_close(&m->site->documents, doc);
 }

@@ -1,18 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Prompts: what a page declares under `prompts:`, a list of mappings with
- *
- *	name, title, description
- *	arguments	a list of names, or of mappings with name, description
- *			and required
- *	text		one message of the user's; {argument} is filled in
- *	messages	several: mappings with role, and text or file
- *	ask		forms for arguments that a call leaves out, see ask.h
- *
- * and without text and messages the page's own text.
- */
+/* prompts/list, prompts/get, and completion of their arguments. */
 #include "mcp/ask.h"
-#include "page/ask.h"
+#include "page/prompt.h"
 #include "site/listing.h"
 #include "wire/json.h"
 #include "wire/media.h"
@@ -20,71 +9,19 @@
 
 #define VALUES_MAX 100
 
-/* --------------------------------------------------------------- reading -- */
-
-static const char *
-text_at(const struct node *map, const char *key)
-{
-	const struct node *n = node_member(map, key);
-
-	return n != NULL && n->kind == NODE_STRING && n->len > 0 ? n->text
-								 : NULL;
-}
-
-/* YAML's scalars are all text. */
-static bool
-flag_at(const struct node *map, const char *key)
-{
-	const struct node *n = node_member(map, key);
-
-	if (n == NULL)
-		return false;
-	return n->kind == NODE_BOOL
-		? n->value.truth
-		: n->kind == NODE_STRING && strcmp(n->text, "true") == 0;
-}
-
-static const char *
-argument_name(const struct node *n)
-{
-	if (n->kind == NODE_STRING && n->len > 0)
-		return n->text;
-	return n->kind == NODE_MAP ? text_at(n, "name") : NULL;
-}
-
-static const struct node *
-items_of(const struct node *map, const char *key)
-{
-	const struct node *list = node_member(map, key);
-
-	return list != NULL && list->kind == NODE_LIST ? list->first : NULL;
-}
-
-static const struct node *
-prompt_named(const struct frontmatter *front, const char *name)
-{
-	const struct node *n =
-		front->prompts != NULL && front->prompts->kind == NODE_LIST
-		? front->prompts->first
-		: NULL;
-
-	for (; n != NULL; n = n->next) {
-		const char *own = text_at(n, "name");
-
-		if (own != NULL && strcmp(own, name) == 0)
-			return n;
-	}
-	return NULL;
-}
-
 /* The page that declares a prompt, opened; false: none does. */
 static bool
 open_prompt(struct mcp *m, const char *path, const char *name,
-	struct ss_document *doc, struct page **page, const struct node **prompt)
+	struct ss_document *doc, const struct page **page,
+	const struct prompt **prompt)
 {
-	if (mcp_open(m, path, doc, page) != SS_OK)
+	struct page *opened;
+
+	if (mcp_open(m, path, doc, &opened) != SS_OK)
 		return false;
-	*prompt = prompt_named(&(*page)->front, name);
+	*page = opened;
+	*prompt = prompt_find(
+		opened->front.prompts, opened->front.prompt_count, name);
 	if (*prompt == NULL)
 		mcp_close(m, doc);
 	return *prompt != NULL;
@@ -103,42 +40,33 @@ page_of(const struct catalog *c, const char *name)
 
 /* ------------------------------------------------------------------ list -- */
 
-/* Is there a form for it?  Read leniently: `statespace check` complains. */
+/* Is there a form for it? */
 static bool
-is_asked(const struct mcp *m, const struct node *prompt, const char *name)
+is_asked(const struct mcp *m, const struct prompt *prompt, const char *name)
 {
-	for (const struct node *form = items_of(prompt, "ask");
-		m->era == MCP_MODERN && form != NULL; form = form->next)
-		for (const struct node *n = items_of(form, "arguments");
-			n != NULL; n = n->next)
-			if (n->kind == NODE_STRING &&
-				strcmp(n->text, name) == 0)
-				return true;
+	for (size_t i = 0; m->era == MCP_MODERN && i < prompt->ask_count; i++)
+		if (name_list_has(&prompt->asks[i].arguments, text_of(name)))
+			return true;
 	return false;
 }
 
 static void
-write_arguments(struct mcp *m, const struct node *prompt)
+write_arguments(struct mcp *m, const struct prompt *prompt)
 {
 	mcp_key(m, "arguments");
 	buf_char(m->out, '[');
-	for (const struct node *n = items_of(prompt, "arguments"); n != NULL;
-		n = n->next) {
-		bool map = n->kind == NODE_MAP;
+	for (size_t i = 0; i < prompt->argument_count; i++) {
+		const struct prompt_argument *a = &prompt->arguments[i];
 
-		if (argument_name(n) == NULL)
-			continue;
 		mcp_comma(m);
 		buf_char(m->out, '{');
-		mcp_text(m, "name", argument_name(n));
-		if (map && text_at(n, "description") != NULL)
-			mcp_text(m, "description", text_at(n, "description"));
+		mcp_text(m, "name", a->name);
+		if (a->description != NULL)
+			mcp_text(m, "description", a->description);
 		mcp_key(m, "required");
 		buf_text(m->out,
-			map && flag_at(n, "required") &&
-					!is_asked(m, prompt, argument_name(n))
-				? "true"
-				: "false");
+			a->required && !is_asked(m, prompt, a->name) ? "true"
+								     : "false");
 		buf_char(m->out, '}');
 	}
 	buf_char(m->out, ']');
@@ -148,21 +76,18 @@ static void
 write_prompt(struct mcp *m, const struct catalog_page *listed, const char *name)
 {
 	struct ss_document doc;
-	const struct node *prompt;
-	const char *title, *description;
-	struct page *page;
+	const struct prompt *p;
+	const struct page *page;
 
-	if (!open_prompt(m, listed->path, name, &doc, &page, &prompt))
+	if (!open_prompt(m, listed->path, name, &doc, &page, &p))
 		return;
-	title = text_at(prompt, "title");
-	description = text_at(prompt, "description");
 	mcp_comma(m);
 	buf_char(m->out, '{');
 	mcp_text(m, "name", name);
-	mcp_text(m, "title", title != NULL ? title : listed->title);
+	mcp_text(m, "title", p->title != NULL ? p->title : listed->title);
 	mcp_text(m, "description",
-		description != NULL ? description : listed->description);
-	write_arguments(m, prompt);
+		p->description != NULL ? p->description : listed->description);
+	write_arguments(m, p);
 	buf_char(m->out, '}');
 	mcp_close(m, &doc);
 }
@@ -189,43 +114,37 @@ mcp_prompts_list(struct mcp *m)
 	return mcp_list_end(m, &l);
 }
 
-/* ------------------------------------------------------------------- get -- */
+/* ------------------------------------------------------------- arguments -- */
 
-/* The arguments of a call; those that it leaves out have no value. */
+/* A value for each argument of the prompt; NULL: the call leaves it out. */
 struct given {
-	const struct node *prompt;
-	struct ss_pair *args; /* all that the prompt has */
-	size_t count;
+	const struct prompt *prompt;
+	struct ss_pair *args;
 };
 
 static enum rpc_code
 read_arguments(struct mcp *m, struct given *g)
 {
 	const struct rpc_value *given = rpc_member(m->rpc.params, "arguments");
-	const struct node *list = node_member(g->prompt, "arguments");
+	size_t count = g->prompt->argument_count;
 
 	if (given != NULL && !rpc_is_object(given))
 		return mcp_refuse(
 			m, RPC_BAD_PARAMS, "\"arguments\" must be an object");
-	g->args = arena_array(&m->site->arena,
-		(list != NULL ? list->count : 0) + 1, sizeof(*g->args));
+	g->args = arena_array(&m->site->arena, count + 1, sizeof(*g->args));
 	if (g->args == NULL) {
 		error_memory(&m->err);
 		return RPC_INTERNAL;
 	}
-	for (const struct node *n = items_of(g->prompt, "arguments"); n != NULL;
-		n = n->next) {
-		const char *name = argument_name(n);
-		const struct rpc_value *v =
-			name != NULL ? rpc_member(given, name) : NULL;
+	for (size_t i = 0; i < count; i++) {
+		const char *name = g->prompt->arguments[i].name;
+		const struct rpc_value *v = rpc_member(given, name);
 
-		if (name == NULL)
-			continue;
 		if (v != NULL && rpc_text(v) == NULL)
 			return mcp_refuse(m, RPC_BAD_PARAMS,
 				"the argument \"%.100s\" must be a string",
 				name);
-		g->args[g->count++] =
+		g->args[i] =
 			(struct ss_pair){ .name = name, .value = rpc_text(v) };
 	}
 	return RPC_OK;
@@ -235,20 +154,14 @@ read_arguments(struct mcp *m, struct given *g)
 static enum rpc_code
 complete(struct mcp *m, struct given *g)
 {
-	const struct node *n = items_of(g->prompt, "arguments");
-
-	for (size_t i = 0; n != NULL && i < g->count; n = n->next) {
+	for (size_t i = 0; i < g->prompt->argument_count; i++) {
 		struct ss_pair *p = &g->args[i];
 
-		if (argument_name(n) == NULL)
-			continue;
-		if (p->value == NULL && n->kind == NODE_MAP &&
-			flag_at(n, "required"))
+		if (p->value == NULL && g->prompt->arguments[i].required)
 			return mcp_refuse(m, RPC_BAD_PARAMS,
 				"the argument \"%.100s\" is missing", p->name);
 		if (p->value == NULL)
 			p->value = "";
-		i++;
 	}
 	return RPC_OK;
 }
@@ -256,10 +169,10 @@ complete(struct mcp *m, struct given *g)
 static struct ss_pair *
 find(const struct given *g, const char *name)
 {
-	for (size_t i = 0; i < g->count; i++)
-		if (strcmp(g->args[i].name, name) == 0)
-			return &g->args[i];
-	return NULL;
+	const struct prompt_argument *a =
+		prompt_argument_find(g->prompt, text_of(name));
+
+	return a != NULL ? &g->args[a - g->prompt->arguments] : NULL;
 }
 
 static bool
@@ -281,13 +194,11 @@ static void
 describe_argument(void *ctx, struct mcp *m, const char *name)
 {
 	const struct given *g = ctx;
+	const struct prompt_argument *a =
+		prompt_argument_find(g->prompt, text_of(name));
 
-	for (const struct node *n = items_of(g->prompt, "arguments"); n != NULL;
-		n = n->next)
-		if (n->kind == NODE_MAP && argument_name(n) != NULL &&
-			strcmp(argument_name(n), name) == 0 &&
-			text_at(n, "description") != NULL)
-			mcp_text(m, "description", text_at(n, "description"));
+	if (a != NULL && a->description != NULL)
+		mcp_text(m, "description", a->description);
 }
 
 /*
@@ -298,20 +209,22 @@ static enum rpc_code
 ask_arguments(struct mcp *m, struct given *g, const char *path,
 	enum mcp_answered *answered)
 {
-	const struct reading reading = { .arena = &m->site->arena,
-		.err = &m->err };
-	const struct node *forms = node_member(g->prompt, "ask");
-	struct mcp_arguments a = { .has = has_argument,
+	const struct prompt *p = g->prompt;
+	const struct mcp_arguments a = { .asks = p->asks,
+		.ask_count = p->ask_count,
+		.has = has_argument,
 		.take = take_argument,
 		.describe = describe_argument,
 		.ctx = g };
 	struct mcp_round round;
 	enum rpc_code code;
 
-	if (forms == NULL)
-		return RPC_OK;
-	if (ask_parse(&reading, forms, &a.asks, &a.ask_count) != SS_OK)
+	if (p->ask_error != NULL) {
+		m->err = *p->ask_error;
 		return RPC_INTERNAL;
+	}
+	if (p->ask_count == 0)
+		return RPC_OK;
 	code = mcp_round_begin(
 		m, &round, path, TEXT(""), mcp_ask_count(a.asks, a.ask_count));
 	if (code != RPC_OK)
@@ -320,11 +233,21 @@ ask_arguments(struct mcp *m, struct given *g, const char *path,
 	return *answered == MCP_DECLINED ? mcp_failed(m) : RPC_OK;
 }
 
+/* -------------------------------------------------------------- messages -- */
+
+/* What the messages are written from, in the memory of the request. */
+struct filling {
+	const struct ss_pair *args;
+	size_t arg_count;
+	struct prompt_message *messages;
+	size_t count;
+};
+
 static enum rpc_code
-fill(struct mcp *m, struct ss_text *text, const struct ss_pair *args,
-	size_t count)
+fill(struct mcp *m, const struct filling *f, struct ss_text *text)
 {
-	if (proto_fill(&m->site->arena, text, 1, args, count, &m->err) == SS_OK)
+	if (proto_fill(&m->site->arena, text, 1, f->args, f->arg_count,
+		    &m->err) == SS_OK)
 		return RPC_OK;
 	return mcp_failed(m);
 }
@@ -334,17 +257,15 @@ begin_message(struct mcp *m, const char *role)
 {
 	mcp_comma(m);
 	buf_char(m->out, '{');
-	mcp_text(m, "role",
-		role != NULL && strcmp(role, "assistant") == 0 ? "assistant"
-							       : "user");
+	mcp_text(m, "role", role);
 	mcp_key(m, "content");
 }
 
 static enum rpc_code
-text_message(struct mcp *m, const char *role, struct ss_text text,
-	const struct ss_pair *args, size_t count)
+write_text(struct mcp *m, const struct filling *f, const char *role,
+	struct ss_text text)
 {
-	enum rpc_code code = fill(m, &text, args, count);
+	enum rpc_code code = fill(m, f, &text);
 
 	if (code != RPC_OK)
 		return code;
@@ -356,7 +277,7 @@ text_message(struct mcp *m, const char *role, struct ss_text text,
 }
 
 static void
-write_file(struct mcp *m, const char *path, struct ss_text bytes)
+write_bytes(struct mcp *m, const char *path, struct ss_text bytes)
 {
 	const char *type = media_type(path);
 
@@ -376,10 +297,10 @@ write_file(struct mcp *m, const char *path, struct ss_text bytes)
 
 /* A file of the site, by its path or by the URI of its resource. */
 static enum rpc_code
-file_message(struct mcp *m, const char *role, struct ss_text file,
-	const struct ss_pair *args, size_t count)
+write_file(struct mcp *m, const struct filling *f, const char *role,
+	struct ss_text file)
 {
-	enum rpc_code code = fill(m, &file, args, count);
+	enum rpc_code code = fill(m, f, &file);
 	struct buf bytes = BUF_INIT(0);
 	char resolved[4097], clean[PATH_BYTES_MAX + 1];
 	const char *path;
@@ -396,7 +317,7 @@ file_message(struct mcp *m, const char *role, struct ss_text file,
 			    : SS_NOT_FOUND;
 	if (read == SS_OK) {
 		begin_message(m, role);
-		write_file(m, resolved, buf_view(&bytes));
+		write_bytes(m, resolved, buf_view(&bytes));
 	} else {
 		code = mcp_refuse(m, RPC_BAD_PARAMS, "there is no file %.200s",
 			file.data);
@@ -406,99 +327,82 @@ file_message(struct mcp *m, const char *role, struct ss_text file,
 }
 
 static enum rpc_code
-body_message(struct mcp *m, const struct ss_document *doc,
-	const struct page *page, const struct ss_pair *args, size_t count)
+write_body(struct mcp *m, const struct filling *f,
+	const struct ss_document *doc, size_t from)
 {
 	struct buf text = BUF_INIT(PROTO_WORD_MAX);
 	enum rpc_code code = RPC_INTERNAL;
-	size_t from = page->front.body;
 
 	if (page_read(doc, &text, &m->err) == SS_OK)
-		code = text_message(m, NULL,
+		code = write_text(m, f, "user",
 			(struct ss_text){ text.data + from,
-				text.len > from ? text.len - from : 0 },
-			args, count);
+				text.len > from ? text.len - from : 0 });
 	buf_release(&text);
 	return code;
 }
 
-/* Copied first: to read a file is to give the page's memory away. */
-struct message {
-	const char *role;
-	struct ss_text text, file;
-};
-
-static bool
-copy(struct mcp *m, const struct node *map, const char *key,
-	struct ss_text *out)
-{
-	const char *text = map->kind == NODE_MAP ? text_at(map, key) : NULL;
-
-	if (text == NULL)
-		return true;
-	out->len = strlen(text);
-	out->data = arena_copy(&m->site->arena, text, out->len);
-	return out->data != NULL;
-}
-
 static enum rpc_code
-messages(struct mcp *m, const struct node *list, const struct ss_pair *args,
-	size_t count)
+write_list(struct mcp *m, const struct filling *f)
 {
-	struct message *all =
-		arena_array(&m->site->arena, list->count + 1, sizeof(*all));
 	enum rpc_code code = RPC_OK;
-	size_t n = 0;
 
-	for (const struct node *i = list->first; all != NULL && i != NULL;
-		i = i->next) {
-		struct ss_text role = { 0 };
+	for (size_t i = 0; code == RPC_OK && i < f->count; i++) {
+		const struct prompt_message *p = &f->messages[i];
 
-		if (!copy(m, i, "role", &role) ||
-			!copy(m, i, "text", &all[n].text) ||
-			!copy(m, i, "file", &all[n].file))
-			all = NULL;
-		else
-			all[n++].role = role.data;
+		code = p->text != NULL
+			? write_text(m, f, p->role, text_of(p->text))
+			: write_file(m, f, p->role, text_of(p->file));
 	}
-	if (all == NULL) {
-		error_memory(&m->err);
-		return RPC_INTERNAL;
-	}
-	for (size_t i = 0; code == RPC_OK && i < n; i++)
-		if (all[i].text.data != NULL)
-			code = text_message(
-				m, all[i].role, all[i].text, args, count);
-		else if (all[i].file.data != NULL)
-			code = file_message(
-				m, all[i].role, all[i].file, args, count);
 	return code;
 }
 
+/* ------------------------------------------------------------------- get -- */
+
+/* False: *text could not be copied. */
 static bool
-copy_names(struct mcp *m, struct ss_pair *args, size_t count)
+copy(struct mcp *m, const char **text)
 {
-	for (size_t i = 0; i < count; i++) {
-		args[i].name = arena_copy(
-			&m->site->arena, args[i].name, strlen(args[i].name));
-		if (args[i].name == NULL)
-			return false;
+	if (*text != NULL)
+		*text = arena_copy(&m->site->arena, *text, strlen(*text));
+	else
+		return true;
+	return *text != NULL;
+}
+
+/* Copies: the page's memory may be freed when another file is read. */
+static bool
+keep(struct mcp *m, const struct given *g, struct filling *out)
+{
+	const struct prompt *p = g->prompt;
+	bool kept = true;
+
+	*out = (struct filling){ .args = g->args,
+		.arg_count = p->argument_count,
+		.messages = arena_array(&m->site->arena, p->message_count + 1,
+			sizeof(*out->messages)),
+		.count = p->message_count };
+	if (out->messages == NULL)
+		return false;
+	for (size_t i = 0; kept && i < out->arg_count; i++)
+		kept = copy(m, &g->args[i].name);
+	for (size_t i = 0; kept && i < out->count; i++) {
+		out->messages[i] = p->messages[i];
+		kept = copy(m, &out->messages[i].text) &&
+			copy(m, &out->messages[i].file);
 	}
-	return true;
+	return kept;
 }
 
 static enum rpc_code
 write_messages(struct mcp *m, const struct ss_document *doc,
-	const struct page *page, const struct node *prompt)
+	const struct page *page, const struct prompt *prompt)
 {
-	const struct node *list = node_member(prompt, "messages");
-	const char *text = text_at(prompt, "text");
-	const char *description = text_at(prompt, "description");
 	struct given g = { .prompt = prompt };
 	enum mcp_answered answered = MCP_AGREED;
-	enum rpc_code code;
+	bool is_page = prompt->is_page;
+	struct filling f;
+	enum rpc_code code = read_arguments(m, &g);
 
-	code = read_arguments(m, &g);
 	if (code == RPC_OK)
 		code = ask_arguments(m, &g, doc->path, &answered);
 	if (code != RPC_OK || answered == MCP_ASKED)
@@ -506,20 +410,16 @@ write_messages(struct mcp *m, const struct ss_document *doc,
 	code = complete(m, &g);
 	if (code != RPC_OK)
 		return code;
-	if (!copy_names(m, g.args, g.count)) {
+	if (!keep(m, &g, &f)) {
 		error_memory(&m->err);
 		return RPC_INTERNAL;
 	}
-	if (description != NULL)
-		mcp_text(m, "description", description);
+	if (prompt->description != NULL)
+		mcp_text(m, "description", prompt->description);
 	mcp_key(m, "messages");
 	buf_char(m->out, '[');
-	if (list != NULL && list->kind == NODE_LIST)
-		code = messages(m, list, g.args, g.count);
-	else if (text != NULL)
-		code = text_message(m, NULL, text_of(text), g.args, g.count);
-	else
-		code = body_message(m, doc, page, g.args, g.count);
+	code = is_page ? write_body(m, &f, doc, page->front.body)
+		       : write_list(m, &f);
 	buf_char(m->out, ']');
 	return code;
 }
@@ -529,15 +429,15 @@ mcp_prompts_get(struct mcp *m)
 {
 	const char *name = mcp_param(m, "name");
 	const struct catalog_page *listed;
-	const struct node *prompt;
+	const struct prompt *prompt;
 	struct ss_document doc;
-	struct page *page;
+	const struct page *page;
 	struct catalog *c;
 	enum rpc_code code;
 
 	if (name == NULL)
 		return RPC_BAD_PARAMS;
-	if (catalog_refresh(m->site, &c, &m->err) != SS_OK)
+	if (catalog_refresh(&m->site->catalog, &c, &m->err) != SS_OK)
 		return RPC_INTERNAL;
 	listed = page_of(c, name);
 	if (listed == NULL ||
@@ -595,7 +495,7 @@ mcp_complete(struct mcp *m)
 			   : strcmp(type, "ref/resource") != 0))
 		return mcp_refuse(m, RPC_BAD_PARAMS,
 			"\"params\" needs \"ref\" and \"argument\"");
-	if (catalog_refresh(m->site, &c, &m->err) != SS_OK)
+	if (catalog_refresh(&m->site->catalog, &c, &m->err) != SS_OK)
 		return RPC_INTERNAL;
 	if (is_prompt && page_of(c, prompt) == NULL)
 		return mcp_refuse(m, RPC_BAD_PARAMS,

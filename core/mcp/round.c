@@ -277,6 +277,6 @@ bool
 mcp_round_spend(struct mcp *m, const struct mcp_round *r)
 {
 	/* Not used up by a request that is handled again later. */
-	return site_start_tool(m->site) &&
+	return limit_start(&m->site->exec_state.limit) &&
 		seal_spend(m->site, r->signature, r->expires);
 }

@@ -72,7 +72,7 @@ find_fence(const char *text, size_t len)
 }
 
 const char *
-front_format_name(enum front_format format)
+frontmatter_format_name(enum front_format format)
 {
 	switch (format) {
 	case FRONT_NONE: return "none";
@@ -184,9 +184,11 @@ read_root(const struct reading *r, const struct node *root,
 	if (keys.sandbox != NULL &&
 		(e = wants_parse(r, keys.sandbox, &out->sandbox)) != SS_OK)
 		return e;
-	if (keys.prompts != NULL && value_untagged(r, keys.prompts) != SS_OK)
-		return SS_BAD_FRONTMATTER;
-	out->prompts = keys.prompts;
+	if (keys.prompts != NULL &&
+		((e = value_untagged(r, keys.prompts)) != SS_OK ||
+			(e = prompt_parse(r, keys.prompts, NULL, &out->prompts,
+				 &out->prompt_count)) != SS_OK))
+		return e;
 	out->root = root;
 	return keys.tools != NULL ? read_tools(r, keys.tools, out) : SS_OK;
 }

@@ -6,6 +6,7 @@
 #ifndef SS_PAGE_FRONTMATTER_H
 #define SS_PAGE_FRONTMATTER_H
 
+#include "page/prompt.h"
 #include "page/spec.h"
 
 enum front_format { FRONT_NONE, FRONT_YAML, FRONT_TOML };
@@ -18,8 +19,9 @@ struct frontmatter {
 	struct name_list env;
 	struct wants sandbox;
 	const char *title, *description; /* NULL: none */
-	const struct node *prompts;      /* read by mcp; NULL: none */
-	const struct node *root;         /* the whole mapping, for check */
+	struct prompt *prompts;
+	size_t prompt_count;
+	const struct node *root; /* the whole mapping, for check */
 };
 
 /*
@@ -37,6 +39,6 @@ enum ss_err frontmatter_parse(struct arena *arena, const char *text, size_t len,
 void frontmatter_release(struct frontmatter *f);
 
 /* "yaml", "toml", "none" */
-const char *front_format_name(enum front_format format);
+const char *frontmatter_format_name(enum front_format format);
 
 #endif

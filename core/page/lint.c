@@ -1,17 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-#include "page/lint_parts.h"
+#include "page/lint.h"
 
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-void
+#include "page/env.h"
+
+struct lint {
+	const struct frontmatter *front;
+	struct env_scope scope;
+	lint_fn fn;
+	void *ctx;
+};
+
+/* hint may be NULL. */
+static void lint_warn(const struct lint *l, unsigned line, unsigned column,
+	const char *hint, const char *message, ...) PRINTF_LIKE(5, 6);
+
+static void
 lint_warn(const struct lint *l, unsigned line, unsigned column,
 	const char *hint, const char *message, ...)
 {
 	char text[256];
 	va_list args;
-
 	int n;
 
 	va_start(args, message);
@@ -249,45 +261,17 @@ lint_danger(const struct lint *l, const struct spec *s, const struct program *p)
 static struct ss_text
 next_variable(struct ss_text word, size_t *at)
 {
-	for (size_t i = *at; i + 1 < word.len; i++) {
-		size_t start = i + 1, end;
-		bool brace;
+	struct ss_text name;
 
-		if (word.data[i] != '$')
+	for (size_t i = *at, n; i < word.len; i++) {
+		n = env_variable_at(word.data + i, word.len - i, &name);
+		if (n == 0)
 			continue;
-		brace = word.data[start] == '{';
-		start += brace;
-		end = start;
-		while (end < word.len &&
-			(isalnum((unsigned char)word.data[end]) ||
-				word.data[end] == '_'))
-			end++;
-		if (end == start || isdigit((unsigned char)word.data[start]) ||
-			(brace && (end == word.len || word.data[end] != '}')))
-			continue;
-		*at = end + brace;
-		return (struct ss_text){ word.data + start, end - start };
+		*at = i + n;
+		return name;
 	}
 	*at = word.len;
 	return (struct ss_text){ "", 0 };
-}
-
-static bool
-is_listed(const struct name_list *list, struct ss_text name)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (text_is(name, list->names[i]))
-			return true;
-	return false;
-}
-
-static bool
-is_server(const struct lint *l, struct ss_text name)
-{
-	for (size_t i = 0; i < l->server_count; i++)
-		if (text_is(name, l->server[i].name))
-			return true;
-	return false;
 }
 
 /* A name as environments have them, not $x or $Foo of some language. */
@@ -329,15 +313,17 @@ lint_variables(const struct lint *l, const struct spec *s,
 	while ((name = next_variable(part->text, &at)).len > 0) {
 		int len = name.len < 64 ? (int)name.len : 64;
 
-		if (is_server(l, name) && has_free_word(s))
+		if (env_server_value(&l->scope, name) != NULL &&
+			has_free_word(s))
 			lint_warn(l, part->line, part->column,
 				"fix the other words, with a regex or as "
 				"text, and end the tool with ;",
 				"$%.*s is the server's, and the agent chooses "
 				"other words of this tool",
 				len, name.data);
-		if (!is_server(l, name) && !is_listed(&l->front->env, name) &&
-			!holds_scripts(p) && looks_like_environment(name))
+		if (env_server_value(&l->scope, name) == NULL &&
+			!env_is_listed(&l->scope, name) && !holds_scripts(p) &&
+			looks_like_environment(name))
 			lint_warn(l, part->line, part->column,
 				"list it under env:, or have the server set "
 				"it",
@@ -401,7 +387,7 @@ static void
 lint_env(const struct lint *l, const struct name_list *own)
 {
 	for (size_t i = 0; i < own->count; i++)
-		if (!is_listed(&l->front->env, text_of(own->names[i])))
+		if (!env_is_listed(&l->scope, text_of(own->names[i])))
 			lint_warn(l, own->line, own->column,
 				"list it under the page's env: too",
 				"%.64s is not in the page's env:, so the tool "
@@ -426,14 +412,46 @@ lint_spec(const struct lint *l, const struct spec *s)
 		lint_part(l, s, &s->parts[i], p);
 }
 
+static void
+tell_slip(void *ctx, const struct node_place *at, const char *message,
+	const char *hint)
+{
+	const struct lint *l = ctx;
+
+	l->fn(l->ctx, at->line, at->column, SS_LEVEL_WARNING, message, hint);
+}
+
+/* Read again: the first time nobody heard of what was passed over. */
+static void
+lint_prompts(struct lint *l, const struct node *list)
+{
+	const struct prompt_slips slips = { tell_slip, l };
+	struct ss_error err = { 0 };
+	struct arena arena;
+	const struct reading r = { .arena = &arena, .err = &err };
+	struct prompt *prompts;
+	size_t count;
+
+	if (list == NULL)
+		return;
+	arena_init(&arena, 0);
+	prompt_parse(&r, list, &slips, &prompts, &count);
+	arena_release(&arena);
+}
+
 void
 lint_frontmatter(const struct frontmatter *f, const struct ss_pair *server,
 	size_t server_count, lint_fn fn, void *ctx)
 {
-	const struct lint l = { f, server, server_count, fn, ctx };
+	struct lint l = { .front = f,
+		.scope = { .server = server,
+			.server_count = server_count,
+			.page = &f->env },
+		.fn = fn,
+		.ctx = ctx };
 
 	lint_network(&l, &f->sandbox);
 	for (size_t i = 0; i < f->spec_count; i++)
 		lint_spec(&l, &f->specs[i]);
-	lint_prompts(&l);
+	lint_prompts(&l, node_member(f->root, "prompts"));
 }

@@ -316,10 +316,7 @@ takes(const struct spec *s, const char *name)
 		if (s->parts[i].name != NULL &&
 			strcmp(s->parts[i].name, name) == 0)
 			return true;
-	for (size_t i = 0; i < s->env.count; i++)
-		if (strcmp(s->env.names[i], name) == 0)
-			return true;
-	return false;
+	return name_list_has(&s->env, text_of(name));
 }
 
 /* Behind command and env: what is asked for is what they take. */

@@ -12,7 +12,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "base/fdio.h"
+#include "base/fd.h"
 
 #define MOUNT "/sys/fs/cgroup"
 #define CGROUP2_MAGIC 0x63677270

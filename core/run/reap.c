@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/fdio.h"
+#include "base/fd.h"
 
 /* Children looked at in one pass; what is over comes in the next. */
 #define PASS_MAX 256

@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/fdio.h"
+#include "base/fd.h"
 
 #define STACK_BYTES (256 * 1024)
 /* A killed process that is not dead by then hangs in the kernel. */

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fdio.h"
+#include "base/fd.h"
 
 #define SOCKET_BYTES 212992 /* where it cannot be asked for */
 #define INODES_MAX 65536

@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "sandbox/bounds.h"
 #include "sandbox/filter.h"
 #include "sandbox/landlock.h"

@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "sandbox/confine.h"
 #include "sandbox/launcher_wire.h"
 #include "sandbox/sandbox_run.h"

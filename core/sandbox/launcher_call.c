@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "sandbox/launcher_wire.h"
 
 #define GRACE_MS 10000 /* over the command's own time */

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/fdio.h"
+#include "base/fd.h"
 
 int
 mount_open_in(int root, const char *path, int flags)

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "files/root.h"
 #include "sandbox/grant_path.h"
 #include "sandbox/landlock.h"

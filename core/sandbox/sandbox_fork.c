@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "sandbox/confine.h"
 #include "sandbox/launcher.h"
 #include "sandbox/launcher_call.h"

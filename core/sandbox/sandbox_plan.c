@@ -3,7 +3,7 @@
 
 #include <fcntl.h>
 
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "sandbox/grant_path.h"
 
 const char *

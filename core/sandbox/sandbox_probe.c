@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "sandbox/bounds.h"
 #include "sandbox/confine.h"
 #include "sandbox/filter.h"

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "files/scratch.h"
 #include "sandbox/launcher_call.h"
 #include "sandbox/ruleset.h"

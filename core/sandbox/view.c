@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "sandbox/mount.h"
 #include "sandbox/view_grants.h"
 #include "sandbox/view_loaders.h"

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "sandbox/loader.h"
 #include "sandbox/mount.h"
 

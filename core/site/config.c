@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "page/env.h"
 #include "page/toml.h"
 #include "site/config_keys.h"

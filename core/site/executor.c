@@ -11,15 +11,9 @@
 #include "sandbox/sandbox_scratch.h"
 #include "site/explain.h"
 #include "site/oneshot.h"
-#include "site/site.h"
+#include "site/rights.h"
 
 #define REFUSED_MAX ((size_t)1 << 20)
-
-void
-executor_init(struct executor *e, struct ss_site *site)
-{
-	*e = (struct executor){ .site = site };
-}
 
 void
 executor_release(struct executor *e)
@@ -167,10 +161,10 @@ become_helper(const struct executor *e, const struct right *right,
 
 	if (right->builtin == NULL)
 		return SS_OK;
-	bounds = right_bounds(right, &e->site->config);
+	bounds = right_bounds(right, e->config);
 	bounds.timeout_ms = right->policy.limits.timeout_ms;
 	s->reports = true;
-	s->argv = tool_argv(&e->site->arena, right->builtin, s->argv, &bounds);
+	s->argv = tool_argv(e->arena, right->builtin, s->argv, &bounds);
 	return s->argv != NULL ? SS_OK : error_memory(err);
 }
 
@@ -200,20 +194,20 @@ run_here(void *ctx, const struct ss_command *cmd, struct ss_result *result,
 		.stdin_len = cmd->stdin_len,
 		.stdin_fd = cmd->stdin_fd,
 		.client_fd = cmd->client_fd,
-		.client_left = e->site->client_left,
-		.client_ctx = e->site->client_ctx,
+		.client_left = e->client.left,
+		.client_ctx = e->client.ctx,
 		.output = cmd->output,
 		.output_ctx = cmd->output_ctx,
 		.tick_ms = cmd->tick_ms,
 	};
-	enum ss_err code = right_prepare(right, &e->site->grant, err);
+	enum ss_err code = right_prepare(right, e->grant, err);
 
 	result->sandbox = sandbox_level_name(sandbox_self()->level);
 	result->memory = sandbox_memory_name(sandbox_self()->memory);
 	if (code == SS_SANDBOX_UNAVAILABLE)
 		e->must_exit = !sandbox_clean();
 	if (code == SS_OK)
-		code = set_tmpdir(&e->site->arena, cmd->envp, &s.envp, err);
+		code = set_tmpdir(e->arena, cmd->envp, &s.envp, err);
 	if (code != SS_OK)
 		return code;
 	s.program = program_of(right, cmd, found, sizeof(found));
@@ -247,11 +241,11 @@ run_confined(void *ctx, const struct ss_command *cmd,
 	struct ss_command inside = *cmd;
 	struct ss_result result = SS_INIT(ss_result);
 	const struct right *right = cmd->policy;
-	enum ss_err code = site_enter_view(e->site, err);
+	enum ss_err code = documents_enter_view(e->documents, err);
 
 	inside.dir_fd = -1;
 	if (code == SS_OK && cmd->dir_fd >= 0)
-		code = root_open_at(&e->site->root, right->ask.page_dir,
+		code = root_open_at(&e->documents->root, right->ask.page_dir,
 			O_PATH | O_DIRECTORY, &inside.dir_fd, err);
 	if (code == SS_OK)
 		code = run_here(ctx, &inside, &result, err);
@@ -272,8 +266,8 @@ explain(struct executor *e, const struct ss_command *cmd,
 	const struct right *right = cmd->policy;
 	const struct explain run = {
 		.watch = watch,
-		.plan = &e->site->plan,
-		.grant = &e->site->grant,
+		.plan = e->plan,
+		.grant = e->grant,
 		.ask = &right->ask,
 		.page = cmd->page,
 		.failed = code != SS_OK || result->returncode != 0,
@@ -305,7 +299,7 @@ run_apart(struct executor *e, const struct ss_command *cmd,
 {
 	const struct right *right = cmd->policy;
 	size_t ceiling = cmd->max_output_bytes;
-	struct oneshot oneshot = { .plan = &e->site->plan,
+	struct oneshot oneshot = { .plan = e->plan,
 		.keeps = right->powers.keeps,
 		.fn = run_confined,
 		.ctx = e,
@@ -339,8 +333,8 @@ run(void *ctx, const struct ss_command *cmd, struct ss_result *result,
 	if (e->must_exit)
 		return error_set(err, SS_SANDBOX_UNAVAILABLE,
 			"the tool did not run: this worker is being replaced");
-	return e->site->worker ? run_here(ctx, cmd, result, err)
-			       : run_apart(e, cmd, result, err);
+	return e->is_worker ? run_here(ctx, cmd, result, err)
+			    : run_apart(e, cmd, result, err);
 }
 
 struct ss_executor

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "sandbox/grant_path.h"
 #include "sandbox/view.h"
 #include "wire/json.h"

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "run/channel.h"
 #include "sandbox/sandbox_fork.h"
 

@@ -74,12 +74,13 @@ enum ss_err tool_read(int dir, const char *path, const struct tool_range *range,
  */
 enum ss_err tool_write(int dir, const char *path, const char *data, size_t len,
 	bool new_only, struct ss_error *err);
-/*
- * Replaces old, which must occur once, or with `all` at least once.
- * *count says how often it occurs, also on failure.
- */
-enum ss_err tool_edit(int dir, const char *path, struct ss_text old,
-	struct ss_text replacement, bool all, size_t *count,
+struct tool_edit {
+	struct ss_text old, replacement;
+	bool all;     /* old may occur more than once */
+	size_t count; /* result: how often it occurs; set also on failure */
+};
+/* Replaces old, which must occur at least once. */
+enum ss_err tool_edit(int dir, const char *path, struct tool_edit *edit,
 	struct ss_error *err);
 
 struct tool_stat {

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "tools/walk.h"
 #include "tools/wildcard.h"
 
@@ -79,11 +79,11 @@ is_dir(struct walk *w, const char *path)
 
 /* A name that the last part of the pattern matched. */
 static enum ss_err
-last_part(struct walk *w, const char *path, enum tool_entry_type type)
+last_part(struct walk *w, const char *path, enum walk_type type)
 {
-	if (w->only_dirs && type != ENTRY_DIR && !is_dir(w, path))
+	if (w->only_dirs && type != WALK_DIRECTORY && !is_dir(w, path))
 		return SS_OK;
-	if (type == ENTRY_LINK && tool_leads_hidden(w->root, path))
+	if (type == WALK_LINK && tool_leads_hidden(w->root, path))
 		return SS_OK;
 	return found(w, path);
 }
@@ -98,7 +98,7 @@ step_text(struct walk *w, struct spot at, struct ss_text part, const char *rest)
 
 	if (name == NULL)
 		return error_memory(w->err);
-	path = join(w, at.path, name, wild_unescape(name, part.len));
+	path = join(w, at.path, name, wildcard_unescape(name, part.len));
 	if (path == NULL)
 		return error_memory(w->err);
 	if (*rest != '\0')
@@ -107,20 +107,20 @@ step_text(struct walk *w, struct spot at, struct ss_text part, const char *rest)
 	if (fd < 0)
 		return SS_OK;
 	fd_close(&fd);
-	return last_part(w, path, ENTRY_LINK); /* it may be one */
+	return last_part(w, path, WALK_LINK); /* it may be one */
 }
 
 /* One entry of a directory, against a part that is no text. */
 static enum ss_err
 step_entry(struct walk *w, struct spot at, struct ss_text part,
-	const char *rest, const struct tool_entry *entry)
+	const char *rest, const struct walk_entry *entry)
 {
-	bool deep = wild_is_deep(part.data, part.len);
+	bool deep = wildcard_is_deep(part.data, part.len);
 	size_t len = strlen(entry->name);
 	const char *path;
 	enum ss_err code = SS_OK;
 
-	if (!deep && !wild_part(part.data, part.len, entry->name, len))
+	if (!deep && !wildcard_part(part.data, part.len, entry->name, len))
 		return SS_OK;
 	path = join(w, at.path, entry->name, len);
 	if (path == NULL)
@@ -128,10 +128,10 @@ step_entry(struct walk *w, struct spot at, struct ss_text part,
 	if (*rest == '\0')
 		code = last_part(w, path, entry->type);
 	else if (!deep &&
-		(entry->type == ENTRY_DIR || entry->type == ENTRY_LINK))
+		(entry->type == WALK_DIRECTORY || entry->type == WALK_LINK))
 		return descend(w, (struct spot){ path, rest, at.depth + 1 });
 	/* Through a directory with the stars still to come. */
-	if (code == SS_OK && deep && entry->type == ENTRY_DIR)
+	if (code == SS_OK && deep && entry->type == WALK_DIRECTORY)
 		code = descend(
 			w, (struct spot){ path, part.data, at.depth + 1 });
 	return code;
@@ -141,7 +141,7 @@ static enum ss_err
 step_entries(
 	struct walk *w, struct spot at, struct ss_text part, const char *rest)
 {
-	struct tool_entries list;
+	struct walk_list list;
 	enum ss_err code;
 	int fd = tool_open_beneath(w->root, at.path, O_RDONLY | O_DIRECTORY);
 
@@ -166,10 +166,10 @@ behind(const char *at, struct ss_text part)
 {
 	size_t n;
 
-	for (at += strspn(at, "/"); wild_is_deep(part.data, part.len);
+	for (at += strspn(at, "/"); wildcard_is_deep(part.data, part.len);
 		at += n, at += strspn(at, "/")) {
 		n = strcspn(at, "/");
-		if (!wild_is_deep(at, n))
+		if (!wildcard_is_deep(at, n))
 			break;
 	}
 	return at;
@@ -194,10 +194,10 @@ descend(struct walk *w, struct spot at)
 			? descend(w,
 				  (struct spot){ at.path, rest, at.depth + 1 })
 			: SS_OK;
-	if (wild_is_text(part.data, part.len))
+	if (wildcard_is_text(part.data, part.len))
 		return step_text(w, at, part, rest);
 	/* Two stars may also stand for no directory at all. */
-	if (wild_is_deep(part.data, part.len) && *rest != '\0')
+	if (wildcard_is_deep(part.data, part.len) && *rest != '\0')
 		code = descend(w, (struct spot){ at.path, rest, at.depth + 1 });
 	return code == SS_OK ? step_entries(w, at, part, rest) : code;
 }
@@ -229,7 +229,7 @@ enum ss_err
 tool_glob(struct arena *arena, int dir, const char *pattern, size_t most,
 	struct tool_names *out, struct ss_error *err)
 {
-	const char *patterns[WILD_LISTS];
+	const char *patterns[WILDCARD_LISTS];
 	struct walk w = { .arena = arena,
 		.root = dir,
 		.most = TOOL_VISITS,
@@ -240,7 +240,7 @@ tool_glob(struct arena *arena, int dir, const char *pattern, size_t most,
 	enum ss_err code;
 
 	*out = (struct tool_names){ 0 };
-	code = wild_expand(arena, pattern, patterns, &count, err);
+	code = wildcard_expand(arena, pattern, patterns, &count, err);
 	for (size_t i = 0; code == SS_OK && i < count; i++) {
 		code = tool_path_check(patterns[i], err);
 		if (code == SS_NOT_FOUND) { /* a dot entry: none is seen */

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "page/pattern.h"
 #include "tools/walk.h"
 #include "tools/wildcard.h"
@@ -25,7 +25,7 @@ struct search {
 	int dir;
 	struct arena arena; /* of the directories on the way down */
 	struct buf file;
-	const char *include[WILD_LISTS];
+	const char *include[WILDCARD_LISTS];
 	size_t include_count;
 	size_t visits;
 	uint64_t left; /* bytes that may still be read */
@@ -161,9 +161,9 @@ is_included(const struct search *s, const char *path)
 	for (size_t i = 0; i < s->include_count; i++) {
 		const char *p = s->include[i];
 
-		if (strchr(p, '/') != NULL
-				? wild_path(p, path)
-				: wild_part(p, strlen(p), name, strlen(name)))
+		if (strchr(p, '/') != NULL ? wildcard_path(p, path)
+					   : wildcard_part(p, strlen(p), name,
+						     strlen(name)))
 			return true;
 	}
 	return s->what->include == NULL;
@@ -247,7 +247,7 @@ search_file(struct search *s, const char *path)
 static enum ss_err
 search_dir(struct search *s, const char *path, unsigned depth)
 {
-	struct tool_entries list;
+	struct walk_list list;
 	enum ss_err code = SS_OK;
 	int fd = tool_open_beneath(s->dir, path, O_RDONLY | O_DIRECTORY);
 
@@ -264,9 +264,10 @@ search_dir(struct search *s, const char *path, unsigned depth)
 			return error_set(s->err, SS_BAD_REQUEST,
 				"there are more files than one search takes");
 		s->visits--;
-		if (list.items[i].type == ENTRY_FILE)
+		if (list.items[i].type == WALK_FILE)
 			code = search_file(s, below);
-		else if (list.items[i].type == ENTRY_DIR && depth < TOOL_DEPTH)
+		else if (list.items[i].type == WALK_DIRECTORY &&
+			depth < TOOL_DEPTH)
 			code = search_dir(s, below, depth + 1);
 	}
 	return code;
@@ -288,7 +289,7 @@ search_open(struct search *s)
 	char *source;
 
 	if (what->include != NULL)
-		code = wild_expand(&s->arena, what->include, s->include,
+		code = wildcard_expand(&s->arena, what->include, s->include,
 			&s->include_count, s->err);
 	if (code != SS_OK || (what->fixed && !what->ignore_case))
 		return code;

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "run/spawn.h"
 #include "tools/files.h"
 #include "tools/parts.h"
@@ -134,13 +134,13 @@ static enum ss_err
 do_edit(struct job *j)
 {
 	const struct tool_words *w = &j->words;
-	size_t count;
-	enum ss_err code =
-		tool_edit(j->dir, w->operands[0], text_of(w->operands[1]),
-			text_of(w->operands[2]), w->all, &count, &j->err);
+	struct tool_edit edit = { .old = text_of(w->operands[1]),
+		.replacement = text_of(w->operands[2]),
+		.all = w->all };
+	enum ss_err code = tool_edit(j->dir, w->operands[0], &edit, &j->err);
 
 	if (code == SS_OK)
-		buf_printf(&j->out, "%zu replaced\n", count);
+		buf_printf(&j->out, "%zu replaced\n", edit.count);
 	return code;
 }
 

@@ -252,7 +252,7 @@ tool_words_read(
 static enum ss_err
 check_patterns(const struct tool_words *w, struct ss_error *err)
 {
-	const char *lists[WILD_LISTS];
+	const char *lists[WILDCARD_LISTS];
 	const char *first = w->operand_count > 0 ? w->operands[0] : "";
 	const char *wildcard = w->op == OP_GLOB ? first : w->include;
 	struct pattern *p = NULL;
@@ -271,7 +271,7 @@ check_patterns(const struct tool_words *w, struct ss_error *err)
 	}
 	if (code == SS_OK && wildcard != NULL) {
 		arena_init(&arena, 0);
-		code = wild_expand(&arena, wildcard, lists, &count, err);
+		code = wildcard_expand(&arena, wildcard, lists, &count, err);
 		arena_release(&arena);
 	}
 	return code;

@@ -64,7 +64,7 @@ too_many(struct ss_error *err)
 {
 	error_set(err, SS_BAD_REQUEST,
 		"the braces of this pattern become more than %d patterns",
-		WILD_LISTS);
+		WILDCARD_LISTS);
 	error_hint(err, "ask in several steps");
 	return SS_BAD_REQUEST;
 }
@@ -79,7 +79,7 @@ write_out(struct arena *arena, const char *s, const struct group *g,
 	do {
 		at++;
 		end = item_end(s, at, g->close);
-		if (*count == WILD_LISTS)
+		if (*count == WILDCARD_LISTS)
 			return too_many(err);
 		list[*count] = arena_printf(arena, "%.*s%.*s%s", (int)g->open,
 			s, (int)(end - at), s + at, s + g->close + 1);
@@ -92,19 +92,20 @@ write_out(struct arena *arena, const char *s, const struct group *g,
 
 /* What still has braces is taken from the end of the list. */
 enum ss_err
-wild_expand(struct arena *arena, const char *pattern,
-	const char *out[static WILD_LISTS], size_t *count, struct ss_error *err)
+wildcard_expand(struct arena *arena, const char *pattern,
+	const char *out[static WILDCARD_LISTS], size_t *count,
+	struct ss_error *err)
 {
-	const char *todo[WILD_LISTS];
+	const char *todo[WILDCARD_LISTS];
 	size_t left = 1, len = strlen(pattern);
 	enum ss_err code = SS_OK;
 	struct group g;
 
 	*count = 0;
-	if (len == 0 || len > WILD_BYTES)
+	if (len == 0 || len > WILDCARD_BYTES)
 		return error_set(err, SS_BAD_REQUEST,
 			"the pattern is empty or longer than %d bytes",
-			WILD_BYTES);
+			WILDCARD_BYTES);
 	todo[0] = arena_copy(arena, pattern, len);
 	if (todo[0] == NULL)
 		return error_memory(err);
@@ -113,7 +114,7 @@ wild_expand(struct arena *arena, const char *pattern,
 
 		if (find_group(s, &g))
 			code = write_out(arena, s, &g, todo, &left, err);
-		else if (*count == WILD_LISTS)
+		else if (*count == WILDCARD_LISTS)
 			code = too_many(err);
 		else
 			out[(*count)++] = s;
@@ -248,7 +249,8 @@ one(const char *p, const char *end, uint32_t c, const char **next)
 
 /* Only the last star is tried again: an earlier one can take no better. */
 bool
-wild_part(const char *part, size_t part_len, const char *name, size_t name_len)
+wildcard_part(
+	const char *part, size_t part_len, const char *name, size_t name_len)
 {
 	const char *p = part, *end = part + part_len, *s = name;
 	const char *stop = name + name_len, *star = NULL, *mark = s, *next;
@@ -280,7 +282,7 @@ wild_part(const char *part, size_t part_len, const char *name, size_t name_len)
 }
 
 bool
-wild_is_text(const char *part, size_t len)
+wildcard_is_text(const char *part, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
 		if (part[i] == '\\')
@@ -292,7 +294,7 @@ wild_is_text(const char *part, size_t len)
 }
 
 size_t
-wild_unescape(char *part, size_t len)
+wildcard_unescape(char *part, size_t len)
 {
 	size_t out = 0;
 
@@ -305,7 +307,7 @@ wild_unescape(char *part, size_t len)
 }
 
 bool
-wild_is_deep(const char *part, size_t len)
+wildcard_is_deep(const char *part, size_t len)
 {
 	return len == 2 && part[0] == '*' && part[1] == '*';
 }
@@ -323,9 +325,9 @@ next_part(const char **at)
 	return part;
 }
 
-/* The same walk as in wild_part, a part being a character. */
+/* The same walk as in wildcard_part, a part being a character. */
 bool
-wild_path(const char *pattern, const char *path)
+wildcard_path(const char *pattern, const char *path)
 {
 	const char *p = pattern, *s = path, *star = NULL, *mark = s;
 	const char *behind_p, *behind_s;
@@ -336,7 +338,7 @@ wild_path(const char *pattern, const char *path)
 		behind_s = s;
 		part = next_part(&behind_p);
 		name = next_part(&behind_s);
-		if (wild_is_deep(part.data, part.len)) {
+		if (wildcard_is_deep(part.data, part.len)) {
 			star = p = behind_p;
 			mark = s;
 			continue;
@@ -344,7 +346,8 @@ wild_path(const char *pattern, const char *path)
 		if (name.len == 0 && part.len == 0)
 			return true;
 		if (name.len > 0 && part.len > 0 &&
-			wild_part(part.data, part.len, name.data, name.len)) {
+			wildcard_part(
+				part.data, part.len, name.data, name.len)) {
 			p = behind_p;
 			s = behind_s;
 			continue;

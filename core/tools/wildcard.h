@@ -13,8 +13,8 @@
 #include "base/arena.h"
 #include "base/error.h"
 
-#define WILD_BYTES 4096 /* of one pattern */
-#define WILD_LISTS 64   /* patterns that its braces may become */
+#define WILDCARD_BYTES 4096 /* of one pattern */
+#define WILDCARD_LISTS 64   /* patterns that its braces may become */
 
 /*
  * Writes the braces out: "a.{c,h}" becomes "a.c" and "a.h".  A brace without
@@ -22,21 +22,21 @@
  * Errors  SS_BAD_REQUEST for a pattern that is empty, too long or becomes too
  *         many; SS_INTERNAL.
  */
-enum ss_err wild_expand(struct arena *arena, const char *pattern,
-	const char *out[static WILD_LISTS], size_t *count,
+enum ss_err wildcard_expand(struct arena *arena, const char *pattern,
+	const char *out[static WILDCARD_LISTS], size_t *count,
 	struct ss_error *err);
 
 /* One part against one name, neither with a slash. */
-bool
-wild_part(const char *part, size_t part_len, const char *name, size_t name_len);
+bool wildcard_part(
+	const char *part, size_t part_len, const char *name, size_t name_len);
 /* Does it name nothing but itself? */
-bool wild_is_text(const char *part, size_t len);
+bool wildcard_is_text(const char *part, size_t len);
 /* The text that such a part means: backslashes taken off, in place. */
-size_t wild_unescape(char *part, size_t len);
+size_t wildcard_unescape(char *part, size_t len);
 /* "**", alone in its part. */
-bool wild_is_deep(const char *part, size_t len);
+bool wildcard_is_deep(const char *part, size_t len);
 
 /* A whole path, written out; slashes at both ends do not count. */
-bool wild_path(const char *pattern, const char *path);
+bool wildcard_path(const char *pattern, const char *path);
 
 #endif

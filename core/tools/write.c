@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "tools/walk.h"
 
 /* A file to be written: its directory, held open, and its name there. */
@@ -178,16 +178,15 @@ occurrences(struct ss_text in, struct ss_text of)
 }
 
 static bool
-replace(struct ss_text in, struct ss_text of, struct ss_text by,
-	struct buf *out)
+replace(struct ss_text in, const struct tool_edit *e, struct buf *out)
 {
 	const char *at = in.data, *end = in.data + in.len, *next;
 
-	while ((next = memmem(at, (size_t)(end - at), of.data, of.len)) !=
-		NULL) {
+	while ((next = memmem(at, (size_t)(end - at), e->old.data,
+			e->old.len)) != NULL) {
 		buf_add(out, at, (size_t)(next - at));
-		buf_add(out, by.data, by.len);
-		at = next + of.len;
+		buf_add(out, e->replacement.data, e->replacement.len);
+		at = next + e->old.len;
 	}
 	return buf_add(out, at, (size_t)(end - at)) && buf_ok(out);
 }
@@ -215,9 +214,9 @@ read_old(struct target *t, struct buf *in, struct ss_error *err)
 }
 
 static enum ss_err
-check_count(struct ss_error *err, const char *path, size_t count, bool all)
+check_count(struct ss_error *err, const char *path, const struct tool_edit *e)
 {
-	if (count == 0) {
+	if (e->count == 0) {
 		error_set(err, SS_NOT_FOUND,
 			"%s: 0 matches: the text to replace is not there",
 			path);
@@ -226,9 +225,10 @@ check_count(struct ss_error *err, const char *path, size_t count, bool all)
 			"too: read the file first");
 		return SS_NOT_FOUND;
 	}
-	if (count > 1 && !all) {
+	if (e->count > 1 && !e->all) {
 		error_set(err, SS_NOT_FOUND,
-			"%s: %zu matches: nothing was replaced", path, count);
+			"%s: %zu matches: nothing was replaced", path,
+			e->count);
 		error_hint(err,
 			"give more of the text around it, or replace all of "
 			"them with -a");
@@ -238,17 +238,16 @@ check_count(struct ss_error *err, const char *path, size_t count, bool all)
 }
 
 enum ss_err
-tool_edit(int dir, const char *path, struct ss_text old,
-	struct ss_text replacement, bool all, size_t *count,
-	struct ss_error *err)
+tool_edit(
+	int dir, const char *path, struct tool_edit *edit, struct ss_error *err)
 {
 	struct buf in = BUF_INIT(TOOL_FILE_BYTES);
 	struct buf out = BUF_INIT(TOOL_FILE_BYTES);
 	struct target t;
 	enum ss_err code;
 
-	*count = 0;
-	if (old.len == 0)
+	edit->count = 0;
+	if (edit->old.len == 0)
 		return error_set(
 			err, SS_BAD_REQUEST, "the text to replace is empty");
 	code = target_open(&t, dir, path, err);
@@ -257,10 +256,10 @@ tool_edit(int dir, const char *path, struct ss_text old,
 	if (code == SS_OK)
 		code = read_old(&t, &in, err);
 	if (code == SS_OK) {
-		*count = occurrences(buf_view(&in), old);
-		code = check_count(err, path, *count, all);
+		edit->count = occurrences(buf_view(&in), edit->old);
+		code = check_count(err, path, edit);
 	}
-	if (code == SS_OK && !replace(buf_view(&in), old, replacement, &out))
+	if (code == SS_OK && !replace(buf_view(&in), edit, &out))
 		code = out.full ? error_set(err, SS_NOT_FOUND,
 					  "%s would become too large", path)
 				: error_memory(err);

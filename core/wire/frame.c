@@ -22,21 +22,22 @@ frame_head(size_t len, unsigned char head[static 4])
 
 /* --------------------------------------------------------------- reading -- */
 
-struct reading {
+struct frame_reader {
 	struct arena *arena;
 	const cJSON *root;
 	struct ss_error *err;
 };
 
 static enum ss_err
-refuse(const struct reading *r, const char *name, const char *wanted)
+refuse_member(
+	const struct frame_reader *r, const char *name, const char *wanted)
 {
 	return error_set(r->err, SS_BAD_REQUEST,
 		"malformed JSON payload: \"%s\" must be %s", name, wanted);
 }
 
 static const cJSON *
-member(const struct reading *r, const char *name)
+member(const struct frame_reader *r, const char *name)
 {
 	const cJSON *m = cJSON_GetObjectItemCaseSensitive(r->root, name);
 
@@ -44,19 +45,19 @@ member(const struct reading *r, const char *name)
 }
 
 static enum ss_err
-take_text(const struct reading *r, const char *name, struct ss_text *out)
+take_text(const struct frame_reader *r, const char *name, struct ss_text *out)
 {
 	const cJSON *m = member(r, name);
 
 	if (!cJSON_IsString(m))
-		return refuse(r, name, "a string");
+		return refuse_member(r, name, "a string");
 	out->len = strlen(m->valuestring);
 	out->data = arena_copy(r->arena, m->valuestring, out->len);
 	return out->data != NULL ? SS_OK : error_memory(r->err);
 }
 
 static enum ss_err
-take_word(const struct reading *r, const char *name, const char **out)
+take_word(const struct frame_reader *r, const char *name, const char **out)
 {
 	struct ss_text text = { NULL, 0 };
 	enum ss_err code = take_text(r, name, &text);
@@ -74,13 +75,13 @@ is_whole(const cJSON *m, double most)
 }
 
 static enum ss_err
-take_bytes(const struct reading *r, const char *name, struct ss_text *out)
+take_bytes(const struct frame_reader *r, const char *name, struct ss_text *out)
 {
 	const cJSON *list = member(r, name), *item;
 	char *bytes;
 
 	if (!cJSON_IsArray(list))
-		return refuse(r, name, "a list of bytes");
+		return refuse_member(r, name, "a list of bytes");
 	bytes = arena_alloc(r->arena, (size_t)cJSON_GetArraySize(list) + 1);
 	if (bytes == NULL)
 		return error_memory(r->err);
@@ -88,19 +89,19 @@ take_bytes(const struct reading *r, const char *name, struct ss_text *out)
 	cJSON_ArrayForEach(item, list)
 	{
 		if (!is_whole(item, 255))
-			return refuse(r, name, "a list of bytes");
+			return refuse_member(r, name, "a list of bytes");
 		bytes[out->len++] = (char)(unsigned char)item->valuedouble;
 	}
 	return SS_OK;
 }
 
 static enum ss_err
-take_names(const struct reading *r, struct frame_request *out)
+take_names(const struct frame_reader *r, struct frame_request *out)
 {
 	const cJSON *list = member(r, "names"), *item;
 
 	if (!cJSON_IsArray(list))
-		return refuse(r, "names", "a list of strings");
+		return refuse_member(r, "names", "a list of strings");
 	out->names = arena_array(r->arena, (size_t)cJSON_GetArraySize(list) + 1,
 		sizeof(*out->names));
 	if (out->names == NULL)
@@ -108,7 +109,7 @@ take_names(const struct reading *r, struct frame_request *out)
 	cJSON_ArrayForEach(item, list)
 	{
 		if (!cJSON_IsString(item))
-			return refuse(r, "names", "a list of strings");
+			return refuse_member(r, "names", "a list of strings");
 		out->names[out->name_count] = arena_copy(
 			r->arena, item->valuestring, strlen(item->valuestring));
 		if (out->names[out->name_count++] == NULL)
@@ -118,19 +119,19 @@ take_names(const struct reading *r, struct frame_request *out)
 }
 
 static enum ss_err
-take_read(const struct reading *r, struct frame_request *out)
+take_read(const struct frame_reader *r, struct frame_request *out)
 {
 	const cJSON *most = member(r, "max_bytes");
 
 	if (most != NULL && !is_whole(most, 9007199254740991.0))
-		return refuse(r, "max_bytes", "a whole number");
+		return refuse_member(r, "max_bytes", "a whole number");
 	out->has_max_bytes = most != NULL;
 	out->max_bytes = most != NULL ? (uint64_t)most->valuedouble : 0;
 	return take_word(r, "path", &out->path);
 }
 
 static enum ss_err
-take_write(const struct reading *r, struct frame_request *out)
+take_write(const struct frame_reader *r, struct frame_request *out)
 {
 	enum ss_err code = take_word(r, "path", &out->path);
 
@@ -138,7 +139,7 @@ take_write(const struct reading *r, struct frame_request *out)
 }
 
 static enum ss_err
-take_edit(const struct reading *r, struct frame_request *out)
+take_edit(const struct frame_reader *r, struct frame_request *out)
 {
 	enum ss_err code = take_word(r, "path", &out->path);
 
@@ -150,7 +151,7 @@ take_edit(const struct reading *r, struct frame_request *out)
 }
 
 static enum ss_err
-take_search(const struct reading *r, struct frame_request *out)
+take_search(const struct frame_reader *r, struct frame_request *out)
 {
 	enum ss_err code = take_word(r, "pattern", &out->pattern);
 
@@ -162,13 +163,13 @@ take_search(const struct reading *r, struct frame_request *out)
 }
 
 static enum ss_err
-take_path(const struct reading *r, struct frame_request *out)
+take_path(const struct frame_reader *r, struct frame_request *out)
 {
 	return take_word(r, "path", &out->path);
 }
 
 static enum ss_err
-take_nothing(const struct reading *r, struct frame_request *out)
+take_nothing(const struct frame_reader *r, struct frame_request *out)
 {
 	(void)r;
 	(void)out;
@@ -178,7 +179,8 @@ take_nothing(const struct reading *r, struct frame_request *out)
 static const struct {
 	const char *name;
 	enum frame_kind kind;
-	enum ss_err (*take)(const struct reading *r, struct frame_request *out);
+	enum ss_err (*take)(
+		const struct frame_reader *r, struct frame_request *out);
 } kinds[] = { { "ping", FRAME_PING, take_nothing },
 	{ "shutdown", FRAME_SHUTDOWN, take_nothing },
 	{ "read", FRAME_READ, take_read }, { "write", FRAME_WRITE, take_write },
@@ -187,7 +189,7 @@ static const struct {
 	{ "get_env", FRAME_GET_ENV, take_names } };
 
 static enum ss_err
-read_root(const struct reading *r, struct frame_request *out)
+read_root(const struct frame_reader *r, struct frame_request *out)
 {
 	const cJSON *kind;
 
@@ -196,7 +198,7 @@ read_root(const struct reading *r, struct frame_request *out)
 			"malformed JSON payload: a message is an object");
 	kind = member(r, "kind");
 	if (!cJSON_IsString(kind))
-		return refuse(r, "kind", "a string");
+		return refuse_member(r, "kind", "a string");
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		if (strcmp(kind->valuestring, kinds[i].name) != 0)
 			continue;
@@ -210,7 +212,7 @@ enum ss_err
 frame_parse(struct arena *arena, const char *text, size_t len,
 	struct frame_request *out, struct ss_error *err)
 {
-	struct reading r = { .arena = arena, .err = err };
+	struct frame_reader r = { .arena = arena, .err = err };
 	struct ss_error own = { .code = SS_OK };
 	enum ss_err code = json_check(text, len, &own);
 	cJSON *root;

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "fault.h"
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "files/root.h"
 #include "tap.h"
 

@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #include "fault.h"
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "run/spawn.h"
 #include "tap.h"
 

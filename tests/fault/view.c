@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "fault.h"
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "statespace.h"
 #include "tap.h"
 

@@ -212,7 +212,11 @@ check_answer(struct ss_text out, struct ss_text err)
 
 	if (memchr(out.data, 0, out.len) || memchr(err.data, 0, err.len))
 		return;
-	promise(proto_result(&b, out, err, 3, "strict", NULL, NULL));
+	promise(proto_result(&b,
+		&(struct ss_result){ .out = out,
+			.err = err,
+			.returncode = 3,
+			.sandbox = "strict" }));
 	promise(json_check(b.data, b.len, NULL) == SS_OK);
 	root = cJSON_ParseWithLength(b.data, b.len);
 	promise(root != NULL);

@@ -57,16 +57,16 @@ check_words(char *const words[])
 static void
 check_wildcards(const char *pattern, const char *path)
 {
-	const char *out[WILD_LISTS];
+	const char *out[WILDCARD_LISTS];
 	struct arena arena;
 	size_t count;
 
 	arena_init(&arena, 0);
-	if (wild_expand(&arena, pattern, out, &count, NULL) == SS_OK)
+	if (wildcard_expand(&arena, pattern, out, &count, NULL) == SS_OK)
 		for (size_t i = 0; i < count; i++) {
-			wild_path(out[i], path);
+			wildcard_path(out[i], path);
 			if (strpbrk(out[i], "*?[\\") == NULL)
-				promise(wild_path(out[i], out[i]));
+				promise(wildcard_path(out[i], out[i]));
 		}
 	arena_release(&arena);
 }

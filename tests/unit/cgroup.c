@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "tap.h"
 
 static char base[] = "/tmp/ss-cgroup-XXXXXX";

@@ -9,7 +9,7 @@
 #include "tap.h"
 
 #include "site/config_keys.h"
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "page/toml.h"
 
 #include <fcntl.h>

@@ -123,11 +123,12 @@ static void
 script(enum ss_err wanted, const char *sentence, const char *const *words,
 	size_t count)
 {
+	struct env_scope scope = scope_of(NULL, 0);
 	struct node_place place;
 	struct tool t;
 
-	is_int(env_check_spec(tool_of(&t, words, count), server,
-		       ARRAY_LEN(server), &page, &place, &error),
+	is_int(env_check_spec(
+		       tool_of(&t, words, count), &scope, &place, &error),
 		wanted, "%s", sentence);
 }
 
@@ -168,6 +169,34 @@ test_scripts(void)
 		WORDS("python3", "x.py", "$API_KEY"));
 	script(SS_OK, "a word after the script",
 		WORDS("sh", "-c", "echo \"$1\"", "sh", "$API_KEY"));
+}
+
+/* A tool's env: narrows the page's. */
+static void
+test_narrowed(void)
+{
+	static const char *names[] = { "WHO", "OTHER" };
+	const struct name_list own = {
+		.set = true, .names = names, .count = ARRAY_LEN(names)
+	};
+	struct env_scope scope = scope_of(NULL, 0);
+	struct node_place place;
+	struct tool t;
+
+	ok(env_is_open(&scope, "WHO"), "a listed name is open to a request");
+	ok(!env_is_open(&scope, "OTHER"), "... one that is not listed is not");
+	ok(!env_is_open(&scope, "DB"), "... nor one that the server sets");
+	ok(!env_is_open(&scope, "LESSOPEN"), "... nor the server's alone");
+	scope.tool = &own;
+	ok(env_is_open(&scope, "WHO"), "the tool's list keeps a name");
+	ok(!env_is_listed(&scope, TEXT("DB")), "... takes one from the page's");
+	ok(!env_is_listed(&scope, TEXT("OTHER")), "... and adds none");
+	tool_of(&t, WORDS("sh", "-c", "x $DB"));
+	t.spec.env = own;
+	is_int(env_check_spec(&t.spec, &scope, &place, &error),
+		SS_BAD_FRONTMATTER,
+		"a secret in a script is refused when the tool does not list "
+		"it");
 }
 
 static void
@@ -266,14 +295,17 @@ fill(const char *part, const char *sent_word, const struct ss_pair *request,
 	const char *parts[] = { "echo", part };
 	struct ss_text words[] = { text_of("echo"), text_of(sent_word) };
 	struct env_scope scope = scope_of(request, count);
+	struct env_command command = { words, 2, NULL, NULL };
 	struct tool t;
+	enum ss_err code;
 
 	arena_clear(&arena);
 	error_clear(&error);
-	argv = NULL;
-	shown = NULL;
-	return env_fill(&arena, tool_of(&t, parts, 2), words, 2, &scope, &argv,
-		&shown, &error);
+	code = env_fill(
+		&arena, tool_of(&t, parts, 2), &scope, &command, &error);
+	argv = command.argv;
+	shown = command.shown;
+	return code;
 }
 
 static void
@@ -362,34 +394,35 @@ test_fill_limits(void)
 	const struct spec *s = tool_of(&t,
 		WORDS("$BIG", "$BIG", "$BIG", "$BIG", "$BIG", "$BIG", "$BIG",
 			"$BIG"));
-	char **out;
+	struct env_command one = { .words = words, .count = 1 };
+	struct env_command eight = { .words = words, .count = 8 };
 
 	if (!ok(big != NULL, "has memory for a long value"))
 		return;
 	memset(big, 'x', PROTO_WORD_MAX + 1);
 	big[PROTO_WORD_MAX + 1] = '\0';
-	is_int(env_fill(&arena, s, words, 1, &scope, &out, NULL, &error),
-		SS_COMMAND_TOO_LARGE, "refuses a word of 131072 bytes");
+	is_int(env_fill(&arena, s, &scope, &one, &error), SS_COMMAND_TOO_LARGE,
+		"refuses a word of 131072 bytes");
 	big[PROTO_WORD_MAX] = '\0';
-	is_int(env_fill(&arena, s, words, 1, &scope, &out, NULL, &error), SS_OK,
+	is_int(env_fill(&arena, s, &scope, &one, &error), SS_OK,
 		"takes one of 131071");
-	is_int(env_fill(&arena, s, words, 8, &scope, &out, NULL, &error), SS_OK,
+	is_int(env_fill(&arena, s, &scope, &eight, &error), SS_OK,
 		"takes a command of 1 MiB");
 	table.name = "BIGGER";
 	words[0] = TEXT("$BIGGERx");
-	is_int(env_fill(&arena, s, words, 1, &scope, &out, NULL, &error), SS_OK,
+	is_int(env_fill(&arena, s, &scope, &one, &error), SS_OK,
 		"a longer name is another one");
 	words[0] = TEXT("$BIGGER!");
-	is_int(env_fill(&arena, s, words, 1, &scope, &out, NULL, &error),
-		SS_COMMAND_TOO_LARGE, "refuses one byte more around it");
+	is_int(env_fill(&arena, s, &scope, &one, &error), SS_COMMAND_TOO_LARGE,
+		"refuses one byte more around it");
 	words[0] = words[1] = words[2] = words[3] = TEXT("$BIGGER");
 	words[4] = words[5] = words[6] = words[7] = TEXT("$BIGGER");
 	t.spec.part_count = 8;
-	is_int(env_fill(&arena, s, words, 8, &scope, &out, NULL, &error), SS_OK,
+	is_int(env_fill(&arena, s, &scope, &eight, &error), SS_OK,
 		"eight of them are 1 MiB");
 	big[PROTO_WORD_MAX - 1] = '\0';
 	words[0] = TEXT("$BIGGER!!");
-	is_int(env_fill(&arena, s, words, 8, &scope, &out, NULL, &error),
+	is_int(env_fill(&arena, s, &scope, &eight, &error),
 		SS_COMMAND_TOO_LARGE, "still counts each word alone");
 	free(big);
 }
@@ -484,6 +517,7 @@ main(void)
 	test_names();
 	test_list();
 	test_scripts();
+	test_narrowed();
 	test_words();
 	test_request();
 	test_fill();

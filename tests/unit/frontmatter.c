@@ -29,12 +29,14 @@ is_front(const char *text, const char *format, size_t body, const char *why)
 {
 	enum ss_err e = parse(text);
 
-	ok(e == SS_OK && strcmp(front_format_name(f.format), format) == 0 &&
+	ok(e == SS_OK &&
+			strcmp(frontmatter_format_name(f.format), format) ==
+				0 &&
 			f.body == body,
 		"%s", why);
 	if (e != SS_OK || f.body != body)
-		printf("# %s, body %zu, %s\n", front_format_name(f.format),
-			f.body, err.message);
+		printf("# %s, body %zu, %s\n",
+			frontmatter_format_name(f.format), f.body, err.message);
 }
 
 static void
@@ -105,12 +107,12 @@ test_fences(void)
 static void
 test_keys(void)
 {
-	parse("---\ntitle: T\ndescription: D\nenv: [A, B]\nprompts: [x]\n"
+	parse("---\ntitle: T\ndescription: D\nenv: [A, B]\nprompts: [{name: x}]\n"
 	      "other: {tools: 1}\n---\n");
 	is_str(f.title, "T", "title is read");
 	is_str(f.description, "D", "description is read");
 	ok(f.env.set && f.env.count == 2 && f.env.line == 4, "env is read");
-	ok(f.prompts != NULL && f.root != NULL, "prompts is handed on");
+	ok(f.prompt_count == 1 && f.root != NULL, "prompts are read");
 	accepts("tools:");
 	ok(f.spec_count == 0, "an empty tools: is an empty list");
 	accepts("title: ''\ndescription: \"\"\ntools: [[ls]]");

@@ -188,11 +188,11 @@ test_prompts(void)
 	prompts(" p", 3, 2, "prompts is a string");
 	prompts(" - p", 3, 4, "without a name is not offered");
 	prompts(" - { text: x }", 3, 4, "without a name is not offered");
-	prompts(P "text: x }\n" P "text: y }", 4, 4, "p stands twice");
+	prompts(P "text: x }\n" P "text: y }", 4, 4, "p is listed twice");
 	prompts(P "txt: x }", 3, 15, "txt is no key here");
 	prompts(P "title: [x] }", 3, 22, "title is no text");
 	prompts(P "arguments: a }", 3, 26, "arguments is a string");
-	prompts(P "arguments: [a, a] }", 3, 30, "the argument a stands twice");
+	prompts(P "arguments: [a, a] }", 3, 30, "the argument a is listed twice");
 	prompts(P "arguments: [{description: x}] }", 3, 27,
 		"an argument without a name");
 	prompts(P "arguments: [{name: a, need: true}] }", 3, 37,

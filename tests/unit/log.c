@@ -37,17 +37,17 @@ test_numbers(void)
 {
 	char text[NUMBER_MAX + 1];
 
-	text[number_text(text, 0)] = '\0';
+	text[text_number(text, 0)] = '\0';
 	is_str(text, "0", "zero has a digit");
-	text[number_text(text, INT64_MAX)] = '\0';
+	text[text_number(text, INT64_MAX)] = '\0';
 	is_str(text, "9223372036854775807", "the largest number is whole");
-	text[number_text(text, INT64_MIN)] = '\0';
+	text[text_number(text, INT64_MIN)] = '\0';
 	is_str(text, "-9223372036854775808", "the smallest number is whole");
-	text[number_ms(text, 7)] = '\0';
+	text[text_ms(text, 7)] = '\0';
 	is_str(text, "0.007", "seven microseconds are 0.007 ms");
-	text[number_ms(text, 61234050)] = '\0';
+	text[text_ms(text, 61234050)] = '\0';
 	is_str(text, "61234.050", "a minute keeps its microseconds");
-	text[number_ms(text, UINT64_MAX)] = '\0';
+	text[text_ms(text, UINT64_MAX)] = '\0';
 	is_str(text, "18446744073709551.615", "no time is too long");
 }
 

@@ -299,10 +299,10 @@ test_call(void)
 		"\"tool_call\": \"name\" must be the tool's name");
 	wrong(CALL("[]"), "\"tool_call\": \"arguments\" must be an object");
 	wrong("{\"tool_call\": {\"name\": \"n\"}, \"args\": {}}",
-		"\"tool_call\": it stands alone: without \"command\" and "
+		"\"tool_call\": send it alone: without \"command\" and "
 		"\"args\"");
 	wrong("{\"tool_call\": {\"name\": \"n\"}, \"command\": [\"a\"]}",
-		"\"tool_call\": it stands alone: without \"command\" and "
+		"\"tool_call\": send it alone: without \"command\" and "
 		"\"args\"");
 }
 
@@ -548,29 +548,35 @@ test_answers(void)
 {
 	struct buf b = BUF_INIT(8192), tiny = BUF_INIT(10);
 	struct ss_error err = { 0 };
+	struct ss_result r = { 0 };
 
-	ok(proto_result(&b, TEXT("hi\n"), (struct ss_text){ NULL, 0 }, 0, NULL,
-		   NULL, NULL),
-		"writes a result");
+	r.out = TEXT("hi\n");
+	ok(proto_result(&b, &r), "writes a result");
 	is_str(b.data,
 		"{\"stdout\": \"hi\\n\", \"stderr\": \"\", \"returncode\": 0}",
 		"without a sandbox");
 	buf_clear(&b);
-	proto_result(&b, TEXT(""), TEXT("x"), 137, "strict", NULL, "wall");
+	r = (struct ss_result){ .err = TEXT("x"),
+		.returncode = 137,
+		.sandbox = "strict",
+		.limit = "wall" };
+	proto_result(&b, &r);
 	is_str(b.data,
 		"{\"stdout\": \"\", \"stderr\": \"x\", \"returncode\": 137, "
 		"\"sandbox\": {\"level\": \"strict\", \"limit\": \"wall\"}}",
 		"with level and limit");
 	buf_clear(&b);
-	proto_result(
-		&b, TEXT(""), TEXT("x"), 137, "strict", "process", "memory");
+	r.memory = "process";
+	r.limit = "memory";
+	proto_result(&b, &r);
 	is_str(b.data,
 		"{\"stdout\": \"\", \"stderr\": \"x\", \"returncode\": 137, "
 		"\"sandbox\": {\"level\": \"strict\", "
 		"\"memory\": \"process\", \"limit\": \"memory\"}}",
 		"and with how memory was bounded");
 	buf_clear(&b);
-	proto_result(&b, TEXT(""), TEXT(""), -1, "none", NULL, NULL);
+	r = (struct ss_result){ .returncode = -1, .sandbox = "none" };
+	proto_result(&b, &r);
 	is_str(b.data,
 		"{\"stdout\": \"\", \"stderr\": \"\", \"returncode\": -1, "
 		"\"sandbox\": {\"level\": \"none\"}}",

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "run/spawn.h"
 #include "tap.h"
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "run/spawn.h"
 #include "tap.h"
 

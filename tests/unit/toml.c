@@ -10,7 +10,7 @@
 
 #include "tap.h"
 
-#include "base/fdio.h"
+#include "base/fd.h"
 #include "page/toml.h"
 
 #include <fcntl.h>

@@ -55,32 +55,33 @@ static const struct {
 static void
 check_wildcards(void)
 {
-	const char *out[WILD_LISTS];
+	const char *out[WILDCARD_LISTS];
 	char hostile[4000], name[4000];
 	size_t count;
 
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++)
-		is_int(wild_path(paths[i].pattern, paths[i].path),
+		is_int(wildcard_path(paths[i].pattern, paths[i].path),
 			paths[i].matches, "%s %s %s", paths[i].pattern,
 			paths[i].matches ? "finds" : "does not find",
 			paths[i].path);
-	ok(wild_expand(&arena, "a{b,c{1,2}}{,x}", out, &count, &err) == SS_OK &&
+	ok(wildcard_expand(&arena, "a{b,c{1,2}}{,x}", out, &count, &err) ==
+				SS_OK &&
 			count == 6,
 		"braces multiply");
-	ok(wild_expand(&arena, "{a}{b", out, &count, &err) == SS_OK &&
+	ok(wildcard_expand(&arena, "{a}{b", out, &count, &err) == SS_OK &&
 			count == 1 && strcmp(out[0], "{a}{b") == 0,
 		"a brace without a comma is text");
-	is_int(wild_expand(&arena, "{1,2}{1,2}{1,2}{1,2}{1,2}{1,2}{1,2}", out,
-		       &count, &err),
+	is_int(wildcard_expand(&arena, "{1,2}{1,2}{1,2}{1,2}{1,2}{1,2}{1,2}",
+		       out, &count, &err),
 		SS_BAD_REQUEST, "too many patterns are refused");
 	memset(hostile, '*', sizeof(hostile));
 	for (size_t i = 1; i < sizeof(hostile); i += 2)
 		hostile[i] = 'a';
 	memset(name, 'a', sizeof(name));
-	ok(wild_part(hostile, 3998, name, 3999) &&
-			!wild_part(hostile, 3999, name, 1000),
+	ok(wildcard_part(hostile, 3998, name, 3999) &&
+			!wildcard_part(hostile, 3999, name, 1000),
 		"two thousand stars end");
-	ok(!wild_part("*a*a*a*a*a*a*a*b", 16, name, 3999),
+	ok(!wildcard_part("*a*a*a*a*a*a*a*b", 16, name, 3999),
 		"and say no when the last letter is missing");
 }
 
@@ -272,6 +273,16 @@ check_leftovers(void)
 	unlinkat(dir, "s/whole", 0);
 }
 
+static bool
+edits(const char *old, const char *replacement, bool all, size_t *count)
+{
+	struct tool_edit edit = { text_of(old), text_of(replacement), all, 9 };
+	enum ss_err code = tool_edit(dir, "a.txt", &edit, &err);
+
+	*count = edit.count;
+	return code == SS_OK;
+}
+
 static void
 check_write(void)
 {
@@ -303,22 +314,18 @@ check_write(void)
 		"nor a dot entry");
 	check_leftovers();
 	put("a.txt", "one two one\n");
-	ok(tool_edit(dir, "a.txt", text_of("two"), text_of("2"), false, &count,
-		   &err) == SS_OK &&
-			count == 1 && holds("a.txt", "one 2 one\n"),
+	ok(edits("two", "2", false, &count) && count == 1 &&
+			holds("a.txt", "one 2 one\n"),
 		"edit replaces what is there once");
-	ok(tool_edit(dir, "a.txt", text_of("one"), text_of("1"), false, &count,
-		   &err) == SS_NOT_FOUND &&
+	ok(!edits("one", "1", false, &count) && err.code == SS_NOT_FOUND &&
 			count == 2 && holds("a.txt", "one 2 one\n") &&
 			strstr(err.message, "2 matches") != NULL,
 		"edit refuses what is there twice, and counts");
-	ok(tool_edit(dir, "a.txt", text_of("no"), text_of("1"), true, &count,
-		   &err) == SS_NOT_FOUND &&
+	ok(!edits("no", "1", true, &count) && err.code == SS_NOT_FOUND &&
 			count == 0,
 		"edit refuses what is not there");
-	ok(tool_edit(dir, "a.txt", text_of("one"), text_of(""), true, &count,
-		   &err) == SS_OK &&
-			count == 2 && holds("a.txt", " 2 \n"),
+	ok(edits("one", "", true, &count) && count == 2 &&
+			holds("a.txt", " 2 \n"),
 		"edit replaces all when asked");
 }
 
@@ -429,8 +436,8 @@ check_link_to_dot(const char *path)
 	struct buf out = BUF_INIT(4096);
 	struct tool_names names;
 	struct tool_stat st;
+	struct tool_edit edit = { TEXT("I"), TEXT("x"), true, 0 };
 	bool shown = false;
-	size_t count;
 
 	is_int(tool_read(dir, path, &all, &out, &err), SS_NOT_FOUND,
 		"read: no %s", path);
@@ -447,9 +454,8 @@ check_link_to_dot(const char *path)
 		"glob: no %s", path);
 	is_int(tool_write(dir, path, "x", 1, false, &err), SS_NOT_FOUND,
 		"write: no %s", path);
-	is_int(tool_edit(dir, path, text_of("I"), text_of("x"), true, &count,
-		       &err),
-		SS_NOT_FOUND, "edit: no %s", path);
+	is_int(tool_edit(dir, path, &edit, &err), SS_NOT_FOUND, "edit: no %s",
+		path);
 	buf_release(&out);
 }
 

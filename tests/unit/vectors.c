@@ -171,8 +171,8 @@ check_frontmatter(const cJSON *item)
 	arena_init(&arena, 0);
 	e = frontmatter_parse(
 		&arena, page, restore_nul(page), &f, &place, &err);
-	ok(format_holds(
-		   item, e == SS_OK ? front_format_name(f.format) : "error"),
+	ok(format_holds(item,
+		   e == SS_OK ? frontmatter_format_name(f.format) : "error"),
 		"%s format: %s", text(item, "id"), text(item, "why"));
 	is_int((long long)f.spec_count,
 		(long long)cJSON_GetNumberValue(

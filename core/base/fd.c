@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/fdio.h"
+#include "base/fd.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,16 +24,6 @@ fd_pipe(int ends[2])
 		return 0;
 	ends[0] = ends[1] = -1;
 	return errno;
-}
-
-int
-fd_nonblock(int fd)
-{
-	int flags = fcntl(fd, F_GETFL);
-
-	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
-		return errno;
-	return 0;
 }
 
 int

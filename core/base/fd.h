@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Descriptors: always close-on-exec, closed once, read and written whole.
+ * Descriptors: close-on-exec, closed once, read and written whole.
  */
-#ifndef SS_BASE_FDIO_H
-#define SS_BASE_FDIO_H
+#ifndef SS_BASE_FD_H
+#define SS_BASE_FD_H
 
 #include <sys/types.h>
 
@@ -14,7 +14,6 @@
 void fd_close(int *fd);
 /* A pipe, close-on-exec; ends[0] reads.  0 or errno. */
 int fd_pipe(int ends[2]);
-int fd_nonblock(int fd); /* 0 or errno */
 /* Writes everything, waiting as often as needed.  0 or errno. */
 int fd_write_all(int fd, const char *data, size_t len);
 /*
