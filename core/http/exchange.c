@@ -155,8 +155,8 @@ exchange_error(struct exchange *x)
 	buf_clear(&x->body);
 	x->header_count = 0;
 	x->fd = -1;
-	if (x->json_errors && mcp_is_path(x)) {
-		mcp_refusal(x);
+	if (x->json_errors && http_mcp_is_path(x)) {
+		http_mcp_refusal(x);
 	} else if (json && call_was_ended(x->err.code)) {
 		proto_ended(&x->body, x->result.out,
 			call_stderr(&x->site->arena, x->result.err,

@@ -69,10 +69,10 @@ stage_guard(struct exchange *x, enum stage_result *result)
 static enum ss_err
 stage_mcp(struct exchange *x, enum stage_result *result)
 {
-	if (!mcp_wanted(x))
+	if (!http_mcp_wanted(x))
 		return SS_OK;
 	*result = STAGE_ANSWERED;
-	return mcp_answer(x);
+	return http_mcp_answer(x);
 }
 
 static enum ss_err
