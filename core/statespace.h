@@ -244,9 +244,9 @@ struct ss_child {
  *          and answers tools with SS_SANDBOX_UNAVAILABLE.
  * Source   core/README.md, The sandbox.
  */
-enum ss_err ss_site_fork(struct ss_site *site, unsigned flags,
-	int (*worker)(void *ctx), void *ctx, struct ss_child *child,
-	struct ss_error *err);
+enum ss_err
+ss_site_fork(struct ss_site *site, unsigned flags, int (*worker)(void *ctx),
+	void *ctx, struct ss_child *child, struct ss_error *err);
 /*
  * Call it when poll(2) reports any event on child->launch_fd, which must not
  * be read from: starts the launcher that the child asks for, in a millisecond
@@ -715,6 +715,11 @@ struct ss_tool_limit {
 	 */
 	bool (*start)(void *ctx);
 	void (*end)(void *ctx);
+	/*
+	 * Called after each run with its run_us, cpu_us and memory_bytes, not
+	 * when no program was started.  NULL: nobody counts them.
+	 */
+	void (*ran)(void *ctx, uint64_t tool, const struct ss_result *result);
 };
 
 /*
@@ -723,6 +728,15 @@ struct ss_tool_limit {
  */
 void
 ss_site_set_tool_limit(struct ss_site *site, const struct ss_tool_limit *gauge);
+/*
+ * Calls fn for each tool of the pages that http.listed names, in their order:
+ * its number in struct ss_tool_limit, its page and its index there.  Pages
+ * that were read before are read again only when their files changed.
+ * Errors  SS_INTERNAL.
+ */
+enum ss_err ss_site_each_tool(struct ss_site *site,
+	void (*fn)(void *ctx, uint64_t number, const char *page, size_t tool),
+	void *ctx, struct ss_error *err);
 
 /*
  * Called while a tool runs and the request's client_fd can be read: left reads

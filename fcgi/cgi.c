@@ -179,7 +179,7 @@ worker(void *ctx)
 
 	signal(SIGTERM, SIG_DFL);
 	close(parent_end);
-	request_read(r, environ, REQUEST_CGI);
+	request_read_environ(r, environ);
 	take_body(r);
 	r->ss.client_fd = c->worker_end;
 	r->ss.stream = stream;

@@ -2,6 +2,7 @@
 #include "connection.h"
 
 #include <errno.h>
+#include <fastcgi.h>
 #include <fcgiapp.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -29,22 +30,19 @@ struct connection {
 	struct request *request;
 	connection_answer_fn answer;
 	void *answer_ctx;
+	connection_silent_fn silent; /* NULL: silent peers are waited for */
+	void *silent_ctx;
 	unsigned most;
 	FCGX_Request fcgi;
-	/*
-	 * The head goes to the library through this pipe: it reads only what
-	 * was checked, and finds nothing behind it.
-	 */
-	int head[2];
-	size_t head_max;
+	int empty[2]; /* a pipe: see begin_answer */
 	struct record_reader reader;
 	/* The connection in hand. */
 	int fd;
-	uint64_t begun_us, heard_us;
-	int listener; /* of a worker; -1: nobody else waits */
+	uint64_t begun_us;
 	size_t body_len;
 	size_t drained;
-	bool head_done;
+	bool params_done;
+	bool answering; /* the library has its streams */
 	bool streaming; /* the head of the answer has left */
 	unsigned char chunk[CHUNK];
 };
@@ -59,27 +57,21 @@ now_us(void)
 }
 
 static void
-head_close(struct connection *g)
+pipe_close(struct connection *g)
 {
 	for (int i = 0; i < 2; i++)
-		if (g->head[i] >= 0)
-			close(g->head[i]);
-	g->head[0] = g->head[1] = -1;
+		if (g->empty[i] >= 0)
+			close(g->empty[i]);
+	g->empty[0] = g->empty[1] = -1;
 }
 
-/* An account over its pipe-user-pages-soft gets a pipe of one page. */
 static bool
-head_open(struct connection *g)
+pipe_open(struct connection *g)
 {
-	int size;
-
-	if (pipe2(g->head, O_CLOEXEC | O_NONBLOCK) < 0) {
-		g->head[0] = g->head[1] = -1;
-		return false;
-	}
-	size = fcntl(g->head[1], F_GETPIPE_SZ);
-	g->head_max = size > 0 ? (size_t)size : PIPE_BUF;
-	return true;
+	if (pipe2(g->empty, O_CLOEXEC | O_NONBLOCK) == 0)
+		return true;
+	g->empty[0] = g->empty[1] = -1;
+	return false;
 }
 
 static enum ss_err
@@ -104,9 +96,10 @@ connection_set_most(struct connection *g, unsigned most)
 }
 
 void
-connection_set_listener(struct connection *g, int listener)
+connection_set_silent(struct connection *g, connection_silent_fn fn, void *ctx)
 {
-	g->listener = listener;
+	g->silent = fn;
+	g->silent_ctx = ctx;
 }
 
 static bool client_speaks(void *ctx);
@@ -125,9 +118,8 @@ connection_open(
 	g->request = request;
 	g->answer = answer_by_site;
 	g->most = 1;
-	g->listener = -1;
 	ss_site_set_client(site, client_speaks, g);
-	if (!head_open(g) || FCGX_Init() != 0 ||
+	if (!pipe_open(g) || FCGX_Init() != 0 ||
 		FCGX_InitRequest(&g->fcgi, -1, FCGI_FAIL_ACCEPT_ON_INTR) != 0) {
 		say_refusal(err, SS_INTERNAL, "cannot start FastCGI");
 		connection_close(g);
@@ -144,7 +136,7 @@ connection_close(struct connection *g)
 	if (g == NULL)
 		return;
 	ss_site_set_client(g->site, NULL, NULL);
-	head_close(g);
+	pipe_close(g);
 	free(g);
 }
 
@@ -152,12 +144,12 @@ int
 connection_accept(int listener, unsigned silence_s)
 {
 	struct timeval silence = { .tv_sec = (time_t)silence_s };
-	struct timeval look = { .tv_sec = GATE_LOOK_S };
 	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 
 	if (fd < 0)
 		return -1;
-	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &look, sizeof(look)) < 0 ||
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &silence, sizeof(silence)) <
+			0 ||
 		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &silence,
 			sizeof(silence)) < 0) {
 		close(fd);
@@ -167,52 +159,63 @@ connection_accept(int listener, unsigned silence_s)
 	return fd;
 }
 
-/*
- * Lets the library decode the head.  It believes the pipe to be its
- * connection (keepConnection: it must not close it first); for the answer it
- * gets the real one.
- */
-static bool
-decode_head(struct connection *g)
-{
-	const struct record_reader *r = &g->reader;
-	FCGX_Request *f = &g->fcgi;
-
-	if (write(g->head[1], r->head, r->head_len) != (ssize_t)r->head_len)
-		return false;
-	f->ipcFd = g->head[0];
-	f->keepConnection = 1;
-	if (FCGX_Accept_r(f) != 0)
-		return false;
-	if (FCGX_GetError(f->in) != 0)
-		return false;
-	f->ipcFd = g->fd;
-	g->head_done = true;
-	return true;
-}
-
 /* After a failure nothing is known of what the library left behind. */
 static void
-head_reset(struct connection *g)
+reset_library(struct connection *g)
 {
 	FCGX_Free(&g->fcgi, 0);
 	g->fcgi.ipcFd = -1;
-	head_close(g);
-	head_open(g);
+	pipe_close(g);
+	pipe_open(g);
 }
 
-/* The head is complete: what is asked, and how much body will come? */
-static const char *
-take_head(struct connection *g)
+/*
+ * Lets libfcgi frame the answer.  FCGX_Accept_r makes its streams only when it
+ * reads a request: it gets one without parameters through a pipe, which it
+ * believes to be its connection and must not close (keepConnection).
+ */
+static bool
+begin_answer(struct connection *g)
 {
-	if (!decode_head(g)) {
-		head_reset(g);
-		return "the parameters could not be decoded";
+	static const struct {
+		FCGI_BeginRequestRecord begin;
+		FCGI_Header params;
+	} request = {
+		.begin = { .header = { .version = FCGI_VERSION_1,
+				   .type = FCGI_BEGIN_REQUEST,
+				   .requestIdB0 = 1,
+				   .contentLengthB0 =
+					   sizeof(FCGI_BeginRequestBody) },
+			.body = { .roleB0 = FCGI_RESPONDER,
+				.flags = FCGI_KEEP_CONN } },
+		.params = { .version = FCGI_VERSION_1,
+			.type = FCGI_PARAMS,
+			.requestIdB0 = 1 },
+	};
+	FCGX_Request *f = &g->fcgi;
+
+	f->ipcFd = g->empty[0];
+	f->keepConnection = 1;
+	if (write(g->empty[1], &request, sizeof(request)) !=
+			(ssize_t)sizeof(request) ||
+		FCGX_Accept_r(f) != 0) {
+		reset_library(g);
+		return false;
 	}
-	request_read(g->request, g->fcgi.envp, REQUEST_FASTCGI);
+	f->ipcFd = g->fd;
+	f->requestId = (int)g->reader.id;
+	g->answering = true;
+	return true;
+}
+
+/* The parameters are complete: what is asked, and how much body will come? */
+static void
+take_params(struct connection *g)
+{
+	request_read_params(g->request, g->reader.params, g->reader.params_len);
 	if (g->request->content_length > 0 && !g->request->ss.body_too_large)
 		request_body(g->request);
-	return NULL;
+	g->params_done = true;
 }
 
 static const char *
@@ -278,31 +281,28 @@ take(struct connection *g, size_t n)
 		if (g->reader.asked)
 			why = answer_management(g);
 		if (why == NULL && g->reader.state >= RECORD_STDIN &&
-			!g->head_done)
-			why = take_head(g);
+			!g->params_done)
+			take_params(g);
 		if (why == NULL && body_len > 0)
 			why = take_body(g, body, body_len);
 	}
 	return why;
 }
 
-/*
- * A worker's read ends after GATE_LOOK_S: a peer that has said nothing then
- * goes when others wait for a worker, and else has GATE_SILENCE_S.
- */
+/* A front writes as soon as it is connected: its bytes are mostly there. */
 static bool
-may_stay_silent(const struct connection *g)
+speaks_soon(const struct connection *g)
 {
-	struct pollfd others = { .fd = g->listener, .events = POLLIN };
-	uint64_t silent_us = now_us() - g->heard_us;
+	struct pollfd peer = { .fd = g->fd, .events = POLLIN };
 
-	return g->listener >= 0 &&
-		silent_us < GATE_SILENCE_S * UINT64_C(1000000) &&
-		(!record_is_fresh(&g->reader) || poll(&others, 1, 0) <= 0);
+	return poll(&peer, 1, GATE_FIRST_MS) > 0;
 }
 
+static const char sent_nothing[] = "";
+
 /*
- * Reads the whole request; NULL, or why there is none ("": not worth a word).
+ * Reads the whole request; NULL, or why there is none ("": not worth a word;
+ * sent_nothing: it may come yet).
  */
 static const char *
 receive(struct connection *g)
@@ -310,7 +310,9 @@ receive(struct connection *g)
 	const char *why = NULL;
 
 	while (why == NULL && g->reader.state < RECORD_DONE) {
-		ssize_t n = recv(g->fd, g->chunk, sizeof(g->chunk), 0);
+		bool first = g->silent != NULL && record_is_fresh(&g->reader);
+		ssize_t n = recv(g->fd, g->chunk, sizeof(g->chunk),
+			first ? MSG_DONTWAIT : 0);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -318,14 +320,16 @@ receive(struct connection *g)
 			return "";
 		if (n == 0)
 			return "the connection ended within the request";
-		if (n < 0 && errno == EAGAIN && may_stay_silent(g))
-			continue;
+		if (n < 0 && errno == EAGAIN && first) {
+			if (speaks_soon(g))
+				continue;
+			return sent_nothing;
+		}
 		if (n < 0)
 			return errno == EAGAIN ? "the peer fell silent"
 					       : "the connection broke";
 		if (now_us() - g->begun_us > GATE_TOTAL_S * UINT64_C(1000000))
 			return "the request took too long to arrive";
-		g->heard_us = now_us();
 		why = take(g, (size_t)n);
 	}
 	return why;
@@ -425,7 +429,7 @@ answer(struct connection *g, enum ss_err *outcome)
 static void
 finish(struct connection *g, bool sent)
 {
-	if (!g->head_done)
+	if (!g->answering)
 		return;
 	if (sent) {
 		FCGX_FClose(g->fcgi.err);
@@ -468,10 +472,10 @@ static void
 begin(struct connection *g, int fd, uint64_t begun_us)
 {
 	g->fd = fd;
-	g->begun_us = g->heard_us = begun_us;
+	g->begun_us = begun_us;
 	g->body_len = g->drained = 0;
-	g->head_done = g->streaming = false;
-	record_init(&g->reader, g->head_max);
+	g->params_done = g->answering = g->streaming = false;
+	record_init(&g->reader);
 }
 
 /* why: there is no request (see receive). */
@@ -481,7 +485,7 @@ answer_and_close(struct connection *g, const char *why, enum ss_err *outcome)
 	bool sent = false;
 
 	*outcome = SS_GONE;
-	if (why == NULL && g->head_done)
+	if (why == NULL && g->params_done && begin_answer(g))
 		sent = answer(g, outcome);
 	else if (why != NULL && *why != '\0')
 		say("a FastCGI connection was dropped: %s", why);
@@ -494,33 +498,45 @@ answer_and_close(struct connection *g, const char *why, enum ss_err *outcome)
 		linger(g);
 	close(g->fd);
 	g->fd = -1;
-	return g->head[1] >= 0;
+	return g->empty[1] >= 0;
 }
 
 bool
 connection_serve(struct connection *g, int fd, enum ss_err *outcome)
 {
+	const char *why;
+
 	begin(g, fd, now_us());
-	return answer_and_close(g, receive(g), outcome);
+	why = receive(g);
+	if (why != sent_nothing)
+		return answer_and_close(g, why, outcome);
+	*outcome = SS_GONE;
+	g->silent(g->silent_ctx, fd);
+	return true;
 }
 
-const unsigned char *
-connection_head(const struct connection *g, size_t *len)
+void
+connection_park(const struct connection *g, struct parked_request *r)
 {
-	*len = g->reader.head_len;
-	return g->reader.head;
+	r->id = g->reader.id;
+	r->params = g->reader.params;
+	r->params_len = g->reader.params_len;
 }
 
 bool
 connection_resume(struct connection *g, const struct parked_request *r, int fd,
 	enum ss_err *outcome)
 {
-	const char *why = "its head does not fit";
+	const char *why = "it was parked without its parameters";
 
 	begin(g, fd, r->begun_us);
-	if (r->head_len <= sizeof(g->chunk)) {
-		memcpy(g->chunk, r->head, r->head_len);
-		why = take(g, r->head_len);
+	if (r->params_len > 0 && r->params_len <= RECORD_PARAMS_MAX &&
+		r->params[r->params_len - 1] == '\0') {
+		memcpy(g->reader.params, r->params, r->params_len);
+		g->reader.params_len = r->params_len;
+		g->reader.id = r->id;
+		take_params(g);
+		why = NULL;
 	}
 	if (why == NULL && r->body_len > 0)
 		why = take_body(g, (const unsigned char *)r->body, r->body_len);

@@ -3,12 +3,10 @@
  * One FastCGI connection: its request to the site, the answer back, closed.
  * The only room that knows libfcgi.
  *
- * The library is given little to do wrong (research: it serves parameters
- * that were cut short, waits without limit, crashes on two kinds of records).
- * Every byte is read here, under a deadline, through the record reader; only
- * a head that is whole and valid reaches the library, which decodes the
- * parameters and frames the answer.  It never accepts, reads a socket, or
- * closes one.
+ * The library frames the answer, nothing else: reading, it serves parameters
+ * that were cut short, waits without limit, and crashes on two kinds of
+ * records.  Every byte of a request is read here, under a deadline, through
+ * the record reader.
  *
  * Blocking, but never longer than GATE_SILENCE_S without a byte and
  * GATE_TOTAL_S for a request.  Signals should be blocked meanwhile.
@@ -21,7 +19,7 @@
 #include "statespace.h"
 
 #define GATE_SILENCE_S 10
-#define GATE_LOOK_S 1 /* at whether others wait */
+#define GATE_FIRST_MS 5 /* for the first byte, before it is set aside */
 #define GATE_TOTAL_S 30
 
 struct connection;
@@ -45,8 +43,13 @@ connection_set_answer(struct connection *g, connection_answer_fn fn, void *ctx);
  * The connections that the pool serves at once, for FCGI_GET_VALUES; first 1.
  */
 void connection_set_most(struct connection *g, unsigned most);
-/* Peers that say nothing go when others wait there. */
-void connection_set_listener(struct connection *g, int listener);
+/*
+ * Who takes over a connection whose peer has sent nothing in GATE_FIRST_MS,
+ * and its descriptor; such a connection is not waited for then.
+ */
+typedef void (*connection_silent_fn)(void *ctx, int fd);
+void
+connection_set_silent(struct connection *g, connection_silent_fn fn, void *ctx);
 
 /*
  * The next connection of a non-blocking listener, close-on-exec, with a limit
@@ -62,10 +65,10 @@ int connection_accept(int listener, unsigned silence_s);
 bool connection_serve(struct connection *g, int fd, enum ss_err *outcome);
 
 /*
- * Of the request in hand, for an answer function: its records up to the end of
- * the parameters, valid until it returns; its body is the request's own.
+ * Within an answer function: fills what another process needs to answer the
+ * request in hand, but for its time and its body; valid until it returns.
  */
-const unsigned char *connection_head(const struct connection *g, size_t *len);
+void connection_park(const struct connection *g, struct parked_request *r);
 
 /* Like connection_serve, for a request that was read by another process. */
 bool connection_resume(struct connection *g, const struct parked_request *r,

@@ -24,6 +24,7 @@
 #include "say.h"
 #include "sizing.h"
 #include "sweep.h"
+#include "silent.h"
 #include "slots.h"
 #include "time_limits.h"
 #include "worker.h"
@@ -67,6 +68,7 @@ struct pool {
 	struct bell *bell;
 	struct slots *tools; /* that run */
 	int parked[2];
+	struct silent silent;
 	unsigned reserve;
 	uint64_t reserve_until_us; /* while it is needed */
 	sigset_t open;             /* the mask while waiting */
@@ -266,6 +268,7 @@ worker_main(void *ctx)
 		.slots = p->tools,
 		.number = (uint32_t)(b->slot - p->slots) + 1,
 		.parked = p->parked,
+		.silent = &p->silent,
 		.max_requests = p->max_requests,
 		.most = p->sizing.max,
 		.open = &p->open };
@@ -295,6 +298,7 @@ status_server_main(void *ctx)
 		.lifeline = p->lifeline[0],
 		.refuse = p->refuse,
 		.parked = p->parked,
+		.silent = &p->silent,
 		.slots = p->tools,
 		.figures = p->figures,
 		.scoreboard = p->seen,
@@ -578,8 +582,11 @@ static unsigned
 parked_now(struct pool *p, uint64_t now)
 {
 	uint64_t oldest = parked_oldest(p->parked);
+	uint64_t ready = parked_oldest(p->silent.ready);
 	int32_t parked;
 
+	if (ready != 0 && ready + WORKER_QUEUE_US <= now)
+		eventfd_write(p->refuse, STATUS_SERVER_PARKED);
 	if (oldest == 0) {
 		atomic_store(&p->tools->parked, 0);
 		return 0;
@@ -757,7 +764,9 @@ has_stopped(struct pool *p)
 {
 	size_t at = 0;
 
-	if (p->status_server != 0 && parked_oldest(p->parked) != 0)
+	if (p->status_server != 0 &&
+		(parked_oldest(p->parked) != 0 ||
+			parked_oldest(p->silent.ready) != 0))
 		eventfd_write(p->refuse, STATUS_SERVER_PARKED);
 	else if (p->status_server != 0 && next_alive(p, &at) == NULL)
 		kill(p->status_server, SIGTERM);
@@ -906,6 +915,7 @@ open_pool(struct pool *p)
 {
 	p->lifeline[0] = p->lifeline[1] = -1;
 	p->parked[0] = p->parked[1] = -1;
+	p->silent = (struct silent){ { -1, -1 }, { -1, -1 } };
 	p->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	p->refuse = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	p->bell = shared_page(sizeof(*p->bell));
@@ -915,8 +925,8 @@ open_pool(struct pool *p)
 	p->watchdog_us = notify_watchdog_us();
 	return p->wake >= 0 && p->refuse >= 0 && p->bell != NULL &&
 		p->tools != NULL && parked_open(p->parked) &&
-		p->figures != NULL && share_scoreboard(p) &&
-		relay_open(&p->relay, SLOT_COUNT) &&
+		silent_open(&p->silent) && p->figures != NULL &&
+		share_scoreboard(p) && relay_open(&p->relay, SLOT_COUNT) &&
 		pipe2(p->lifeline, O_CLOEXEC) == 0;
 }
 
@@ -935,6 +945,7 @@ close_pool(struct pool *p)
 	if (p->tools != NULL)
 		munmap(p->tools, sizeof(*p->tools));
 	parked_close(p->parked);
+	silent_close(&p->silent);
 	queue_close(&p->queue);
 	relay_close(&p->relay);
 	for (int i = 0; i < 2; i++)

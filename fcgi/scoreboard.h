@@ -14,11 +14,19 @@
 
 #include "statespace.h"
 
-#define SCOREBOARD_PAGE 4096
+#define SCOREBOARD_LEAF 4096
+#define SCOREBOARD_PAGE (2 * SCOREBOARD_LEAF)
 #define SCOREBOARD_OUTCOMES (SS_GONE + 1)
 #define SCOREBOARD_TIMES 9 /* the last: longer than all bounds */
+#define SCOREBOARD_SIZES 6 /* the last: more than all bounds */
+#define SCOREBOARD_TOOLS 128
 
 enum worker_state { WORKER_NONE, WORKER_STARTING, WORKER_IDLE, WORKER_BUSY };
+
+/* The runs of a tool, which has a number in struct ss_tool_limit. */
+struct tool_count {
+	_Atomic uint64_t number, runs, cpu_us, memory_most;
+};
 
 /* One worker's page; the counts go on when a slot gets its next worker. */
 struct worker_page {
@@ -34,10 +42,16 @@ struct worker_page {
 	/* Answered requests by outcome and by how long they took. */
 	_Atomic uint64_t times[SCOREBOARD_OUTCOMES][SCOREBOARD_TIMES];
 	_Atomic uint64_t times_us[SCOREBOARD_OUTCOMES];
+	/* Runs of tools by processor time and by largest resident set. */
+	_Atomic uint64_t cpu[SCOREBOARD_TIMES], cpu_us;
+	_Atomic uint64_t memory[SCOREBOARD_SIZES], memory_bytes, memory_most;
+	_Atomic uint32_t tool_count; /* of tools, in use */
+	/* By tool, the last for all that found no place before it. */
+	_Alignas(SCOREBOARD_LEAF) struct tool_count tools[SCOREBOARD_TOOLS];
 };
 
-_Static_assert(
-	sizeof(struct worker_page) <= SCOREBOARD_PAGE, "a page is one page");
+_Static_assert(sizeof(struct worker_page) == SCOREBOARD_PAGE,
+	"without runs of tools only the first leaf is touched");
 
 /* Wakes the master before the idle ones run out. */
 struct bell {
@@ -65,6 +79,9 @@ struct figures {
 /* The upper bounds of times but the last, in microseconds. */
 static const uint64_t scoreboard_bounds[SCOREBOARD_TIMES - 1] = { 5000, 25000,
 	100000, 250000, 1000000, 2500000, 10000000, 30000000 };
+/* The same of memory, in bytes. */
+static const uint64_t scoreboard_sizes[SCOREBOARD_SIZES - 1] = { 4 << 20,
+	16 << 20, 64 << 20, 256 << 20, 1 << 30 };
 
 /* The page of slot i in the region of all. */
 static inline struct worker_page *

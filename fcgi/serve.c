@@ -239,6 +239,14 @@ check_handover(const struct serve *s, const char *root, struct ss_error *err)
 	return SS_OK;
 }
 
+/* lighttpd's own errors; it sends pages of its own where there are none. */
+static void
+find_error_files(char path[static PATH_MAX])
+{
+	if (!find_template("lighttpd_errors", path) || !is_quotable(path))
+		snprintf(path, PATH_MAX, "/nonexistent");
+}
+
 /* The address in two parts, as lighttpd wants it. */
 static void
 split_address(const char *address, char host[static 128], const char **port)
@@ -269,7 +277,7 @@ write_configuration(struct serve *s, struct ss_error *err)
 		ss_site_option_number(site, "limits.max_output_bytes");
 	bool handed = is_handed_over(s, root);
 	char body[32], kib[32], wait[32], temp[32], end[32], host[128];
-	char sendfile[PATH_MAX + 128];
+	char sendfile[PATH_MAX + 128], error_files[PATH_MAX];
 	const char *port;
 	enum ss_err code = SS_CONFIG;
 
@@ -279,6 +287,7 @@ write_configuration(struct serve *s, struct ss_error *err)
 	snprintf(temp, sizeof(temp), "%.0f",
 		answer_max > TEMP_LEAST ? answer_max : TEMP_LEAST);
 	snprintf(end, sizeof(end), "%.0f", stop_s);
+	find_error_files(error_files);
 	if (errors != NULL)
 		code = check_handover(s, root, err);
 	split_address(s->address, host, &port);
@@ -305,6 +314,7 @@ write_configuration(struct serve *s, struct ss_error *err)
 			{ "HOST", host },
 			{ "PORT", port },
 			{ "BODY_KIB", kib },
+			{ "ERROR_FILES", error_files },
 		};
 
 		code = run_dir_write(&s->run, s->server.file, text, fillings,

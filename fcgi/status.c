@@ -43,6 +43,21 @@ outcome_name(size_t i)
 			       : ss_err_code((enum ss_err)i);
 }
 
+static void
+take_runs(struct status *s, const struct worker_page *b)
+{
+	uint64_t most = b->memory_most;
+
+	for (size_t i = 0; i < SCOREBOARD_TIMES; i++)
+		s->cpu[i] += b->cpu[i];
+	for (size_t i = 0; i < SCOREBOARD_SIZES; i++)
+		s->memory[i] += b->memory[i];
+	s->cpu_us += b->cpu_us;
+	s->memory_bytes += b->memory_bytes;
+	if (most > s->memory_most)
+		s->memory_most = most;
+}
+
 void
 status_take(struct status *s, const struct figures *figures,
 	const void *scoreboard, size_t count,
@@ -59,6 +74,7 @@ status_take(struct status *s, const struct figures *figures,
 		uint64_t since = b->since_us;
 
 		s->log_lost += b->log_lost;
+		take_runs(s, b);
 		for (size_t k = 0; k < SCOREBOARD_OUTCOMES; k++) {
 			s->outcomes[k] += b->outcomes[k];
 			s->times_us[k] += b->times_us[k];
@@ -100,6 +116,47 @@ add_pool(struct text *t, const struct status *s)
 		f->reloads, (double)f->request_us / 1e6);
 }
 
+/* A path has no control bytes (ss_path_clean): JSON and labels are alike. */
+static void
+add_path(struct text *t, const char *path)
+{
+	for (; *path != '\0'; path++)
+		add(t, *path == '"' || *path == '\\' ? "\\%c" : "%c", *path);
+}
+
+static void
+add_figures(struct text *t, const struct tool_sum *sum)
+{
+	add(t,
+		"\"runs\": %" PRIu64
+		", \"cpu_s\": %.6f, \"memory_most\": %" PRIu64,
+		sum->runs, (double)sum->cpu_us / 1e6, sum->memory_most);
+}
+
+static void
+add_tools(struct text *t, const struct status *s)
+{
+	const struct tool_counts *c = s->tools;
+	struct tool_sum all = { .cpu_us = s->cpu_us,
+		.memory_most = s->memory_most };
+
+	for (size_t i = 0; i < SCOREBOARD_TIMES; i++)
+		all.runs += s->cpu[i];
+	add(t, "\"tools\": {");
+	add_figures(t, &all);
+	add(t, ", \"listed\": [");
+	for (size_t i = 0; i < c->count; i++) {
+		add(t, "%s{\"page\": \"", i > 0 ? ", " : "");
+		add_path(t, c->named[i].page);
+		add(t, "\", \"tool\": %zu, ", c->named[i].tool);
+		add_figures(t, &c->named[i].sum);
+		add(t, "}");
+	}
+	add(t, "], \"other\": {");
+	add_figures(t, &c->other);
+	add(t, "}}");
+}
+
 size_t
 status_json(const struct status *s, char *out, size_t cap)
 {
@@ -124,7 +181,9 @@ status_json(const struct status *s, char *out, size_t cap)
 			s->outcomes[i]);
 		comma = ", ";
 	}
-	add(&t, "}}\n");
+	add(&t, "}, ");
+	add_tools(&t, s);
+	add(&t, "}\n");
 	return t.full ? 0 : t.len;
 }
 
@@ -143,39 +202,137 @@ one(struct text *t, const char *name, const char *type, const char *help,
 	add(t, "statespace_%s %.15g\n", name, value);
 }
 
-/* Of outcomes that came: cumulative, as the text format has it. */
+/* A histogram's counts are cumulative; its name has its unit. */
+struct histogram {
+	const char *name, *outcome; /* NULL: no label */
+	const uint64_t *counts, *bounds;
+	size_t count;
+	uint64_t sum;
+	double unit;
+};
+
+static void
+add_histogram(struct text *t, const struct histogram *h)
+{
+	char label[64] = "", braces[72] = "";
+	uint64_t all = 0;
+
+	if (h->outcome != NULL) {
+		snprintf(label, sizeof(label), "outcome=\"%s\",", h->outcome);
+		snprintf(
+			braces, sizeof(braces), "{outcome=\"%s\"}", h->outcome);
+	}
+	for (size_t i = 0; i < h->count; i++) {
+		all += h->counts[i];
+		add(t, "statespace_%s_bucket{%sle=\"", h->name, label);
+		if (i < h->count - 1)
+			add(t, "%.15g", (double)h->bounds[i] / h->unit);
+		else
+			add(t, "+Inf");
+		add(t, "\"} %" PRIu64 "\n", all);
+	}
+	add(t, "statespace_%s_sum%s %.15g\nstatespace_%s_count%s %" PRIu64 "\n",
+		h->name, braces, (double)h->sum / h->unit, h->name, braces,
+		all);
+}
+
+/* Of outcomes that came. */
 static void
 add_times(struct text *t, const struct status *s)
 {
-	static const char name[] = "request_duration_seconds";
+	struct histogram h = { .name = "request_duration_seconds",
+		.bounds = scoreboard_bounds,
+		.count = SCOREBOARD_TIMES,
+		.unit = 1e6 };
 
-	metric(t, name, "histogram", "Answered requests by outcome.");
+	metric(t, h.name, "histogram", "Answered requests by outcome.");
 	for (size_t i = 0; i < SCOREBOARD_OUTCOMES; i++) {
-		const char *outcome = outcome_name(i);
 		uint64_t all = 0;
 
 		for (size_t j = 0; j < SCOREBOARD_TIMES; j++)
 			all += s->times[i][j];
-		if (all == 0)
-			continue;
-		all = 0;
-		for (size_t j = 0; j < SCOREBOARD_TIMES; j++) {
-			all += s->times[i][j];
-			add(t, "statespace_%s_bucket{outcome=\"%s\",le=\"",
-				name, outcome);
-			if (j < SCOREBOARD_TIMES - 1)
-				add(t, "%g",
-					(double)scoreboard_bounds[j] / 1e6);
-			else
-				add(t, "+Inf");
-			add(t, "\"} %" PRIu64 "\n", all);
-		}
-		add(t,
-			"statespace_%s_sum{outcome=\"%s\"} %.6f\n"
-			"statespace_%s_count{outcome=\"%s\"} %" PRIu64 "\n",
-			name, outcome, (double)s->times_us[i] / 1e6, name,
-			outcome, all);
+		h.outcome = outcome_name(i);
+		h.counts = s->times[i];
+		h.sum = s->times_us[i];
+		if (all > 0)
+			add_histogram(t, &h);
 	}
+}
+
+/* Of all tools together. */
+static void
+add_runs(struct text *t, const struct status *s)
+{
+	struct histogram cpu = { .name = "tool_cpu_seconds",
+		.counts = s->cpu,
+		.bounds = scoreboard_bounds,
+		.count = SCOREBOARD_TIMES,
+		.sum = s->cpu_us,
+		.unit = 1e6 };
+	struct histogram memory = { .name = "tool_memory_bytes",
+		.counts = s->memory,
+		.bounds = scoreboard_sizes,
+		.count = SCOREBOARD_SIZES,
+		.sum = s->memory_bytes,
+		.unit = 1 };
+
+	metric(t, cpu.name, "histogram",
+		"Runs of tools by user and system time.");
+	add_histogram(t, &cpu);
+	metric(t, memory.name, "histogram",
+		"Runs of tools by largest resident set.");
+	add_histogram(t, &memory);
+	one(t, "tool_memory_most_bytes", "gauge",
+		"The largest resident set of all runs.",
+		(double)s->memory_most);
+}
+
+/* By page and index; what has no name there has the label other. */
+static void
+add_each_tool(struct text *t, const struct tool_counts *c, const char *name,
+	double (*value)(const struct tool_sum *sum))
+{
+	for (size_t i = 0; i < c->count; i++) {
+		add(t, "statespace_%s{page=\"", name);
+		add_path(t, c->named[i].page);
+		add(t, "\",tool=\"%zu\"} %.15g\n", c->named[i].tool,
+			value(&c->named[i].sum));
+	}
+	if (c->other.runs > 0)
+		add(t, "statespace_%s{page=\"other\",tool=\"other\"} %.15g\n",
+			name, value(&c->other));
+}
+
+static double
+runs_of(const struct tool_sum *sum)
+{
+	return (double)sum->runs;
+}
+
+static double
+cpu_of(const struct tool_sum *sum)
+{
+	return (double)sum->cpu_us / 1e6;
+}
+
+static double
+memory_of(const struct tool_sum *sum)
+{
+	return (double)sum->memory_most;
+}
+
+static void
+add_by_tool(struct text *t, const struct tool_counts *c)
+{
+	metric(t, "page_tool_runs_total", "counter",
+		"Runs by page and index of the tool.");
+	add_each_tool(t, c, "page_tool_runs_total", runs_of);
+	metric(t, "page_tool_cpu_seconds_total", "counter",
+		"User and system time by page and tool.");
+	add_each_tool(t, c, "page_tool_cpu_seconds_total", cpu_of);
+	metric(t, "page_tool_memory_most_bytes", "gauge",
+		"The largest resident set by page and tool.");
+	add_each_tool(t, c, "page_tool_memory_most_bytes", memory_of);
 }
 
 size_t
@@ -226,6 +383,8 @@ status_prometheus(const struct status *s, char *out, size_t cap)
 			"\n",
 			outcome_name(i), s->outcomes[i]);
 	add_times(&t, s);
+	add_runs(&t, s);
+	add_by_tool(&t, s->tools);
 	return t.full ? 0 : t.len;
 }
 

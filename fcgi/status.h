@@ -9,9 +9,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "scoreboard.h"
+#include "tool_counts.h"
 
-#define STATUS_MAX 65536
+/* Three lines for each tool, each character of a path escaped. */
+#define STATUS_MAX                                                             \
+	(65536 + 3 * (TOOL_COUNTS_NAMED + 1) * (2 * TOOL_COUNTS_PATH + 128))
 
 /* Everything that is told, taken once. */
 struct status {
@@ -24,6 +26,9 @@ struct status {
 	uint64_t outcomes[SCOREBOARD_OUTCOMES];
 	uint64_t times[SCOREBOARD_OUTCOMES][SCOREBOARD_TIMES];
 	uint64_t times_us[SCOREBOARD_OUTCOMES];
+	uint64_t cpu[SCOREBOARD_TIMES], cpu_us; /* of runs of tools */
+	uint64_t memory[SCOREBOARD_SIZES], memory_bytes, memory_most;
+	const struct tool_counts *tools; /* by page and tool */
 };
 
 /*

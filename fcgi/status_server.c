@@ -21,6 +21,8 @@
 struct answer {
 	const struct status_server *status_server;
 	bool refusing;
+	struct tool_counts tools;
+	struct silent_set silent;
 	char body[STATUS_MAX];
 	struct ss_header headers[16];
 };
@@ -63,7 +65,8 @@ replace_body(
 }
 
 static void
-put_status(struct answer *a, const struct request *r, struct ss_response *res)
+put_status(struct answer *a, struct ss_site *site, const struct request *r,
+	struct ss_response *res)
 {
 	const struct status_server *c = a->status_server;
 	bool prometheus = wants_prometheus(r);
@@ -72,6 +75,8 @@ put_status(struct answer *a, const struct request *r, struct ss_response *res)
 
 	status_take(&s, c->figures, c->scoreboard, c->slot_count, c->page,
 		worker_clock_us());
+	tool_counts_take(&a->tools, c->scoreboard, c->slot_count, site);
+	s.tools = &a->tools;
 	len = prometheus ? status_prometheus(&s, a->body, sizeof(a->body))
 			 : status_json(&s, a->body, sizeof(a->body));
 	replace_body(a, res,
@@ -120,10 +125,32 @@ answer(void *ctx, struct ss_site *site, struct request *r,
 		request_refuse(r, SS_NOT_FOUND, "no such file");
 	code = ss_site_handle(site, &r->ss, res);
 	if (code == SS_OK && res->status == 200 && status)
-		put_status(a, r, res);
+		put_status(a, site, r, res);
 	else if (code == SS_OK && res->status == 200 && ready)
 		put_ready(a, res);
 	return code;
+}
+
+static bool
+is_overdue(const struct status_server *c, uint64_t since_us)
+{
+	return since_us != 0 &&
+		(c->figures->stopping ||
+			since_us + WORKER_QUEUE_US <= worker_clock_us());
+}
+
+/* Those that have spoken and waited too long for a worker. */
+static void
+turn_away_ready(const struct status_server *c, struct connection *gate)
+{
+	enum ss_err outcome;
+	int fd;
+
+	while (is_overdue(c, parked_oldest(c->silent->ready)) &&
+		(fd = silent_take_ready(c->silent)) >= 0) {
+		atomic_fetch_add(&c->page->refused, 1);
+		connection_serve(gate, fd, &outcome);
+	}
 }
 
 /* Those who waited too long for a tool to end. */
@@ -132,12 +159,9 @@ turn_away_parked(const struct status_server *c, struct connection *gate)
 {
 	struct parked_request r;
 	enum ss_err outcome;
-	uint64_t oldest;
 	int fd;
 
-	while ((oldest = parked_oldest(c->parked)) != 0 &&
-		(c->figures->stopping ||
-			oldest + WORKER_QUEUE_US <= worker_clock_us()) &&
+	while (is_overdue(c, parked_oldest(c->parked)) &&
 		(fd = parked_take(c->parked, &r)) >= 0) {
 		atomic_fetch_sub(&c->slots->parked, 1);
 		atomic_fetch_add(&c->page->refused, 1);
@@ -153,8 +177,10 @@ turn_away(const struct status_server *c, struct connection *gate,
 
 	a->refusing = true;
 	eventfd_read(c->refuse, &many);
-	if (many >= STATUS_SERVER_PARKED)
+	if (many >= STATUS_SERVER_PARKED) {
 		turn_away_parked(c, gate);
+		turn_away_ready(c, gate);
+	}
 	many %= STATUS_SERVER_PARKED;
 	while (many-- > 0) {
 		int fd = connection_accept(c->listener, SILENCE_S);
@@ -185,12 +211,43 @@ refuse_new(const struct status_server *c, struct connection *gate,
 }
 
 static void
+hold(void *ctx, int fd)
+{
+	struct answer *a = ctx;
+
+	silent_hold(&a->silent, fd, !a->refusing);
+}
+
+/* The first byte has come: the workers', unless they leave, or ours. */
+static void
+serve_spoken(const struct status_server *c, struct connection *gate,
+	struct answer *a)
+{
+	enum ss_err outcome;
+	bool own;
+	int fd;
+
+	while ((fd = silent_next(&a->silent, &own)) >= 0) {
+		if (!own && !c->figures->stopping) {
+			silent_pass_on(c->silent, fd);
+			continue;
+		}
+		a->refusing = !own;
+		connection_serve(gate, fd, &outcome);
+		a->refusing = false;
+	}
+}
+
+static void
 serve(const struct status_server *c, struct connection *gate, struct answer *a)
 {
-	struct pollfd fds[4] = { { .fd = c->lifeline, .events = POLLIN },
+	const struct timespec look = { .tv_sec = 1 };
+	struct pollfd fds[6] = { { .fd = c->lifeline, .events = POLLIN },
 		{ .fd = c->refuse, .events = POLLIN },
 		{ .fd = c->status, .events = POLLIN },
-		{ .fd = -1, .events = POLLIN } };
+		{ .fd = -1, .events = POLLIN },
+		{ .fd = c->silent->given[1], .events = POLLIN },
+		{ .fd = a->silent.epoll, .events = POLLIN } };
 
 	while (!worker_is_leaving()) {
 		enum ss_err outcome;
@@ -198,10 +255,14 @@ serve(const struct status_server *c, struct connection *gate, struct answer *a)
 
 		if (c->figures->stopping == FIGURES_REFUSING)
 			fds[3].fd = c->listener;
-		if (ppoll(fds, 4, NULL, c->open) < 0)
+		if (ppoll(fds, 6, a->silent.count > 0 ? &look : NULL, c->open) <
+			0)
 			continue;
+		silent_expire(&a->silent);
 		if (fds[0].revents != 0)
 			return;
+		silent_collect(&a->silent, c->silent);
+		serve_spoken(c, gate, a);
 		if (fds[1].revents != 0)
 			turn_away(c, gate, a);
 		if (fds[3].revents != 0)
@@ -225,13 +286,16 @@ status_server_run(const struct status_server *c)
 	prctl(PR_SET_NAME, "ss-status");
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	gate = connection_open(c->served->site, &c->served->request, &err);
-	if (gate == NULL) {
-		say("the status server cannot start: %s", err.message);
+	if (gate == NULL || !silent_set_open(&a.silent)) {
+		say("the status server cannot start: %s",
+			gate == NULL ? err.message : "epoll");
 		return 1;
 	}
 	a.status_server = c;
 	connection_set_answer(gate, answer, &a);
+	connection_set_silent(gate, hold, &a);
 	serve(c, gate, &a);
+	silent_set_close(&a.silent, c->silent);
 	connection_close(gate);
 	return 0;
 }

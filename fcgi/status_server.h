@@ -4,7 +4,8 @@
  * that it is free when every worker is busy.  It answers the second socket
  * (/healthz, /readyz, /__meta/version, /__meta/status) and, told by the master,
  * takes connections that waited too long from the queue of the first one, only
- * to say 503.
+ * to say 503.  Connections that have sent nothing wait here for their first
+ * byte (silent.h).
  */
 #ifndef FCGI_STATUS_SERVER_H
 #define FCGI_STATUS_SERVER_H
@@ -13,6 +14,7 @@
 
 #include "scoreboard.h"
 #include "served.h"
+#include "silent.h"
 #include "slots.h"
 
 /* On the eventfd: some of those that wait for a tool are overdue. */
@@ -25,6 +27,7 @@ struct status_server {
 	int lifeline;
 	int refuse; /* eventfd: how many to turn away, or STATUS_SERVER_PARKED */
 	const int *parked; /* both ends */
+	const struct silent *silent;
 	struct slots *slots;
 	const struct figures *figures;
 	const void *scoreboard;

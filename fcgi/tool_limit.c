@@ -4,6 +4,8 @@
 #include <sched.h>
 #include <time.h>
 
+#include "tool_counts.h"
+
 #define PATIENCE 1000 /* looks at one that is about to name its time */
 
 static uint64_t
@@ -74,6 +76,12 @@ leave(void *ctx, uint64_t tool)
 	tool_limit_leave(ctx);
 }
 
+static void
+ran(void *ctx, uint64_t tool, const struct ss_result *result)
+{
+	tool_counts_add(((struct tool_limit *)ctx)->own, tool, result);
+}
+
 /* Who waits already goes first. */
 static bool
 start(void *ctx)
@@ -94,9 +102,11 @@ end(void *ctx)
 void
 tool_limit_attach(struct tool_limit *g, struct ss_site *site)
 {
-	struct ss_tool_limit hooks = {
-		.size = sizeof(hooks), .ctx = g, .enter = enter, .leave = leave
-	};
+	struct ss_tool_limit hooks = { .size = sizeof(hooks),
+		.ctx = g,
+		.enter = enter,
+		.leave = leave,
+		.ran = ran };
 
 	if (g->use != NULL) {
 		hooks.start = start;

@@ -85,6 +85,8 @@ open_wait(const struct worker *w)
 {
 	struct epoll_event listener = { .events = EPOLLIN | EPOLLEXCLUSIVE,
 		.data.fd = w->listener };
+	struct epoll_event ready = { .events = EPOLLIN | EPOLLEXCLUSIVE,
+		.data.fd = w->silent->ready[1] };
 	struct epoll_event lifeline = { .events = EPOLLIN,
 		.data.fd = w->lifeline };
 	int fd = epoll_create1(EPOLL_CLOEXEC);
@@ -92,6 +94,7 @@ open_wait(const struct worker *w)
 	if (fd < 0)
 		return -1;
 	if (epoll_ctl(fd, EPOLL_CTL_ADD, w->listener, &listener) < 0 ||
+		epoll_ctl(fd, EPOLL_CTL_ADD, ready.data.fd, &ready) < 0 ||
 		epoll_ctl(fd, EPOLL_CTL_ADD, w->lifeline, &lifeline) < 0) {
 		close(fd);
 		return -1;
@@ -116,7 +119,7 @@ park(struct hand *h, const struct request *r)
 		.body_len = r->ss.body_len };
 	struct slots *s = h->use.slots;
 
-	p.head = connection_head(h->gate, &p.head_len);
+	connection_park(h->gate, &p);
 	atomic_fetch_add(&s->parked, 1);
 	if (parked_put(h->w->parked, &p, r->ss.client_fd))
 		return true;
@@ -159,6 +162,16 @@ answer(void *ctx, struct ss_site *site, struct request *r,
 	wait_for_slot(h, r);
 	h->use.put_off = false;
 	return ss_site_handle(site, &r->ss, res);
+}
+
+/* The peer has sent nothing: there is no outcome to count. */
+static void
+set_aside(void *ctx, int fd)
+{
+	struct hand *h = ctx;
+
+	h->use.put_off = true;
+	silent_give(h->w->silent, fd);
 }
 
 /* From the accept to the end of the answer. */
@@ -218,6 +231,16 @@ serve_parked(struct hand *h, uint64_t *served)
 	return fit;
 }
 
+static int
+accept_counted(const struct worker *w)
+{
+	int fd = connection_accept(w->listener, GATE_SILENCE_S);
+
+	if (fd >= 0)
+		atomic_fetch_add(&w->page->accepted, 1);
+	return fd;
+}
+
 /*
  * The next connection; -1: leave.  One look at the listener also on the way
  * out: a wake-up that was meant for us would otherwise be lost.  -2: look at
@@ -231,17 +254,20 @@ next_connection(const struct worker *w, int wait_fd)
 	/* Every tool leaves one behind, which would only cost another round. */
 	sigaddset(&open, SIGCHLD);
 	for (;;) {
-		struct epoll_event events[2];
+		struct epoll_event events[3];
 		int wait_ms = w->slots->parked > 0 ? PARKED_LOOK_MS : -1;
-		int n = epoll_pwait(wait_fd, events, 2, wait_ms, &open);
-		int fd;
+		int n = epoll_pwait(wait_fd, events, 3, wait_ms, &open);
+		int fd = -1;
 
 		for (int i = 0; i < n; i++)
 			if (events[i].data.fd == w->lifeline)
 				return -1;
+			else if (events[i].data.fd != w->listener)
+				fd = silent_take_ready(w->silent);
 		if (n < 0 && errno != EINTR)
 			return -1;
-		fd = connection_accept(w->listener, GATE_SILENCE_S);
+		if (fd < 0)
+			fd = accept_counted(w);
 		if (fd >= 0 || leaving)
 			return fd;
 		if (n == 0)
@@ -269,7 +295,6 @@ serve_until_told(struct hand *h, int wait_fd)
 		if (fd == -1)
 			return;
 		if (fd >= 0) {
-			atomic_fetch_add(&w->page->accepted, 1);
 			h->use.put_off = false;
 			fit = connection_serve(h->gate, fd, &outcome);
 			slots_give(&h->use);
@@ -310,7 +335,7 @@ worker_run(const struct worker *w)
 	hand.gate = gate;
 	connection_set_answer(gate, answer, &hand);
 	connection_set_most(gate, w->most);
-	connection_set_listener(gate, w->listener);
+	connection_set_silent(gate, set_aside, &hand);
 	serve_until_told(&hand, wait_fd);
 	close(wait_fd);
 	connection_close(gate);

@@ -16,6 +16,7 @@
 #include "relay.h"
 #include "scoreboard.h"
 #include "served.h"
+#include "silent.h"
 #include "slots.h"
 
 struct worker {
@@ -29,8 +30,9 @@ struct worker {
 	struct bell *bell;
 	struct relay *relay; /* between workers */
 	struct slots *slots;
-	uint32_t number;       /* in slots */
-	const int *parked;     /* both ends */
+	uint32_t number;   /* in slots */
+	const int *parked; /* both ends */
+	const struct silent *silent;
 	uint64_t max_requests; /* 0: any number */
 	unsigned most;         /* workers that the pool may have */
 	const sigset_t *open;  /* signals while waiting */

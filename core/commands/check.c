@@ -4,16 +4,12 @@
  * the readers, warnings from lint, and the one thing that needs the machine,
  * whether a program is installed.
  */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/fd.h"
+#include "files/walk.h"
 #include "page/lint.h"
 #include "run/spawn.h"
 #include "site/page.h"
@@ -141,7 +137,7 @@ check_document(
 	struct check *c, const struct ss_document *doc, struct ss_error *err)
 {
 	struct page *page;
-	enum ss_err code = page_get(c->site, doc, &page, err);
+	enum ss_err code = page_get(&c->site->pages, doc, &page, err);
 
 	if (code != SS_OK)
 		return code;
@@ -173,91 +169,66 @@ check_document(
 static enum ss_err
 check_file(struct check *c, const char *path, struct ss_error *err)
 {
-	const struct ss_resolver *resolver = &c->site->resolver;
-	struct ss_document doc = SS_INIT(ss_document);
-	enum ss_err code;
+	const struct documents *documents = &c->site->documents;
+	struct ss_document doc;
+	enum ss_err code = documents_open(documents, path, &doc, err);
 
-	doc.fd = doc.dir_fd = -1;
-	code = resolver->open(resolver->ctx, path, &doc, err);
 	if (code != SS_OK)
 		return code == SS_INTERNAL ? code : SS_OK;
 	code = check_document(c, &doc, err);
-	resolver->close(resolver->ctx, &doc);
+	documents_close(documents, &doc);
 	return code;
 }
 
-/* Names of a directory that are not hidden, sorted. */
-static int
-is_shown(const struct dirent *e)
+/* What the walk of all pages hands on. */
+struct check_walk {
+	struct check *check;
+	struct ss_error *err;
+	enum ss_err code;
+};
+
+static bool
+check_entry(void *ctx, const char *path, enum walk_type type)
 {
-	return e->d_name[0] != '.';
-}
+	struct check_walk *w = ctx;
 
-static enum ss_err check_directory(
-	struct check *c, const char *path, int depth, struct ss_error *err);
-
-static enum ss_err
-check_entry(struct check *c, const char *dir, const struct dirent *e, int depth,
-	struct ss_error *err)
-{
-	char path[PATH_BYTES_MAX + 1];
-	int n = snprintf(path, sizeof(path), "%s%s%s", dir,
-		dir[0] != '\0' ? "/" : "", e->d_name);
-
-	if (n < 0 || (size_t)n >= sizeof(path))
-		return SS_OK;
-	if (path_is_page(path) && e->d_type != DT_DIR)
-		return check_file(c, path, err);
-	if (e->d_type != DT_DIR && e->d_type != DT_UNKNOWN)
-		return SS_OK;
-	return check_directory(c, path, depth + 1, err);
+	if (type != WALK_DIRECTORY && path_is_page(path))
+		w->code = check_file(w->check, path, w->err);
+	return w->code == SS_OK;
 }
 
 static enum ss_err
-check_directory(
-	struct check *c, const char *path, int depth, struct ss_error *err)
+check_all(struct check *c, struct ss_error *err)
 {
-	struct dirent **names = NULL;
-	enum ss_err code = SS_OK;
-	int fd, count = 0;
+	struct check_walk w = { .check = c, .err = err };
+	struct walk_tree tree = { .root = &c->site->documents.root,
+		.depth = DEPTH_MAX,
+		.visits = SIZE_MAX,
+		.visit = check_entry,
+		.ctx = &w };
+	enum ss_err code = walk_each(&tree, err);
 
-	if (depth > DEPTH_MAX)
-		return SS_OK;
-	if (root_open_at(&c->site->root, path,
-		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW, &fd, NULL) != SS_OK)
-		return SS_OK;
-	count = scandirat(fd, ".", &names, is_shown, alphasort);
-	fd_close(&fd);
-	if (count < 0)
-		return error_internal(err, errno, "list %s", path);
-	for (int i = 0; i < count; i++) {
-		if (code == SS_OK)
-			code = check_entry(c, path, names[i], depth, err);
-		free(names[i]);
-	}
-	free(names);
-	return code;
+	return code == SS_OK ? w.code : code;
 }
 
 static enum ss_err
 check_named(struct check *c, const char *page, struct ss_error *err)
 {
-	const struct ss_resolver *resolver = &c->site->resolver;
-	struct ss_document doc = SS_INIT(ss_document);
+	const struct documents *documents = &c->site->documents;
+	struct ss_document doc;
 	char path[PATH_BYTES_MAX + 1];
 	enum ss_err code =
 		ss_path_clean(page, strlen(page), path, sizeof(path), err);
 
-	doc.fd = doc.dir_fd = -1;
 	if (code == SS_OK)
-		code = resolver->open(resolver->ctx, path, &doc, err);
+		code = documents_open(documents, path, &doc, err);
 	if (code != SS_OK)
 		return code;
 	if (path_is_page(doc.path))
 		code = check_document(c, &doc, err);
 	else
 		code = error_set(err, SS_NOT_FOUND, "%s is no page", doc.path);
-	resolver->close(resolver->ctx, &doc);
+	documents_close(documents, &doc);
 	return code;
 }
 
@@ -278,7 +249,7 @@ ss_site_check(struct ss_site *site, const char *page,
 	if (page != NULL)
 		code = check_named(&c, page, err);
 	else
-		code = check_directory(&c, "", 0, err);
+		code = check_all(&c, err);
 	arena_release(&c.arena);
 	buf_release(&c.json);
 	return code;

@@ -91,11 +91,12 @@ do_read(struct worker *w)
 		struct stat st; /* nothing of it, if it can be read */
 		int fd;
 
-		code = tool_open(w->site->root.fd, path, &fd, &st, &w->err);
+		code = tool_open(
+			w->site->documents.root.fd, path, &fd, &st, &w->err);
 		fd_close(&fd);
 	} else if (code == SS_OK) {
-		code = tool_read(
-			w->site->root.fd, path, &range, &bytes, &w->err);
+		code = tool_read(w->site->documents.root.fd, path, &range,
+			&bytes, &w->err);
 	}
 	if (code == SS_OK && bytes.full)
 		w->out.full = true; /* no frame holds it */
@@ -115,8 +116,8 @@ do_write(struct worker *w)
 	enum ss_err code = below(w, w->in.path, &path);
 
 	if (code == SS_OK)
-		code = tool_write(w->site->root.fd, path, w->in.content.data,
-			w->in.content.len, false, &w->err);
+		code = tool_write(w->site->documents.root.fd, path,
+			w->in.content.data, w->in.content.len, false, &w->err);
 	if (code == SS_OK)
 		buf_printf(&w->out,
 			"{\"kind\":\"write\",\"bytes_written\":%zu}",
@@ -134,7 +135,8 @@ do_edit(struct worker *w)
 	enum ss_err code = below(w, w->in.path, &path);
 
 	if (code == SS_OK)
-		code = tool_edit(w->site->root.fd, path, &edit, &w->err);
+		code = tool_edit(
+			w->site->documents.root.fd, path, &edit, &w->err);
 	if (code == SS_OK)
 		buf_printf(&w->out, "{\"kind\":\"edit\",\"replacements\":%zu}",
 			edit.count);
@@ -150,7 +152,8 @@ do_glob(struct worker *w)
 	enum ss_err code = below(w, w->in.root, &root);
 
 	if (code == SS_OK)
-		code = tool_open_dir(w->site->root.fd, root, &dir, &w->err);
+		code = tool_open_dir(
+			w->site->documents.root.fd, root, &dir, &w->err);
 	if (code == SS_OK)
 		code = tool_glob(&w->arena, dir, w->in.pattern, ITEMS_MAX,
 			&names, &w->err);
@@ -196,7 +199,8 @@ do_grep(struct worker *w)
 	enum ss_err code = below(w, w->in.root, &root);
 
 	if (code == SS_OK)
-		code = tool_open_dir(w->site->root.fd, root, &dir, &w->err);
+		code = tool_open_dir(
+			w->site->documents.root.fd, root, &dir, &w->err);
 	buf_text(&w->out, "{\"kind\":\"grep\",\"matches\":[");
 	if (code == SS_OK)
 		code = tool_grep(dir, "", &what, put_line, w, &w->err);
@@ -213,7 +217,8 @@ do_stat(struct worker *w)
 	enum ss_err code = below(w, w->in.path, &path);
 
 	if (code == SS_OK)
-		code = tool_stat(w->site->root.fd, path, &st, &w->err);
+		code = tool_stat(
+			w->site->documents.root.fd, path, &st, &w->err);
 	if (code == SS_OK)
 		buf_printf(&w->out,
 			"{\"kind\":\"stat\",\"size\":%llu,\"is_dir\":%s,"
@@ -370,7 +375,8 @@ ss_site_fsworker(struct ss_site *site, int in, int out, bool *shut_down)
 	int number = 0;
 
 	*shut_down = false;
-	if (!site->worker || sandbox_self()->level == SANDBOX_NONE)
+	if (!site->exec_state.is_worker ||
+		sandbox_self()->level == SANDBOX_NONE)
 		return ENOTSUP;
 	arena_init(&w.arena, 0);
 	while (number == 0 && !w.over)

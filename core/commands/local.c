@@ -106,8 +106,6 @@ begin(struct ss_site *site, bool dry_run)
 		l = site->local = calloc(1, sizeof(*l));
 	if (l == NULL)
 		return NULL;
-	l->doc.size = sizeof(l->doc);
-	l->doc.fd = l->doc.dir_fd = -1;
 	l->answer = BUF_INIT((size_t)site->config.limits.max_output_bytes * 6 +
 		((size_t)1 << 20));
 	l->dry_run = dry_run;
@@ -119,7 +117,7 @@ enum ss_err
 ss_site_call(struct ss_site *site, const struct ss_call *call,
 	struct ss_result *result, struct ss_error *err)
 {
-	const struct ss_resolver *resolver = &site->resolver;
+	const struct documents *documents = &site->documents;
 	struct proto_request request = { 0 };
 	enum ss_err code = site_needs_open(site, err);
 	const char *stage = "local";
@@ -139,7 +137,7 @@ ss_site_call(struct ss_site *site, const struct ss_call *call,
 		code = parse(site, call, &request, err);
 	if (code != SS_OK)
 		return code;
-	code = resolver->open(resolver->ctx, l->path, &l->doc, err);
+	code = documents_open(documents, l->path, &l->doc, err);
 	if (code != SS_OK)
 		return code;
 	code = call_run(site,
@@ -155,7 +153,7 @@ ss_site_call(struct ss_site *site, const struct ss_call *call,
 			.confirm = call->confirm,
 			.confirm_ctx = call->confirm_ctx },
 		&stage, result, err);
-	resolver->close(resolver->ctx, &l->doc);
+	documents_close(documents, &l->doc);
 	return code;
 }
 

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "files/file_id.h"
 
 #define PATH_CAP sizeof(((struct ss_document *)0)->path)
 #define LINKS_MAX 40 /* as in path_resolution(7) */
@@ -400,16 +401,12 @@ refuse(struct ss_error *err, int number, const char *path)
 	return code;
 }
 
-static int64_t
-stamp_ns(struct timespec t)
-{
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 static void
 fill(struct ss_document *doc, const char *path, struct found *f,
 	const struct stat *st)
 {
+	struct file_id id = file_id_of_stat(st);
+
 	doc->size = sizeof(*doc);
 	memcpy(doc->path, path, strlen(path) + 1);
 	memcpy(doc->real, f->real, strlen(f->real) + 1);
@@ -418,11 +415,11 @@ fill(struct ss_document *doc, const char *path, struct found *f,
 	doc->dir_fd = f->dir;
 	doc->data = NULL;
 	doc->handle = NULL;
-	doc->length = (uint64_t)st->st_size;
-	doc->device = (uint64_t)st->st_dev;
-	doc->inode = (uint64_t)st->st_ino;
-	doc->mtime_ns = stamp_ns(st->st_mtim);
-	doc->ctime_ns = stamp_ns(st->st_ctim);
+	doc->length = id.length;
+	doc->device = id.device;
+	doc->inode = id.inode;
+	doc->mtime_ns = id.mtime_ns;
+	doc->ctime_ns = id.ctime_ns;
 	f->fd = f->dir = -1;
 }
 

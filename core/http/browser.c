@@ -126,7 +126,8 @@ static enum ss_err
 list_folder(struct exchange *x, const char *path, struct html_folder *out)
 {
 	struct listing l;
-	enum ss_err code = listing_folder(x->site, path, &l, &x->err);
+	enum ss_err code =
+		listing_folder(&x->site->catalog.source, path, &l, &x->err);
 
 	if (code == SS_OK)
 		*out = (struct html_folder){ .path = path,
@@ -170,7 +171,7 @@ static enum ss_err
 read_text(
 	struct exchange *x, struct page *parsed, bool rendered, struct buf *out)
 {
-	struct component_job job = { .site = x->site,
+	struct component_job job = { .executor = &x->site->exec_state,
 		.doc = &x->doc,
 		.page = parsed,
 		.request_id = x->id,
@@ -208,7 +209,8 @@ use_front(struct exchange *x, const struct page *parsed,
 	*front = parsed->front;
 	page->front = front;
 	page->error = &parsed->error;
-	if (parsed->error.code == SS_OK && site_is_writable(x->site, &x->doc) &&
+	if (parsed->error.code == SS_OK &&
+		documents_writable(&x->site->documents, &x->doc) &&
 		front->spec_count > 0) {
 		error_set(&x->err, SS_NOT_ALLOWED,
 			"It lies where tools may write.");
@@ -306,12 +308,12 @@ enum ss_err
 browser_answer(struct exchange *x)
 {
 	struct page *parsed;
-	enum ss_err code = page_get(x->site, &x->doc, &parsed, &x->err);
+	enum ss_err code = page_get(&x->site->pages, &x->doc, &parsed, &x->err);
 	bool rendered;
 
 	if (code != SS_OK)
 		return code;
-	rendered = component_applies(x->site, &x->doc, parsed);
+	rendered = component_applies(&x->site->exec_state, &x->doc, parsed);
 	if (!rendered || !exchange_is(x, "HEAD"))
 		return show(x, parsed, rendered);
 	answer(x, rendered);
@@ -358,7 +360,9 @@ list_around(struct exchange *x, struct html_page *page, struct html_folder *out)
 	struct listing l;
 
 	if (strcmp(x->stage, "resolve") != 0 ||
-		listing_folder(x->site, "", &l, NULL) != SS_OK || l.count == 0)
+		listing_folder(&x->site->catalog.source, "", &l, NULL) !=
+			SS_OK ||
+		l.count == 0)
 		return;
 	*out = (struct html_folder){
 		.path = "", .pages = l.paths, .count = l.count, .cut = l.cut

@@ -362,9 +362,8 @@ is_handed_over(const struct exchange *x)
 	const struct ss_site *site = x->site;
 
 	return hands_over(x) && x->req->host != NULL && x->doc.fd >= 0 &&
-		!x->doc.linked &&
-		site->resolver.open == site->builtin_resolver.open &&
-		!site_is_writable(site, &x->doc);
+		!x->doc.linked && documents_are_files(&site->documents) &&
+		!documents_writable(&site->documents, &x->doc);
 }
 
 /* Validators, conditions and ranges are the front server's, but Apache's. */
@@ -411,7 +410,7 @@ answer_handed_over(struct exchange *x)
 static enum ss_err
 answer_rendered(struct exchange *x, struct page *page)
 {
-	struct component_job job = { .site = x->site,
+	struct component_job job = { .executor = &x->site->exec_state,
 		.doc = &x->doc,
 		.page = page,
 		.request_id = x->id,
@@ -439,8 +438,9 @@ page_to_render(struct exchange *x, struct page **page)
 	*page = NULL;
 	if (!x->site->config.components.enabled)
 		return SS_OK;
-	code = page_get(x->site, &x->doc, page, &x->err);
-	if (code == SS_OK && !component_applies(x->site, &x->doc, *page))
+	code = page_get(&x->site->pages, &x->doc, page, &x->err);
+	if (code == SS_OK &&
+		!component_applies(&x->site->exec_state, &x->doc, *page))
 		*page = NULL;
 	return code;
 }

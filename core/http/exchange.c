@@ -28,20 +28,20 @@ body_ceiling(const struct ss_site *site)
 		((size_t)1 << 20);
 }
 
-/* The front's id when it is 1 to 128 of [A-Za-z0-9._-], else one of ours. */
-static void
-take_id(struct exchange *x)
+void
+exchange_id(struct ss_site *site, const struct ss_request *req,
+	char out[static EXCHANGE_ID_MAX + 1])
 {
-	const char *id = x->req->request_id;
+	const char *id = req->request_id;
 	size_t n = id != NULL ? strlen(id) : 0;
 
-	if (n > 0 && n < sizeof(x->id) &&
+	if (n > 0 && n <= EXCHANGE_ID_MAX &&
 		strspn(id,
 			"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 			"0123456789._-") == n)
-		memcpy(x->id, id, n + 1);
+		memcpy(out, id, n + 1);
 	else
-		site_make_id(x->site, x->id);
+		site_make_id(site, out);
 }
 
 /*
@@ -59,7 +59,7 @@ exchange_begin(struct ss_site *site, const struct ss_request *req)
 		return NULL;
 	x->site = site;
 	x->req = req;
-	site->put_off = false;
+	site->exec_state.limit.refused = false;
 	error_clear(&x->err);
 	x->stage = "request";
 	x->step_count = 0;
@@ -80,7 +80,7 @@ exchange_begin(struct ss_site *site, const struct ss_request *req)
 	x->page = NULL;
 	x->tool = -1;
 	x->result = SS_INIT(ss_result);
-	take_id(x);
+	exchange_id(site, req, x->id);
 	return x;
 }
 
@@ -90,7 +90,7 @@ exchange_end(struct exchange *x)
 	struct ss_site *site = x->site;
 
 	if (x->doc_open)
-		site->resolver.close(site->resolver.ctx, &x->doc);
+		documents_close(&site->documents, &x->doc);
 	x->doc_open = false;
 	buf_release(&x->body);
 	arena_clear(&site->arena);
@@ -273,7 +273,7 @@ log_slow(const struct exchange *x, uint64_t ended_us)
 	if (site->config.log.slow <= 0 ||
 		(double)(ended_us - x->started_us) <
 			site->config.log.slow * 1e6 ||
-		!request_log_begin(site, &l, "slow"))
+		!request_log_begin(&site->log, &l, "slow"))
 		return;
 	log_text(&l, "id", x->id);
 	log_text(&l, "page",
@@ -301,7 +301,7 @@ log_slow(const struct exchange *x, uint64_t ended_us)
 		log_ms(&l, "cpu_ms", x->result.cpu_us);
 		log_number(&l, "memory", (int64_t)x->result.memory_bytes);
 	}
-	log_end(&l, site->log, site->log_ctx);
+	request_log_end(&site->log, &l);
 }
 
 void
@@ -312,9 +312,10 @@ exchange_log(const struct exchange *x)
 	uint64_t total_us = clock_us() - x->started_us;
 	struct log_line l;
 
-	if (!site->put_off)
+	if (!site->exec_state.limit.refused)
 		log_slow(x, x->started_us + total_us);
-	if (site->put_off || !request_log_begin(site, &l, "request"))
+	if (site->exec_state.limit.refused ||
+		!request_log_begin(&site->log, &l, "request"))
 		return;
 	log_text(&l, "id", x->id);
 	log_text(&l, "remote", req->remote_addr);
@@ -334,5 +335,5 @@ exchange_log(const struct exchange *x)
 		log_text(&l, "detail", x->err.detail);
 	if (x->err.sys_errno != 0)
 		log_text(&l, "errno", strerror(x->err.sys_errno));
-	log_end(&l, site->log, site->log_ctx);
+	request_log_end(&site->log, &l);
 }

@@ -547,25 +547,19 @@ put_extra(struct sheet *s, size_t tool)
 		"</div>\n");
 }
 
-static bool
-is_set_by_server(const struct sheet *s, const char *name)
-{
-	for (size_t i = 0; i < s->page->server_count; i++)
-		if (strcmp(s->page->server[i].name, name) == 0)
-			return true;
-	return false;
-}
-
 static void
 put_variables(struct sheet *s, size_t tool, const struct spec *spec)
 {
-	const struct name_list *list =
-		spec->env.set ? &spec->env : &s->page->front->env;
+	const struct name_list *list = &s->page->front->env;
+	const struct env_scope scope = { .server = s->page->server,
+		.server_count = s->page->server_count,
+		.page = list,
+		.tool = &spec->env };
 
 	for (size_t i = 0; i < list->count; i++) {
 		const char *name = list->names[i];
 
-		if (is_set_by_server(s, name) || env_is_server_only(name))
+		if (!env_is_open(&scope, name))
 			continue;
 		put_label(s, tool, "e", i, name);
 		put_input(s, tool, "e", i, true);

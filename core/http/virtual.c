@@ -70,7 +70,7 @@ static enum ss_err
 add_list(struct exchange *x, enum catalog_kind kind, struct buf *out)
 {
 	struct catalog *c;
-	enum ss_err code = catalog_lists(x->site, &c, &x->err);
+	enum ss_err code = catalog_lists(&x->site->catalog, &c, &x->err);
 
 	if (code != SS_OK)
 		return code;

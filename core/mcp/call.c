@@ -88,7 +88,7 @@ has_argument(void *ctx, const char *name)
 
 	if (toolcall_part(c->spec, name) != NULL)
 		return argument(c, name) != NULL;
-	if (c->env == NULL || !value_names_has(&c->spec->env, name))
+	if (c->env == NULL || !name_list_has(&c->spec->env, text_of(name)))
 		return true;
 	for (size_t i = 0; i < c->env->pair_count; i++)
 		if (strcmp(c->env->pairs[i].name, name) == 0)
@@ -223,7 +223,7 @@ try_open(struct mcp *m, const char *name, struct ss_document *doc,
 {
 	const struct catalog_page *listed;
 	const struct catalog_tool *tool =
-		catalog_tool_find(m->site->catalog, name, &listed);
+		catalog_tool_find(m->site->catalog.last, name, &listed);
 
 	if (tool == NULL ||
 		mcp_document_open(m, listed->path, doc, &c->page) != SS_OK)
@@ -246,7 +246,7 @@ open_named(struct mcp *m, const char *name, struct ss_document *doc,
 	if (try_open(m, name, doc, c))
 		return RPC_OK;
 	error_clear(&m->err);
-	if (catalog_refresh(m->site, &fresh, &m->err) != SS_OK)
+	if (catalog_refresh(&m->site->catalog, &fresh, &m->err) != SS_OK)
 		return RPC_INTERNAL;
 	if (try_open(m, name, doc, c))
 		return RPC_OK;
@@ -372,7 +372,8 @@ open_listed(struct mcp *m, const struct proto_argument *named,
 		code = mcp_document_open(m, path, doc, page);
 	if (code != SS_OK)
 		return code;
-	if (path_is_page(doc->path) && listing_has(m->site, doc->path))
+	if (path_is_page(doc->path) &&
+		listing_has(&m->site->catalog.source, doc->path))
 		return SS_OK;
 	mcp_document_close(m, doc);
 	return error_set(&m->err, SS_NOT_FOUND, "no such page");
@@ -383,7 +384,7 @@ hint_pages(struct mcp *m)
 {
 	struct buf names = BUF_INIT(2048);
 
-	mcp_tools_pages(m->site->catalog, &names, 1000);
+	mcp_tools_pages(m->site->catalog.last, &names, 1000);
 	error_hint(&m->err, "pages with tools: %s",
 		names.len > 0 ? names.data : "none");
 	buf_release(&names);
@@ -444,7 +445,7 @@ mcp_call(struct mcp *m)
 	if (code != RPC_OK)
 		return code;
 	if (strcmp(name, MCP_TOOLS_RUN) == 0) {
-		if (catalog_refresh(m->site, &c, &m->err) != SS_OK)
+		if (catalog_refresh(&m->site->catalog, &c, &m->err) != SS_OK)
 			return RPC_INTERNAL;
 		if (mcp_tools_is_generic(m, c))
 			return call_run_tool(m);

@@ -86,8 +86,8 @@ mcp_cancel_begin(struct mcp_cancel *c, struct mcp *m)
 	*c = (struct mcp_cancel){ .m = m,
 		.fd = -1,
 		.client_fd = m->client.fd,
-		.left = site->client_left,
-		.left_ctx = site->client_ctx };
+		.left = site->exec_state.client.left,
+		.left_ctx = site->exec_state.client.ctx };
 	if (site->relay.post == NULL || !mcp_message_runs(m->rpc.method) ||
 		!key_of(m, m->rpc.id, c->key))
 		return;

@@ -48,7 +48,7 @@ mcp_complete(struct mcp *m)
 			   : strcmp(type, "ref/resource") != 0))
 		return mcp_refuse(m, RPC_BAD_PARAMS,
 			"\"params\" needs \"ref\" and \"argument\"");
-	if (catalog_refresh(m->site, &c, &m->err) != SS_OK)
+	if (catalog_refresh(&m->site->catalog, &c, &m->err) != SS_OK)
 		return RPC_INTERNAL;
 	if (is_prompt && mcp_prompts_page(c, prompt) == NULL)
 		return mcp_refuse(m, RPC_BAD_PARAMS,

@@ -5,15 +5,12 @@ enum ss_err
 mcp_document_open(struct mcp *m, const char *path, struct ss_document *doc,
 	struct page **page)
 {
-	const struct ss_resolver *resolver = &m->site->resolver;
-	enum ss_err code;
+	enum ss_err code =
+		documents_open(&m->site->documents, path, doc, &m->err);
 
-	*doc = SS_INIT(ss_document);
-	doc->fd = doc->dir_fd = -1;
-	code = resolver->open(resolver->ctx, path, doc, &m->err);
 	if (code != SS_OK || page == NULL)
 		return code;
-	code = page_get(m->site, doc, page, &m->err);
+	code = page_get(&m->site->pages, doc, page, &m->err);
 	if (code == SS_OK && (*page)->error.code != SS_OK) {
 		m->err = (*page)->error;
 		code = m->err.code;
@@ -26,5 +23,5 @@ mcp_document_open(struct mcp *m, const char *path, struct ss_document *doc,
 void
 mcp_document_close(struct mcp *m, struct ss_document *doc)
 {
-	m->site->resolver.close(m->site->resolver.ctx, doc);
+	documents_close(&m->site->documents, doc);
 }

@@ -34,7 +34,7 @@ log_message(const struct mcp *m)
 	const struct ss_site *site = m->site;
 	struct log_line l;
 
-	if (!request_log_begin(site, &l, "mcp"))
+	if (!request_log_begin(&site->log, &l, "mcp"))
 		return;
 	log_text(&l, "id", m->request_id);
 	log_text(&l, "method",
@@ -45,7 +45,7 @@ log_message(const struct mcp *m)
 	request_log_run(&l, m->record.tool, &m->record.result);
 	if (m->err.detail[0] != '\0')
 		log_text(&l, "detail", m->err.detail);
-	log_end(&l, site->log, site->log_ctx);
+	request_log_end(&site->log, &l);
 }
 
 /* False: there is nothing to answer. */

@@ -37,7 +37,7 @@ mcp_list_begin(struct mcp *m, struct mcp_list *l, const char *key, size_t room,
 	code = read_cursor(m, l);
 	if (code != RPC_OK)
 		return code;
-	if (catalog_refresh(m->site, c, &m->err) != SS_OK)
+	if (catalog_refresh(&m->site->catalog, c, &m->err) != SS_OK)
 		return RPC_INTERNAL;
 	l->started = l->after == NULL;
 	mcp_key(m, key);

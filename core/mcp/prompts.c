@@ -47,7 +47,7 @@ is_asked(const struct mcp *m, const struct prompt *prompt, const char *name)
 {
 	for (size_t i = 0;
 		m->revision->asked_is_optional && i < prompt->ask_count; i++)
-		if (value_names_has(&prompt->asks[i].arguments, name))
+		if (name_list_has(&prompt->asks[i].arguments, text_of(name)))
 			return true;
 	return false;
 }
@@ -435,7 +435,7 @@ mcp_prompts_get(struct mcp *m)
 
 	if (name == NULL)
 		return RPC_BAD_PARAMS;
-	if (catalog_refresh(m->site, &c, &m->err) != SS_OK)
+	if (catalog_refresh(&m->site->catalog, &c, &m->err) != SS_OK)
 		return RPC_INTERNAL;
 	listed = mcp_prompts_page(c, name);
 	if (listed == NULL ||

@@ -30,7 +30,7 @@ skill_name(struct mcp *m, const char *path)
 static void
 write_resource(struct mcp *m, const struct catalog_page *p)
 {
-	time_t t = (time_t)(p->mtime_ns / 1000000000);
+	time_t t = (time_t)(p->id.mtime_ns / 1000000000);
 	char stamp[32];
 	struct tm tm;
 
@@ -50,8 +50,8 @@ write_resource(struct mcp *m, const struct catalog_page *p)
 	}
 	mcp_text(m, "mimeType", "text/markdown");
 	mcp_key(m, "size");
-	buf_printf(m->out, "%llu", (unsigned long long)p->length);
-	if (p->mtime_ns > 0 && gmtime_r(&t, &tm) != NULL &&
+	buf_printf(m->out, "%llu", (unsigned long long)p->id.length);
+	if (p->id.mtime_ns > 0 && gmtime_r(&t, &tm) != NULL &&
 		strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%SZ", &tm) > 0) {
 		mcp_key(m, "annotations");
 		buf_printf(m->out, "{\"lastModified\":\"%s\"}", stamp);
@@ -109,17 +109,18 @@ static enum ss_err
 read_document(
 	struct mcp *m, const struct ss_document *doc, bool raw, struct buf *out)
 {
-	struct component_job job = { .site = m->site,
+	struct component_job job = { .executor = &m->site->exec_state,
 		.doc = doc,
 		.request_id = m->request_id,
 		.client_fd = m->client.fd };
 	enum ss_err code = SS_OK;
 
 	if (path_is_page(doc->path) && !raw)
-		code = page_get(m->site, doc, &job.page, &m->err);
+		code = page_get(&m->site->pages, doc, &job.page, &m->err);
 	if (code != SS_OK)
 		return code;
-	if (job.page != NULL && component_applies(m->site, doc, job.page))
+	if (job.page != NULL &&
+		component_applies(&m->site->exec_state, doc, job.page))
 		return component_render(&job, out, &m->err);
 	code = page_read(doc, out, &m->err);
 	if (code == SS_OK && out->full)
@@ -169,7 +170,7 @@ read_path(struct mcp *m, const char *path, bool raw, char resolved[static 4097],
 	*out = BUF_INIT((size_t)m->site->config.limits.max_output_bytes);
 	if (code != SS_OK)
 		return code;
-	if (listing_has(m->site, doc.path))
+	if (listing_has(&m->site->catalog.source, doc.path))
 		code = read_document(m, &doc, raw, out);
 	else
 		code = error_set(&m->err, SS_NOT_FOUND, "no such file");

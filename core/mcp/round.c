@@ -198,6 +198,6 @@ mcp_round_spend(struct mcp *m, const struct mcp_round *r)
 	 * A request without a place for its tool is handled again later: its
 	 * agreement is still good then.
 	 */
-	return site_start_tool(m->site) &&
+	return limit_start(&m->site->exec_state.limit) &&
 		seal_spend(m->site, r->signature, r->expires);
 }

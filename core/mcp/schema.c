@@ -73,28 +73,21 @@ mcp_schema_field(struct mcp *m, const struct part *p)
 	buf_release(&words);
 }
 
-static bool
-is_servers(const struct config *c, const char *name)
-{
-	for (size_t i = 0; i < c->env_count; i++)
-		if (strcmp(c->env[i].name, name) == 0)
-			return true;
-	return false;
-}
-
-/* Of the page's names those that a request may set and the server has not. */
+/* The variables that a request may set. */
 static void
 environment(struct mcp *m, const struct page *page, const struct spec *spec)
 {
 	const struct name_list *all = &page->front.env;
+	const struct env_scope scope = { .server = m->site->config.env,
+		.server_count = m->site->config.env_count,
+		.page = all,
+		.tool = &spec->env };
 	size_t count = 0;
 
 	for (size_t i = 0; i < all->count; i++) {
 		const char *name = all->names[i];
 
-		if ((spec->env.set && !value_names_has(&spec->env, name)) ||
-			env_is_server_only(name) ||
-			is_servers(&m->site->config, name))
+		if (!env_is_open(&scope, name))
 			continue;
 		if (count++ == 0) {
 			begin_property(m, TOOLCALL_ENV, "object");
@@ -115,7 +108,7 @@ is_asked(const struct mcp *m, const struct spec *spec, const char *name)
 {
 	for (size_t i = 0;
 		m->revision->asked_is_optional && i < spec->ask_count; i++)
-		if (value_names_has(&spec->asks[i].arguments, name))
+		if (name_list_has(&spec->asks[i].arguments, text_of(name)))
 			return true;
 	return false;
 }
@@ -186,7 +179,7 @@ level(const struct mcp *m)
 {
 	struct sandbox_plan *plan = &m->site->plan;
 
-	if (m->site->worker)
+	if (m->site->exec_state.is_worker)
 		return sandbox_self()->level;
 	return plan->decided ? plan->level : sandbox_decide(plan);
 }

@@ -20,7 +20,7 @@ instruct_errors(struct mcp *m, struct buf *text)
 	struct catalog *c;
 	size_t at = 0, count = 0;
 
-	if (catalog_refresh(m->site, &c, &m->err) != SS_OK) {
+	if (catalog_refresh(&m->site->catalog, &c, &m->err) != SS_OK) {
 		error_clear(&m->err);
 		return;
 	}

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "mcp/skills.h"
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 
 #include "base/digest.h"
 #include "base/fd.h"
+#include "files/walk.h"
 #include "mcp/document.h"
 #include "mcp/list.h"
 #include "mcp/uri.h"
@@ -101,52 +99,37 @@ struct files {
 	bool over; /* more than a skill may have */
 };
 
-static int
-is_shown(const struct dirent *e)
+static bool
+take_file(void *ctx, const char *path, enum walk_type type)
 {
-	return e->d_name[0] != '.';
-}
+	struct files *f = ctx;
 
-static void walk(struct files *f, const char *folder, unsigned depth);
-
-static void
-take_entry(struct files *f, int fd, const char *folder, const char *name,
-	unsigned depth)
-{
-	const char *path =
-		arena_printf(&f->m->site->arena, "%s/%s", folder, name);
-	struct stat st;
-
-	if (path == NULL || f->count == FILES_MAX) {
+	if (f->count == FILES_MAX) {
 		f->over = true;
-		return;
+		return false;
 	}
-	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return;
-	if (S_ISDIR(st.st_mode))
-		walk(f, path, depth + 1);
-	else if (S_ISREG(st.st_mode) && listing_has(f->m->site, path))
-		f->paths[f->count++] = path;
+	if (type != WALK_FILE ||
+		!listing_has(&f->m->site->catalog.source, path))
+		return true;
+	path = arena_copy(&f->m->site->arena, path, strlen(path));
+	f->over |= path == NULL;
+	f->paths[f->count] = path;
+	f->count += path != NULL;
+	return path != NULL;
 }
 
-static void
-walk(struct files *f, const char *folder, unsigned depth)
+/* False: the skill has more than it may, or memory ran out. */
+static bool
+find_files(struct files *f, struct ss_text folder)
 {
-	struct dirent **names = NULL;
-	int fd = -1, count;
+	struct walk_tree tree = { .root = &f->m->site->documents.root,
+		.depth = FOLDERS_MAX - 1,
+		.visits = SIZE_MAX,
+		.visit = take_file,
+		.ctx = f };
 
-	if (depth == FOLDERS_MAX || f->over ||
-		root_open_at(&f->m->site->root, folder,
-			O_RDONLY | O_DIRECTORY | O_NOFOLLOW, &fd,
-			NULL) != SS_OK)
-		return;
-	count = scandirat(fd, ".", &names, is_shown, alphasort);
-	for (int i = 0; i < count; i++) {
-		take_entry(f, fd, folder, names[i]->d_name, depth);
-		free(names[i]);
-	}
-	free(names);
-	fd_close(&fd);
+	memcpy(tree.path, folder.data, folder.len);
+	return walk_each(&tree, NULL) == SS_OK && !f->over;
 }
 
 static void
@@ -165,8 +148,8 @@ write_file(struct mcp *m, const char *path, size_t *left)
 	uint8_t digest[DIGEST_BYTES];
 	char hex[DIGEST_HEX + 1];
 	int fd = -1;
-	bool read = root_open_at(&m->site->root, path, O_RDONLY | O_NOFOLLOW,
-			    &fd, NULL) == SS_OK &&
+	bool read = root_open_at(&m->site->documents.root, path,
+			    O_RDONLY | O_NOFOLLOW, &fd, NULL) == SS_OK &&
 		fd_read_all(fd, &bytes) == 0 && buf_ok(&bytes);
 
 	fd_close(&fd);
@@ -195,15 +178,12 @@ write_skill(struct mcp *m, const struct catalog_page *p)
 	size_t before = m->out->len, left = SKILL_BYTES_MAX;
 	size_t dir = path_dir_len(p->path);
 	struct files files = { .m = m };
-	const char *folder = arena_copy(&m->site->arena, p->path, dir);
-	bool whole = folder != NULL;
+	bool whole = find_files(&files, (struct ss_text){ p->path, dir });
 
-	if (whole)
-		walk(&files, folder, 0);
 	mcp_comma(m);
 	buf_text(m->out, "{\"uri\":");
 	write_uri(m, p->path);
-	whole = whole && !files.over && write_frontmatter(m, p->path);
+	whole = whole && write_frontmatter(m, p->path);
 	mcp_key(m, "resources");
 	buf_char(m->out, '[');
 	for (size_t i = 0; whole && i < files.count; i++)
@@ -253,7 +233,7 @@ mcp_skills_get(struct mcp *m)
 
 	if (uri == NULL)
 		return RPC_BAD_PARAMS;
-	if (catalog_refresh(m->site, &c, &m->err) != SS_OK)
+	if (catalog_refresh(&m->site->catalog, &c, &m->err) != SS_OK)
 		return RPC_INTERNAL;
 	path = skill_path(m, uri);
 	if (path != NULL)
@@ -271,7 +251,8 @@ mcp_skills_file(struct mcp *m, const char *uri)
 	const char *path = skill_path(m, uri);
 	struct catalog *c;
 
-	if (path == NULL || catalog_refresh(m->site, &c, &m->err) != SS_OK)
+	if (path == NULL ||
+		catalog_refresh(&m->site->catalog, &c, &m->err) != SS_OK)
 		return NULL;
 	for (size_t i = 0; i < c->page_count; i++) {
 		const char *manifest = c->pages[i].path;

@@ -40,7 +40,7 @@ client_left(struct mcp *m, int timeout_ms)
 	struct pollfd p = { .fd = m->client.fd, .events = POLLIN };
 
 	return poll(&p, 1, timeout_ms) > 0 &&
-		m->site->client_left(m->site->client_ctx);
+		m->site->exec_state.client.left(m->site->exec_state.client.ctx);
 }
 
 static enum ss_err
@@ -80,7 +80,7 @@ mcp_wait_response(struct mcp *m, const char *id, uint32_t timeout_ms,
 	enum ss_err code = SS_TIMEOUT;
 
 	json_string(&quoted, id, strlen(id));
-	if (m->client.fd >= 0 && m->site->client_left != NULL &&
+	if (m->client.fd >= 0 && m->site->exec_state.client.left != NULL &&
 		mcp_session_key(m, PURPOSE, buf_view(&quoted), key))
 		code = wait_for(m, key, deadline_ms, beat, response);
 	relay->waited(relay->ctx);

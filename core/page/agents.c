@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "page/agents.h"
 
+#include "page/env.h"
 #include "wire/escape.h"
 #include "wire/json.h"
 
@@ -53,7 +54,7 @@ add_template(struct buf *out, const struct spec *spec)
 }
 
 static void
-say_part(const struct part *p, struct buf *out)
+add_part(const struct part *p, struct buf *out)
 {
 	if (p->kind == PART_TEXT ||
 		(p->description == NULL && p->kind != PART_REGEX))
@@ -75,11 +76,29 @@ say_part(const struct part *p, struct buf *out)
 	buf_char(out, '\n');
 }
 
+/* The variables that a request may set. */
 static void
-say_tool(const struct frontmatter *front, const struct spec *spec,
+add_variables(const struct agents_page *page, const struct spec *spec,
 	struct buf *out)
 {
-	const struct name_list *env = spec->env.set ? &spec->env : &front->env;
+	const struct name_list *list = &page->front->env;
+	const struct env_scope scope = { .server = page->server,
+		.server_count = page->server_count,
+		.page = list,
+		.tool = &spec->env };
+	size_t count = 0;
+
+	for (size_t i = 0; i < list->count; i++)
+		if (env_is_open(&scope, list->names[i]))
+			buf_printf(out, "%s`%s`",
+				count++ > 0 ? ", " : ", `env`: ",
+				list->names[i]);
+}
+
+static void
+add_tool(const struct agents_page *page, const struct spec *spec,
+	struct buf *out)
+{
 	struct buf line = BUF_INIT(out->max);
 
 	buf_text(out, "- ");
@@ -89,16 +108,14 @@ say_tool(const struct frontmatter *front, const struct spec *spec,
 		buf_text(out, ", more words may follow");
 	if (spec->takes_stdin)
 		buf_text(out, ", reads `stdin`");
-	for (size_t i = 0; i < env->count; i++)
-		buf_printf(out, "%s`%s`",
-			i > 0 ? ", " : ", `env`: ", env->names[i]);
+	add_variables(page, spec, out);
 	if (spec->description != NULL) {
 		buf_text(out, ": ");
 		escape_line(out, spec->description, strlen(spec->description));
 	}
 	buf_char(out, '\n');
 	for (size_t i = 0; i < spec->part_count; i++)
-		say_part(&spec->parts[i], out);
+		add_part(&spec->parts[i], out);
 	if (!buf_ok(&line))
 		out->failed = true;
 	buf_release(&line);
@@ -119,7 +136,7 @@ agents_block(const struct agents_page *page, struct buf *out)
 		return;
 	buf_char(out, '\n');
 	for (size_t i = 0; i < front->spec_count; i++)
-		say_tool(front, &front->specs[i], out);
+		add_tool(page, &front->specs[i], out);
 }
 
 /* ---------------------------------------------------------------- llms.txt */

@@ -13,6 +13,8 @@ struct agents_page {
 	const char *path;
 	const char *title; /* title_find */
 	const struct frontmatter *front;
+	const struct ss_pair *server; /* the operator's variables */
+	size_t server_count;
 	bool grants; /* its tools can be run */
 };
 

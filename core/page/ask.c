@@ -25,15 +25,6 @@ needs(const struct reading *r, const struct node *map, const char *key,
 				      "add %s: to this form", key);
 }
 
-static bool
-has(const struct name_list *list, size_t count, const char *name)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(list->names[i], name) == 0)
-			return true;
-	return false;
-}
-
 /* Neither a form nor an argument stands twice. */
 static enum ss_err
 check_once(const struct reading *r, const struct node *map,
@@ -46,10 +37,13 @@ check_once(const struct reading *r, const struct node *map,
 				"the form before has this name");
 	for (size_t i = 0; i < form->arguments.count; i++) {
 		const char *name = form->arguments.names[i];
-		bool twice = has(&form->arguments, i, name);
+		const struct name_list before = {
+			.names = form->arguments.names, .count = i
+		};
+		bool twice = name_list_has(&before, text_of(name));
 
 		for (const struct ask *a = asks; a < form; a++)
-			twice |= has(&a->arguments, a->arguments.count, name);
+			twice |= name_list_has(&a->arguments, text_of(name));
 		if (twice)
 			return value_refuse(r, node_member(map, "arguments"),
 				"each argument once",

@@ -122,21 +122,30 @@ find_value(const struct ss_pair *table, size_t count, struct ss_text name)
 	return NULL;
 }
 
-static bool
-is_listed(const struct name_list *list, struct ss_text name)
+bool
+env_is_listed(const struct env_scope *scope, struct ss_text name)
 {
-	for (size_t i = 0; list != NULL && i < list->count; i++)
-		if (text_is(name, list->names[i]))
-			return true;
-	return false;
+	return scope->page != NULL && name_list_has(scope->page, name) &&
+		(scope->tool == NULL || !scope->tool->set ||
+			name_list_has(scope->tool, name));
 }
 
-/*
- * The variable that text names at its start, "$NAME" or "${NAME}".  Returns
- * how long that is, 0 when it is none.
- */
-static size_t
-variable_at(const char *text, size_t len, struct ss_text *name)
+const char *
+env_server_value(const struct env_scope *scope, struct ss_text name)
+{
+	return find_value(scope->server, scope->server_count, name);
+}
+
+bool
+env_is_open(const struct env_scope *scope, const char *name)
+{
+	return env_is_listed(scope, text_of(name)) && !env_is_reserved(name) &&
+		!env_is_server_only(name) &&
+		env_server_value(scope, text_of(name)) == NULL;
+}
+
+size_t
+env_variable_at(const char *text, size_t len, struct ss_text *name)
 {
 	size_t brace = len > 1 && text[1] == '{', end;
 
@@ -229,10 +238,9 @@ finds_filled(struct ss_text word, const struct env_scope *scope,
 	struct ss_text *name)
 {
 	for (size_t i = 0, n; i<word.len; i += n> 0 ? n : 1) {
-		n = variable_at(word.data + i, word.len - i, name);
-		if (n > 0 && !is_listed(scope->page, *name) &&
-			find_value(scope->server, scope->server_count, *name) !=
-				NULL)
+		n = env_variable_at(word.data + i, word.len - i, name);
+		if (n > 0 && !env_is_listed(scope, *name) &&
+			env_server_value(scope, *name) != NULL)
 			return true;
 	}
 	return false;
@@ -262,16 +270,14 @@ refuse_filled(
  * caught as well: listing the name gives the same word.
  */
 enum ss_err
-env_check_spec(const struct spec *spec, const struct ss_pair *server,
-	size_t server_count, const struct name_list *page,
+env_check_spec(const struct spec *spec, const struct env_scope *scope,
 	struct node_place *place, struct ss_error *err)
 {
-	struct env_scope scope = {
-		.server = server, .server_count = server_count, .page = page
-	};
+	struct env_scope narrowed = *scope;
 	bool interpreter = false, script = false;
 	struct ss_text name;
 
+	narrowed.tool = &spec->env;
 	for (size_t i = 0; i < spec->part_count; i++) {
 		const struct part *part = &spec->parts[i];
 		bool option = false;
@@ -283,7 +289,7 @@ env_check_spec(const struct spec *spec, const struct ss_pair *server,
 		}
 		option = interpreter && takes_script(part->text);
 		if ((script || option) &&
-			finds_filled(part->text, &scope, &name)) {
+			finds_filled(part->text, &narrowed, &name)) {
 			*place =
 				(struct node_place){ part->line, part->column };
 			return refuse_filled(part, name, err);
@@ -353,11 +359,11 @@ env_check_words(const struct spec *spec, const struct ss_text *words,
 
 /* The first name that a request may set; NULL when there is none. */
 static const char *
-settable(const struct name_list *page)
+first_open(const struct env_scope *scope)
 {
-	for (size_t i = 0; page != NULL && i < page->count; i++)
-		if (!env_is_server_only(page->names[i]))
-			return page->names[i];
+	for (size_t i = 0; scope->page != NULL && i < scope->page->count; i++)
+		if (env_is_open(scope, scope->page->names[i]))
+			return scope->page->names[i];
 	return NULL;
 }
 
@@ -365,7 +371,7 @@ static enum ss_err
 refuse_name(const struct env_scope *scope, const char *name, const char *why,
 	struct ss_error *err)
 {
-	const char *other = settable(scope->page);
+	const char *other = first_open(scope);
 
 	error_set(err, SS_BAD_ENV, "\"env\" may not set \"%.*s\": %s",
 		(int)utf8_cut(name, strlen(name), 64), name, why);
@@ -392,7 +398,7 @@ env_check_request(const struct env_scope *scope, struct ss_error *err)
 			why = "it is not the name of a variable";
 		else if (env_is_reserved(name) || env_is_server_only(name))
 			why = "only the server may";
-		else if (!is_listed(scope->page, text_of(name)))
+		else if (!env_is_listed(scope, text_of(name)))
 			why = "the page does not list it";
 		if (why != NULL)
 			return refuse_name(scope, name, why, err);
@@ -410,12 +416,6 @@ struct fill {
 };
 
 static const char *
-server_value(const struct env_scope *scope, struct ss_text name)
-{
-	return find_value(scope->server, scope->server_count, name);
-}
-
-static const char *
 request_value(const struct env_scope *scope, struct ss_text name)
 {
 	return find_value(scope->request, scope->request_count, name);
@@ -426,7 +426,7 @@ static enum ss_err
 fill_listed(struct fill *f, struct ss_text name, struct ss_text *word,
 	struct ss_text *shown)
 {
-	const char *value = server_value(f->scope, name);
+	const char *value = env_server_value(f->scope, name);
 	int len = (int)(name.len < 64 ? name.len : 64);
 
 	if (value != NULL) {
@@ -452,9 +452,9 @@ piece_at(const struct env_scope *scope, struct ss_text text, size_t *used)
 	struct ss_text name;
 	const char *value = NULL, *next;
 
-	*used = variable_at(text.data, text.len, &name);
-	if (*used > 0 && !is_listed(scope->page, name))
-		value = server_value(scope, name);
+	*used = env_variable_at(text.data, text.len, &name);
+	if (*used > 0 && !env_is_listed(scope, name))
+		value = env_server_value(scope, name);
 	if (value != NULL)
 		return text_of(value);
 	next = memchr(text.data + 1, '$', text.len - 1);
@@ -499,8 +499,8 @@ fill_word(struct fill *f, struct ss_text *word, struct ss_text *shown)
 
 	if (memchr(word->data, '$', word->len) == NULL)
 		return SS_OK;
-	if (variable_at(word->data, word->len, &name) == word->len &&
-		is_listed(f->scope->page, name))
+	if (env_variable_at(word->data, word->len, &name) == word->len &&
+		env_is_listed(f->scope, name))
 		return fill_listed(f, name, word, shown);
 	len = fill_pieces(f->scope, *word, NULL);
 	/* Both passes stop at the limit; a word that was cut is refused. */
@@ -521,9 +521,9 @@ env_program(struct arena *arena, struct ss_text word,
 	enum ss_err code;
 
 	*out = NULL;
-	if (variable_at(word.data, word.len, &name) == word.len &&
-		is_listed(scope->page, name) &&
-		server_value(scope, name) == NULL)
+	if (env_variable_at(word.data, word.len, &name) == word.len &&
+		env_is_listed(scope, name) &&
+		env_server_value(scope, name) == NULL)
 		return SS_OK;
 	code = fill_word(&f, &word, &shown);
 	if (code == SS_OK)
@@ -628,12 +628,13 @@ static enum ss_err
 put_listed(struct block *b, const struct env_scope *scope, const char *name,
 	struct ss_error *err)
 {
-	const char *value = server_value(scope, text_of(name));
+	const char *value = env_server_value(scope, text_of(name));
 	size_t size;
 
 	if (value == NULL)
 		value = request_value(scope, text_of(name));
-	if (value == NULL || env_is_reserved(name))
+	if (value == NULL || env_is_reserved(name) ||
+		!env_is_listed(scope, text_of(name)))
 		return SS_OK;
 	size = strlen(name) + 1 + strlen(value);
 	b->bytes += size + 1;

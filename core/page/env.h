@@ -20,11 +20,25 @@ bool env_is_server_only(const char *name);
 struct env_scope {
 	const struct ss_pair *server; /* the operator's table */
 	size_t server_count;
-	const struct name_list *page; /* the page's env:, already narrowed */
+	const struct name_list *page; /* the page's env:; NULL: no page */
+	const struct name_list *tool; /* the tool's, which narrows it */
 	const struct ss_pair *request;
 	size_t request_count;
 	const char *request_id;
 };
+
+/* The page lists the name, and the tool does where it has a list of its own. */
+bool env_is_listed(const struct env_scope *scope, struct ss_text name);
+/* NULL: the operator's table does not have it. */
+const char *
+env_server_value(const struct env_scope *scope, struct ss_text name);
+/* A request may set the name, and no value of the server's goes before. */
+bool env_is_open(const struct env_scope *scope, const char *name);
+/*
+ * The variable that text names at its start, "$NAME" or "${NAME}".  Returns
+ * how long that is, 0 when it is none.
+ */
+size_t env_variable_at(const char *text, size_t len, struct ss_text *name);
 
 /*
  * The program that the author's first word names, filled from the server's
@@ -39,11 +53,11 @@ enum ss_err env_check_list(const struct name_list *list,
 	struct node_place *place, struct ss_error *err);
 /*
  * At page load: the word after an interpreter's -c or -e must not hold $NAME
- * of the server's table that the page does not list (rule 2).
+ * of the server's table that is not listed (rule 2).  scope needs server and
+ * page.
  */
 enum ss_err
-env_check_spec(const struct spec *spec, const struct ss_pair *server,
-	size_t server_count, const struct name_list *page,
+env_check_spec(const struct spec *spec, const struct env_scope *scope,
 	struct node_place *place, struct ss_error *err);
 
 /* SS_PATH_REFUSED when an agent's word is absolute or climbs. */

@@ -5,10 +5,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "page/env.h"
+
 struct lint {
 	const struct frontmatter *front;
-	const struct ss_pair *server;
-	size_t server_count;
+	struct env_scope scope;
 	lint_fn fn;
 	void *ctx;
 };
@@ -260,45 +261,17 @@ lint_danger(const struct lint *l, const struct spec *s, const struct program *p)
 static struct ss_text
 next_variable(struct ss_text word, size_t *at)
 {
-	for (size_t i = *at; i + 1 < word.len; i++) {
-		size_t start = i + 1, end;
-		bool brace;
+	struct ss_text name;
 
-		if (word.data[i] != '$')
+	for (size_t i = *at, n; i < word.len; i++) {
+		n = env_variable_at(word.data + i, word.len - i, &name);
+		if (n == 0)
 			continue;
-		brace = word.data[start] == '{';
-		start += brace;
-		end = start;
-		while (end < word.len &&
-			(isalnum((unsigned char)word.data[end]) ||
-				word.data[end] == '_'))
-			end++;
-		if (end == start || isdigit((unsigned char)word.data[start]) ||
-			(brace && (end == word.len || word.data[end] != '}')))
-			continue;
-		*at = end + brace;
-		return (struct ss_text){ word.data + start, end - start };
+		*at = i + n;
+		return name;
 	}
 	*at = word.len;
 	return (struct ss_text){ "", 0 };
-}
-
-static bool
-is_listed(const struct name_list *list, struct ss_text name)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (text_is(name, list->names[i]))
-			return true;
-	return false;
-}
-
-static bool
-is_server(const struct lint *l, struct ss_text name)
-{
-	for (size_t i = 0; i < l->server_count; i++)
-		if (text_is(name, l->server[i].name))
-			return true;
-	return false;
 }
 
 /* A name as environments have them, not $x or $Foo of some language. */
@@ -340,15 +313,17 @@ lint_variables(const struct lint *l, const struct spec *s,
 	while ((name = next_variable(part->text, &at)).len > 0) {
 		int len = name.len < 64 ? (int)name.len : 64;
 
-		if (is_server(l, name) && has_free_word(s))
+		if (env_server_value(&l->scope, name) != NULL &&
+			has_free_word(s))
 			lint_warn(l, part->line, part->column,
 				"fix the other words, with a regex or as "
 				"text, and end the tool with ;",
 				"$%.*s is the server's, and the agent chooses "
 				"other words of this tool",
 				len, name.data);
-		if (!is_server(l, name) && !is_listed(&l->front->env, name) &&
-			!holds_scripts(p) && looks_like_environment(name))
+		if (env_server_value(&l->scope, name) == NULL &&
+			!env_is_listed(&l->scope, name) && !holds_scripts(p) &&
+			looks_like_environment(name))
 			lint_warn(l, part->line, part->column,
 				"list it under env:, or have the server set "
 				"it",
@@ -412,7 +387,7 @@ static void
 lint_env(const struct lint *l, const struct name_list *own)
 {
 	for (size_t i = 0; i < own->count; i++)
-		if (!is_listed(&l->front->env, text_of(own->names[i])))
+		if (!env_is_listed(&l->scope, text_of(own->names[i])))
 			lint_warn(l, own->line, own->column,
 				"list it under the page's env: too",
 				"%.64s is not in the page's env:, so the tool "
@@ -468,7 +443,12 @@ void
 lint_frontmatter(const struct frontmatter *f, const struct ss_pair *server,
 	size_t server_count, lint_fn fn, void *ctx)
 {
-	struct lint l = { f, server, server_count, fn, ctx };
+	struct lint l = { .front = f,
+		.scope = { .server = server,
+			.server_count = server_count,
+			.page = &f->env },
+		.fn = fn,
+		.ctx = ctx };
 
 	lint_network(&l, &f->sandbox);
 	for (size_t i = 0; i < f->spec_count; i++)

@@ -316,7 +316,7 @@ takes(const struct spec *s, const char *name)
 		if (s->parts[i].name != NULL &&
 			strcmp(s->parts[i].name, name) == 0)
 			return true;
-	return value_names_has(&s->env, name);
+	return name_list_has(&s->env, text_of(name));
 }
 
 /* Behind command and env: what is asked for is what they take. */

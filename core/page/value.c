@@ -330,12 +330,3 @@ value_names(
 	out->column = n->key->column;
 	return SS_OK;
 }
-
-bool
-value_names_has(const struct name_list *list, const char *name)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (strcmp(list->names[i], name) == 0)
-			return true;
-	return false;
-}

@@ -8,14 +8,8 @@
 #ifndef SS_PAGE_VALUE_H
 #define SS_PAGE_VALUE_H
 
+#include "page/name_list.h"
 #include "page/node.h"
-
-struct name_list {
-	bool set; /* the key is there */
-	const char **names;
-	size_t count;
-	unsigned line, column; /* of the key */
-};
 
 /* SS_BAD_FRONTMATTER at n: "found <n>, expected <expected>"; hint or NULL. */
 enum ss_err value_refuse(const struct reading *r, const struct node *n,
@@ -56,6 +50,5 @@ value_count(const struct reading *r, const struct node *n, uint64_t *out);
 /* A list of texts that are not empty. */
 enum ss_err value_names(
 	const struct reading *r, const struct node *n, struct name_list *out);
-bool value_names_has(const struct name_list *list, const char *name);
 
 #endif

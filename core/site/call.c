@@ -16,7 +16,6 @@ struct road {
 	struct page *page;
 	const struct spec *spec;
 	size_t tool;
-	struct name_list env; /* the page's, narrowed by the tool */
 	struct env_scope scope;
 	char **argv, **envp;
 	struct ss_result *result;
@@ -34,11 +33,11 @@ step_page(struct road *r)
 		return error_set(r->err, SS_NOT_ALLOWED,
 			"%s is no page: only Markdown files declare tools",
 			doc->path);
-	if (site_is_writable(r->site, doc))
+	if (documents_writable(&r->site->documents, doc))
 		return error_set(r->err, SS_NOT_ALLOWED,
 			"%s lies where tools may write: it grants nothing",
 			doc->path);
-	code = page_get(r->site, doc, &r->page, r->err);
+	code = page_get(&r->site->pages, doc, &r->page, r->err);
 	if (code != SS_OK)
 		return code;
 	if (r->page->error.code != SS_OK) {
@@ -199,40 +198,19 @@ step_words(struct road *r)
 	return env_check_words(r->spec, q->words, q->word_count, r->err);
 }
 
-/* The names of the page that the tool keeps; all when it has no env: key. */
-static enum ss_err
-narrow(struct road *r)
-{
-	const struct name_list *page = &r->page->front.env;
-
-	r->env = *page;
-	if (!r->spec->env.set)
-		return SS_OK;
-	r->env.names = arena_array(
-		&r->site->arena, page->count + 1, sizeof(*r->env.names));
-	if (r->env.names == NULL)
-		return error_memory(r->err);
-	r->env.count = 0;
-	for (size_t i = 0; i < page->count; i++)
-		if (value_names_has(&r->spec->env, page->names[i]))
-			r->env.names[r->env.count++] = page->names[i];
-	return SS_OK;
-}
-
 static enum ss_err
 step_env(struct road *r)
 {
 	const struct proto_request *q = r->request;
 	struct arena *arena = &r->site->arena;
 	struct env_command command = { q->words, q->word_count, NULL, NULL };
-	enum ss_err code = narrow(r);
+	enum ss_err code;
 
-	if (code != SS_OK)
-		return code;
 	r->scope = (struct env_scope){
 		.server = r->site->config.env,
 		.server_count = r->site->config.env_count,
-		.page = &r->env,
+		.page = &r->page->front.env,
+		.tool = &r->spec->env,
 		.request = q->env,
 		.request_count = q->env_count,
 		.request_id = r->call->request_id,
@@ -305,30 +283,34 @@ step_confirm(struct road *r)
 			      : "this tool asks a person first");
 }
 
-/* FNV-1a over where the page really lies and the tool's place in it. */
-static uint64_t
-tool_number(const struct road *r)
+/* Executors leave run_us alone when no program was started. */
+static enum ss_err
+run_told(struct road *r, const struct ss_command *cmd, uint64_t number)
 {
-	const struct ss_document *doc = r->call->doc;
-	const char *at = doc->real[0] != '\0' ? doc->real : doc->path;
-	uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ r->tool;
+	const struct ss_executor *executor = &r->site->executor;
+	const struct ss_tool_limit *gauge = &r->site->exec_state.limit.host;
+	enum ss_err code;
 
-	for (; *at != '\0'; at++)
-		hash = (hash * UINT64_C(0x100000001b3)) ^ (unsigned char)*at;
-	return hash;
+	r->result->run_us = 0;
+	code = executor->run(executor->ctx, cmd, r->result, r->err);
+	if (gauge->ran != NULL && r->result->run_us > 0)
+		gauge->ran(gauge->ctx, number, r->result);
+	return code;
 }
 
 /* Runs it unless as many as its author allows are running. */
 static enum ss_err
 run_counted(struct road *r, const struct ss_command *cmd)
 {
-	const struct ss_executor *executor = &r->site->executor;
-	const struct ss_tool_limit *gauge = &r->site->gauge;
-	uint64_t most = r->spec->max_running, number = tool_number(r);
+	const struct ss_tool_limit *gauge = &r->site->exec_state.limit.host;
+	const struct ss_document *doc = r->call->doc;
+	uint64_t most = r->spec->max_running;
+	uint64_t number = limit_tool_number(
+		doc->real[0] != '\0' ? doc->real : doc->path, r->tool);
 	enum ss_err code;
 
 	if (most == 0 || gauge->enter == NULL)
-		return executor->run(executor->ctx, cmd, r->result, r->err);
+		return run_told(r, cmd, number);
 	if (!gauge->enter(gauge->ctx, number, most)) {
 		error_set(r->err, SS_OVERLOADED,
 			"this tool is running as often as its page allows (%llu); "
@@ -337,7 +319,7 @@ run_counted(struct road *r, const struct ss_command *cmd)
 		error_hint(r->err, "try again when another one has ended");
 		return SS_OVERLOADED;
 	}
-	code = executor->run(executor->ctx, cmd, r->result, r->err);
+	code = run_told(r, cmd, number);
 	gauge->leave(gauge->ctx, number);
 	return code;
 }
@@ -370,10 +352,10 @@ step_run(struct road *r)
 			powers_timeout(&right->powers, config->limits.timeout)),
 	};
 
-	if (!site_start_tool(r->site))
-		return site_put_off(r->err);
+	if (!limit_start(&r->site->exec_state.limit))
+		return limit_error(r->err);
 	code = run_counted(r, &cmd);
-	site_end_tool(r->site);
+	limit_end(&r->site->exec_state.limit);
 	return code;
 }
 

@@ -10,15 +10,12 @@
 #include "base/log.h"
 #include "page/agents.h"
 #include "page/title.h"
-#include "site/listing.h"
-#include "site/request_log.h"
-#include "site/site.h"
 #include "wire/path.h"
 
 #define LISTS_FRESH_US 200000
 
-void
-catalog_free(struct catalog *c)
+static void
+free_catalog(struct catalog *c)
 {
 	if (c == NULL)
 		return;
@@ -26,6 +23,13 @@ catalog_free(struct catalog *c)
 		buf_release(&c->lists[i].text);
 	arena_release(&c->arena);
 	free(c);
+}
+
+void
+catalog_release(struct catalog_cache *cache)
+{
+	free_catalog(cache->last);
+	cache->last = NULL;
 }
 
 /* ------------------------------------------------------------- one page --- */
@@ -205,15 +209,17 @@ text_after(const struct buf *text, size_t body)
 }
 
 static enum ss_err
-read_page(struct ss_site *site, struct catalog *c,
+read_page(const struct catalog_cache *cache, struct catalog *c,
 	const struct ss_document *doc, struct catalog_page *out,
 	struct ss_error *err)
 {
-	struct agents_page said = { .path = out->path };
+	struct agents_page said = { .path = out->path,
+		.server = cache->pages->config->env,
+		.server_count = cache->pages->config->env_count };
 	struct buf text = BUF_INIT(PAGE_BYTES_MAX);
 	struct ss_text body;
 	struct page *page;
-	enum ss_err code = page_get(site, doc, &page, err);
+	enum ss_err code = page_get(cache->pages, doc, &page, err);
 
 	if (code != SS_OK)
 		return code;
@@ -225,7 +231,8 @@ read_page(struct ss_site *site, struct catalog *c,
 			return error_memory(err);
 	}
 	said.front = &page->front;
-	said.grants = page->error.code == SS_OK && !site_is_writable(site, doc);
+	said.grants = page->error.code == SS_OK &&
+		!documents_writable(cache->source.documents, doc);
 	if (said.front->title == NULL || said.front->description == NULL)
 		code = page_read(doc, &text, err);
 	body = text_after(&text, page->front.body);
@@ -240,36 +247,23 @@ read_page(struct ss_site *site, struct catalog *c,
 	return read_parsed(c, &said, out, err);
 }
 
-static bool
-is_same(const struct catalog_page *p, const struct ss_document *doc)
-{
-	return p->settled && p->inode == doc->inode &&
-		p->device == doc->device && p->length == doc->length &&
-		p->mtime_ns == doc->mtime_ns && p->ctime_ns == doc->ctime_ns;
-}
-
-static int64_t
-stamp_ns(struct timespec t)
-{
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /*
- * Is what a known page was read from still there?  Its name is looked at and
- * not opened: whatever leads there now, the file is the one that was checked.
+ * Is the file that a known page was read from still there?  fstatat(2) without
+ * opening: whatever a link on the way leads to now, the file is the one that
+ * was checked.
  */
 static bool
-stands(const struct ss_site *site, const struct catalog_page *p)
+is_unchanged(const struct catalog_cache *cache, const struct catalog_page *p)
 {
 	struct stat st;
+	struct file_id id;
 
-	return p->settled &&
-		fstatat(site->root.fd, p->path, &st, AT_SYMLINK_NOFOLLOW) ==
-		0 &&
-		st.st_ino == p->inode && st.st_dev == p->device &&
-		(uint64_t)st.st_size == p->length &&
-		stamp_ns(st.st_mtim) == p->mtime_ns &&
-		stamp_ns(st.st_ctim) == p->ctime_ns;
+	if (!p->settled ||
+		fstatat(cache->source.documents->root.fd, p->path, &st,
+			AT_SYMLINK_NOFOLLOW) != 0)
+		return false;
+	id = file_id_of_stat(&st);
+	return file_id_same(&p->id, &id);
 }
 
 /* What an earlier catalog knew, with memory of this one. */
@@ -322,62 +316,58 @@ known(const struct catalog *c, size_t place, const char *path)
 
 /* One line for each change of a page that has an error. */
 static void
-log_error(const struct ss_site *site, const struct catalog_page *p)
+log_error(const struct catalog_cache *cache, const struct catalog_page *p)
 {
 	const struct catalog_page *old =
-		catalog_page_find(site->catalog, p->path);
+		catalog_page_find(cache->last, p->path);
 	struct log_line l;
 
 	if (p->error == NULL ||
 		(old != NULL && old->error != NULL &&
 			strcmp(old->error, p->error) == 0 &&
-			old->inode == p->inode && old->length == p->length &&
-			old->mtime_ns == p->mtime_ns))
+			file_id_same(&old->id, &p->id)))
 		return;
-	if (!request_log_begin(site, &l, "page"))
+	if (!request_log_begin(cache->log, &l, "page"))
 		return;
 	log_text(&l, "path", p->path);
 	log_text(&l, "error", p->error);
-	log_end(&l, site->log, site->log_ctx);
+	request_log_end(cache->log, &l);
 }
 
 /* A page that has to be opened; one that is gone meanwhile is left out. */
 static enum ss_err
-open_page(struct ss_site *site, struct catalog *c,
+open_page(const struct catalog_cache *cache, struct catalog *c,
 	const struct catalog_page *old, struct catalog_page *p,
 	struct ss_error *err)
 {
-	const struct ss_resolver *resolver = &site->resolver;
-	struct ss_document doc = SS_INIT(ss_document);
-	enum ss_err code;
+	const struct documents *documents = cache->source.documents;
+	struct ss_document doc;
+	enum ss_err code = documents_open(documents, p->path, &doc, err);
 
-	doc.fd = doc.dir_fd = -1;
-	code = resolver->open(resolver->ctx, p->path, &doc, err);
 	if (code != SS_OK)
 		return code == SS_INTERNAL ? code : SS_OK;
-	p->device = doc.device;
-	p->inode = doc.inode;
-	p->length = doc.length;
-	p->mtime_ns = doc.mtime_ns;
-	p->ctime_ns = doc.ctime_ns;
-	if (old != NULL && is_same(old, &doc))
-		code = keep_page(c, site->catalog, old, p, err);
+	p->id = file_id_of(&doc);
+	if (old != NULL && old->settled && file_id_same(&old->id, &p->id))
+		code = keep_page(c, cache->last, old, p, err);
 	else
-		code = read_page(site, c, &doc, p, err);
+		code = read_page(cache, c, &doc, p, err);
+	p->real = doc.linked && doc.real[0] != '\0'
+		? arena_copy(&c->arena, doc.real, strlen(doc.real))
+		: NULL;
 	if (code == SS_OK)
-		log_error(site, p);
+		log_error(cache, p);
 	c->page_count += code == SS_OK;
-	resolver->close(resolver->ctx, &doc);
+	documents_close(documents, &doc);
 	return code;
 }
 
 static enum ss_err
-add_page(struct ss_site *site, struct catalog *c, const char *path,
+add_page(const struct catalog_cache *cache, struct catalog *c, const char *path,
 	struct ss_error *err)
 {
 	struct catalog_page *p = &c->pages[c->page_count];
 	const struct catalog_page *old =
-		known(site->catalog, c->page_count, path);
+		known(cache->last, c->page_count, path);
 	enum ss_err code;
 
 	*p = (struct catalog_page){ .path = arena_copy(
@@ -386,9 +376,9 @@ add_page(struct ss_site *site, struct catalog *c, const char *path,
 		return error_memory(err);
 	if (old != NULL && !is_said(c, old))
 		old = NULL;
-	if (old == NULL || !stands(site, old))
-		return open_page(site, c, old, p, err);
-	code = keep_page(c, site->catalog, old, p, err);
+	if (old == NULL || !is_unchanged(cache, old))
+		return open_page(cache, c, old, p, err);
+	code = keep_page(c, cache->last, old, p, err);
 	c->page_count += code == SS_OK;
 	return code;
 }
@@ -451,76 +441,77 @@ catalog_new(const struct listing *list, bool has_lists)
 	c->pages = arena_array(&c->arena, list->count + 1, sizeof(*c->pages));
 	if (c->pages != NULL)
 		return c;
-	catalog_free(c);
+	free_catalog(c);
 	return NULL;
 }
 
 /* Is the site's catalog what a new one would be? */
 static bool
-is_current(
-	const struct ss_site *site, const struct listing *list, bool has_lists)
+is_current(const struct catalog_cache *cache, const struct listing *list,
+	bool has_lists)
 {
-	const struct catalog *c = site->catalog;
+	const struct catalog *c = cache->last;
 
 	if (c == NULL || c->has_lists != has_lists || c->cut != list->cut ||
 		c->page_count != list->count)
 		return false;
 	for (size_t i = 0; i < list->count; i++)
 		if (strcmp(c->pages[i].path, list->paths[i]) != 0 ||
-			!stands(site, &c->pages[i]))
+			!is_unchanged(cache, &c->pages[i]))
 			return false;
 	return true;
 }
 
 static enum ss_err
-refresh(struct ss_site *site, bool has_lists, struct catalog **out,
+refresh(struct catalog_cache *cache, bool has_lists, struct catalog **out,
 	struct ss_error *err)
 {
 	uint64_t now = clock_us();
 	struct listing list = { 0 };
 	struct catalog *c;
-	enum ss_err code = listing_site(site, &list, err);
+	enum ss_err code = listing_site(&cache->source, &list, err);
 
 	if (code != SS_OK)
 		return code;
-	if (is_current(site, &list, has_lists))
+	if (is_current(cache, &list, has_lists))
 		goto out;
 	c = catalog_new(&list, has_lists);
 	if (c == NULL)
 		return error_memory(err);
 	for (size_t i = 0; code == SS_OK && i < list.count; i++)
-		code = add_page(site, c, list.paths[i], err);
+		code = add_page(cache, c, list.paths[i], err);
 	if (code == SS_OK)
 		code = settle_names(c, err);
 	if (code != SS_OK) {
-		catalog_free(c);
+		free_catalog(c);
 		return code;
 	}
-	catalog_free(site->catalog);
-	site->catalog = c;
+	free_catalog(cache->last);
+	cache->last = c;
 out:
-	site->catalog->checked_us = now;
-	*out = site->catalog;
+	cache->last->checked_us = now;
+	*out = cache->last;
 	return SS_OK;
 }
 
 enum ss_err
 catalog_refresh(
-	struct ss_site *site, struct catalog **out, struct ss_error *err)
+	struct catalog_cache *cache, struct catalog **out, struct ss_error *err)
 {
-	const struct catalog *old = site->catalog;
+	const struct catalog *old = cache->last;
 
-	return refresh(site, old != NULL && old->has_lists, out, err);
+	return refresh(cache, old != NULL && old->has_lists, out, err);
 }
 
 enum ss_err
-catalog_lists(struct ss_site *site, struct catalog **out, struct ss_error *err)
+catalog_lists(
+	struct catalog_cache *cache, struct catalog **out, struct ss_error *err)
 {
-	struct catalog *c = site->catalog;
+	struct catalog *c = cache->last;
 
 	if (c == NULL || !c->has_lists ||
 		clock_us() - c->checked_us > LISTS_FRESH_US)
-		return refresh(site, true, out, err);
+		return refresh(cache, true, out, err);
 	*out = c;
 	return SS_OK;
 }

@@ -8,7 +8,9 @@
 #define SS_SITE_CATALOG_H
 
 #include "page/toolcall.h"
+#include "site/listing.h"
 #include "site/page.h"
+#include "site/request_log.h"
 
 #define CATALOG_LIST_MAX ((size_t)512 << 10)
 
@@ -29,8 +31,8 @@ struct catalog_tool {
 
 struct catalog_page {
 	const char *path;
-	uint64_t device, inode, length;
-	int64_t mtime_ns, ctime_ns;
+	const char *real; /* where a linked page lies; NULL: at its path */
+	struct file_id id;
 	bool settled;            /* need not be read again */
 	const char *error;       /* why it offers nothing; NULL: no reason */
 	const char *title;       /* of the frontmatter, else the first heading,
@@ -59,18 +61,26 @@ struct catalog {
 	uint64_t checked_us; /* when the site was last looked at */
 };
 
+/* The last catalog, and what the next one is made of: borrowed. */
+struct catalog_cache {
+	struct catalog *last; /* NULL: none was made yet */
+	struct listing_source source;
+	struct page_cache *pages;
+	const struct request_log *log;
+};
+
 /*
- * The site's catalog as it is now.  Lives in the site until the next call.
+ * The site's catalog as it is now.  Lives in the cache until the next call.
  * Errors  SS_INTERNAL.
  */
-enum ss_err catalog_refresh(
-	struct ss_site *site, struct catalog **out, struct ss_error *err);
+enum ss_err catalog_refresh(struct catalog_cache *cache, struct catalog **out,
+	struct ss_error *err);
 /*
  * The same with its lists; as it was a fifth of a second ago is good enough.
  */
-enum ss_err
-catalog_lists(struct ss_site *site, struct catalog **out, struct ss_error *err);
-void catalog_free(struct catalog *c);
+enum ss_err catalog_lists(struct catalog_cache *cache, struct catalog **out,
+	struct ss_error *err);
+void catalog_release(struct catalog_cache *cache);
 
 /* A tool by name, told or hashed; NULL: there is none. */
 const struct catalog_tool *catalog_tool_find(const struct catalog *c,

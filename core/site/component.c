@@ -7,7 +7,6 @@
 #include "page/env.h"
 #include "page/fence.h"
 #include "site/oneshot.h"
-#include "site/site.h"
 
 /* Of what a failed block said. */
 #define DETAIL_MAX 200
@@ -141,12 +140,12 @@ component_result(struct buf *out, const struct spawn_result *r, double own_s,
 /* ------------------------------------------------------------ the blocks */
 
 bool
-component_applies(const struct ss_site *site, const struct ss_document *doc,
+component_applies(const struct executor *e, const struct ss_document *doc,
 	const struct page *page)
 {
-	return page->has_components && site->config.components.enabled &&
-		site->config.components.max_blocks > 0 &&
-		!site_is_writable(site, doc);
+	return page->has_components && e->config->components.enabled &&
+		e->config->components.max_blocks > 0 &&
+		!documents_writable(e->documents, doc);
 }
 
 /*
@@ -180,8 +179,8 @@ find_blocks(struct rendering *r, struct ss_error *err)
 	struct fence_scan scan = { .text = r->text.data,
 		.len = r->text.len,
 		.at = job->page->front.body };
-	size_t most = job->site->config.components.max_blocks;
-	struct arena *arena = &job->site->arena;
+	size_t most = job->executor->config->components.max_blocks;
+	struct arena *arena = job->executor->arena;
 
 	r->blocks = arena_array(arena, most, sizeof(*r->blocks));
 	r->runs = arena_array(arena, most, sizeof(*r->runs));
@@ -198,8 +197,8 @@ static enum ss_err
 environment(const struct rendering *r, char ***envp, struct ss_error *err)
 {
 	const struct component_job *job = r->job;
-	const struct config *c = &job->site->config;
-	struct arena *arena = &job->site->arena;
+	const struct config *c = job->executor->config;
+	struct arena *arena = job->executor->arena;
 	struct name_list all = { .set = true, .count = c->env_count };
 	struct env_scope scope = { .server = c->env,
 		.server_count = c->env_count,
@@ -222,7 +221,7 @@ prepare_run(struct rendering *r, size_t i, const struct spawn *common,
 {
 	static char shell[] = "sh", option[] = "-c";
 	const struct fence_block *b = &r->blocks[i];
-	struct arena *arena = &r->job->site->arena;
+	struct arena *arena = r->job->executor->arena;
 	char **argv = arena_array(arena, 4, sizeof(*argv));
 
 	if (argv == NULL)
@@ -243,8 +242,8 @@ static enum ss_err
 run_blocks(struct rendering *r, struct right *right, struct ss_error *err)
 {
 	const struct component_job *job = r->job;
-	struct ss_site *site = job->site;
-	const struct config *c = &site->config;
+	struct executor *e = job->executor;
+	const struct config *c = e->config;
 	struct spawn_batch batch = { .commands = r->runs,
 		.results = r->results,
 		.count = r->count,
@@ -254,8 +253,8 @@ run_blocks(struct rendering *r, struct right *right, struct ss_error *err)
 		.dir_fd = job->doc->dir_fd,
 		.stdin_fd = -1,
 		.client_fd = job->client_fd,
-		.client_left = site->client_left,
-		.client_ctx = site->client_ctx,
+		.client_left = e->client.left,
+		.client_ctx = e->client.ctx,
 		.limits = right->policy.limits };
 	enum ss_err code;
 	char **envp;
@@ -271,7 +270,7 @@ run_blocks(struct rendering *r, struct right *right, struct ss_error *err)
 	if (code == SS_OK)
 		code = sandbox_run_many(
 			&right->policy, &right->ruleset, r->runs, &batch, err);
-	site->exec_state.must_exit = !sandbox_clean();
+	e->must_exit = !sandbox_clean();
 	return code;
 }
 
@@ -279,20 +278,20 @@ run_blocks(struct rendering *r, struct right *right, struct ss_error *err)
 static enum ss_err
 run_here(struct rendering *r, struct ss_error *err)
 {
-	struct ss_site *site = r->job->site;
+	struct executor *e = r->job->executor;
 	struct right *right = &r->job->page->rights.component;
 	enum ss_err code;
 
-	if (site->exec_state.must_exit)
+	if (e->must_exit)
 		code = error_set(&r->refused, SS_SANDBOX_UNAVAILABLE,
 			"this worker is being replaced");
 	else
-		code = right_prepare(right, &site->grant, &r->refused);
+		code = right_prepare(right, e->grant, &r->refused);
 	if (code == SS_OK && r->count > 0) {
-		if (!site_start_tool(site))
-			return site_put_off(err);
+		if (!limit_start(&e->limit))
+			return limit_error(err);
 		code = run_blocks(r, right, &r->refused);
-		site_end_tool(site);
+		limit_end(&e->limit);
 	}
 	for (size_t i = 0; code == SS_OK && i < r->count; i++)
 		if (r->results[i].end == SPAWN_GONE)
@@ -307,7 +306,7 @@ run_here(struct rendering *r, struct ss_error *err)
 static void
 write_page(const struct rendering *r, struct buf *out)
 {
-	const struct config *c = &r->job->site->config;
+	const struct config *c = r->job->executor->config;
 	size_t at = 0;
 
 	for (size_t i = 0; i < r->count; i++) {
@@ -358,15 +357,15 @@ render_confined(void *ctx, const struct ss_command *cmd,
 	struct ss_document doc = *job.doc;
 	const char *dir = job.page->rights.component.ask.page_dir;
 	struct buf out = BUF_INIT(cmd->max_output_bytes);
-	enum ss_err code = site_enter_view(job.site, err);
+	enum ss_err code = documents_enter_view(job.executor->documents, err);
 
 	(void)result;
 	job.doc = &doc;
 	job.client_fd = cmd->client_fd;
 	doc.dir_fd = -1;
 	if (code == SS_OK && cmd->dir_fd >= 0)
-		code = root_open_at(&job.site->root, dir, O_PATH | O_DIRECTORY,
-			&doc.dir_fd, err);
+		code = root_open_at(&job.executor->documents->root, dir,
+			O_PATH | O_DIRECTORY, &doc.dir_fd, err);
 	if (code == SS_OK)
 		code = render_here(&job, &out, err);
 	if (code == SS_OK)
@@ -385,7 +384,6 @@ static enum ss_err
 render_apart(
 	const struct component_job *job, struct buf *out, struct ss_error *err)
 {
-	struct ss_site *site = job->site;
 	struct component_job copy = *job;
 	struct ss_command cmd = { .size = sizeof(cmd),
 		.dir_fd = job->doc->dir_fd,
@@ -395,7 +393,7 @@ render_apart(
 		.output = collect,
 		.output_ctx = out };
 	struct ss_result result = SS_INIT(ss_result);
-	enum ss_err code = oneshot_run(&site->plan,
+	enum ss_err code = oneshot_run(job->executor->plan,
 		job->page->rights.component.powers.keeps, render_confined,
 		&copy, &cmd, NULL, &result, err);
 
@@ -407,8 +405,8 @@ component_render(
 	const struct component_job *job, struct buf *out, struct ss_error *err)
 {
 	out->max = PAGE_BYTES_MAX +
-		job->site->config.components.max_blocks * REPAIRED_MAX *
+		job->executor->config->components.max_blocks * REPAIRED_MAX *
 			COMPONENT_OUTPUT_MAX;
-	return job->site->worker ? render_here(job, out, err)
-				 : render_apart(job, out, err);
+	return job->executor->is_worker ? render_here(job, out, err)
+					: render_apart(job, out, err);
 }

@@ -7,6 +7,7 @@
 #ifndef SS_SITE_COMPONENT_H
 #define SS_SITE_COMPONENT_H
 
+#include "site/executor.h"
 #include "site/page.h"
 
 /* Of one block's output, as the tool wrote it. */
@@ -14,7 +15,7 @@
 
 /* One page to be rendered, and for whom. */
 struct component_job {
-	struct ss_site *site;
+	struct executor *executor;
 	const struct ss_document *doc;
 	struct page *page; /* of doc */
 	const char *request_id;
@@ -26,13 +27,13 @@ struct component_job {
  * parsing; false where the operator says so, where tools may write the page,
  * and for a page whose frontmatter is wrong.
  */
-bool component_applies(const struct ss_site *site,
-	const struct ss_document *doc, const struct page *page);
+bool component_applies(const struct executor *e, const struct ss_document *doc,
+	const struct page *page);
 
 /*
  * The page's text with each block replaced, added to out, whose ceiling this
  * sets.  A block that could not run says so in its place.  Blocks for at most
- * [components] total; uses the site's arena.
+ * [components] total; uses the executor's arena.
  * Errors  SS_GONE: nobody reads it; SS_INTERNAL: no memory, or a process that
  *         would not die.
  */

@@ -9,15 +9,9 @@
 #include "base/error.h"
 #include "site/explain.h"
 #include "site/oneshot.h"
-#include "site/site.h"
+#include "site/rights.h"
 
 #define REFUSED_MAX ((size_t)1 << 20)
-
-void
-executor_init(struct executor *e, struct ss_site *site)
-{
-	*e = (struct executor){ .site = site };
-}
 
 void
 executor_release(struct executor *e)
@@ -165,10 +159,10 @@ become_helper(const struct executor *e, const struct right *right,
 
 	if (right->builtin == NULL)
 		return SS_OK;
-	bounds = right_bounds(right, &e->site->config);
+	bounds = right_bounds(right, e->config);
 	bounds.timeout_ms = right->policy.limits.timeout_ms;
 	s->reports = true;
-	s->argv = tool_argv(&e->site->arena, right->builtin, s->argv, &bounds);
+	s->argv = tool_argv(e->arena, right->builtin, s->argv, &bounds);
 	return s->argv != NULL ? SS_OK : error_memory(err);
 }
 
@@ -198,20 +192,20 @@ run_here(void *ctx, const struct ss_command *cmd, struct ss_result *result,
 		.stdin_len = cmd->stdin_len,
 		.stdin_fd = cmd->stdin_fd,
 		.client_fd = cmd->client_fd,
-		.client_left = e->site->client_left,
-		.client_ctx = e->site->client_ctx,
+		.client_left = e->client.left,
+		.client_ctx = e->client.ctx,
 		.output = cmd->output,
 		.output_ctx = cmd->output_ctx,
 		.tick_ms = cmd->tick_ms,
 	};
-	enum ss_err code = right_prepare(right, &e->site->grant, err);
+	enum ss_err code = right_prepare(right, e->grant, err);
 
 	result->sandbox = sandbox_level_name(sandbox_self()->level);
 	result->memory = sandbox_self()->memory;
 	if (code == SS_SANDBOX_UNAVAILABLE)
 		e->must_exit = !sandbox_clean();
 	if (code == SS_OK)
-		code = set_tmpdir(&e->site->arena, cmd->envp, &s.envp, err);
+		code = set_tmpdir(e->arena, cmd->envp, &s.envp, err);
 	if (code != SS_OK)
 		return code;
 	s.program = program_of(right, cmd, found, sizeof(found));
@@ -244,11 +238,11 @@ run_confined(void *ctx, const struct ss_command *cmd, struct ss_result *result,
 	struct executor *e = ctx;
 	struct ss_command inside = *cmd;
 	const struct right *right = cmd->policy;
-	enum ss_err code = site_enter_view(e->site, err);
+	enum ss_err code = documents_enter_view(e->documents, err);
 
 	inside.dir_fd = -1;
 	if (code == SS_OK && cmd->dir_fd >= 0)
-		code = root_open_at(&e->site->root, right->ask.page_dir,
+		code = root_open_at(&e->documents->root, right->ask.page_dir,
 			O_PATH | O_DIRECTORY, &inside.dir_fd, err);
 	return code == SS_OK ? run_here(ctx, &inside, result, err) : code;
 }
@@ -262,8 +256,8 @@ explain(struct executor *e, const struct ss_command *cmd,
 	const struct right *right = cmd->policy;
 	const struct explain run = {
 		.watch = watch,
-		.plan = &e->site->plan,
-		.grant = &e->site->grant,
+		.plan = e->plan,
+		.grant = e->grant,
 		.ask = &right->ask,
 		.page = cmd->page,
 		.failed = code != SS_OK || result->returncode != 0,
@@ -290,9 +284,8 @@ run_apart(struct executor *e, const struct ss_command *cmd,
 		buf_release(&e->collected[i]);
 		e->collected[i] = BUF_INIT(ceiling);
 	}
-	code = oneshot_watch(&e->site->plan, right->powers.keeps, run_confined,
-		e, cmd, e->collected, cmd->explain ? &watch : NULL, result,
-		err);
+	code = oneshot_watch(e->plan, right->powers.keeps, run_confined, e, cmd,
+		e->collected, cmd->explain ? &watch : NULL, result, err);
 	result->out = buf_view(&e->collected[0]);
 	result->err = buf_view(&e->collected[1]);
 	if (watch != NULL)
@@ -310,8 +303,8 @@ run(void *ctx, const struct ss_command *cmd, struct ss_result *result,
 	if (e->must_exit)
 		return error_set(err, SS_SANDBOX_UNAVAILABLE,
 			"the tool did not run: this worker is being replaced");
-	return e->site->worker ? run_here(ctx, cmd, result, err)
-			       : run_apart(e, cmd, result, err);
+	return e->is_worker ? run_here(ctx, cmd, result, err)
+			    : run_apart(e, cmd, result, err);
 }
 
 struct ss_executor

@@ -9,15 +9,30 @@
 
 #include "base/buf.h"
 #include "run/spawn.h"
-#include "statespace.h"
+#include "sandbox/sandbox.h"
+#include "site/config.h"
+#include "site/documents.h"
+#include "site/limit.h"
 
 /* What TMPDIR says until the executor knows better. */
 #define EXECUTOR_TMPDIR "/tmp"
 
-struct ss_site;
+/* Where a struct ss_command has its client_fd: how a hang-up is noticed. */
+struct executor_client {
+	bool (*left)(void *ctx); /* reads client_fd; NULL: nobody does */
+	void *ctx;
+};
 
 struct executor {
-	struct ss_site *site;
+	/* Borrowed from the site. */
+	const struct config *config;
+	const struct grant *grant;
+	struct sandbox_plan *plan;
+	struct documents *documents;
+	struct arena *arena; /* of the request */
+	struct limit limit;
+	struct executor_client client;
+	bool is_worker; /* commands run here, not in a process of their own */
 	bool must_exit; /* the scratch could not be emptied: run nothing more */
 	struct spawn_result
 		last;            /* its output is the caller's until the next */
@@ -25,7 +40,6 @@ struct executor {
 	struct buf refused;      /* the same, of an explained run */
 };
 
-void executor_init(struct executor *e, struct ss_site *site);
 void executor_release(struct executor *e);
 struct ss_executor executor_table(struct executor *e);
 

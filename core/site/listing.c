@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "site/listing.h"
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/error.h"
-#include "base/fd.h"
+#include "files/walk.h"
 #include "tools/wildcard.h"
 #include "wire/path.h"
 
@@ -17,48 +13,35 @@
 #define VISITS_MAX 50000  /* read of the whole site */
 #define PATTERNS_MAX 1024
 
-struct entry {
-	const char *name;
-	bool folder;
-	bool front; /* README.md */
-};
-
-struct walk {
-	struct ss_site *site;
+/* A list while it is made. */
+struct lister {
+	const struct listing_source *from;
 	const char **patterns;
 	size_t pattern_count;
 	struct listing *out;
-	size_t max, visits;
+	size_t max;
+	const char *folder; /* the one that is read */
+	bool no_memory;
 	struct ss_error *err;
-};
-
-/* One folder while it is read. */
-struct folder {
-	const char *path;
-	int fd;
-	struct entry *entries;
-	size_t count;
-	size_t keep; /* no more than the first so many; 0: all */
-	bool full; /* the first `keep` are sorted: what is behind is not kept */
 };
 
 /* -------------------------------------------------------- what is listed -- */
 
 static enum ss_err
-read_patterns(struct walk *w)
+read_patterns(struct lister *w)
 {
-	const struct config_list *listed = &w->site->config.http.listed;
+	const struct config_list *listed = &w->from->config->http.listed;
 	const char *written[WILDCARD_LISTS];
 	enum ss_err code = SS_OK;
 	size_t n;
 
-	w->patterns = arena_array(
-		&w->site->arena, PATTERNS_MAX, sizeof(*w->patterns));
+	w->patterns =
+		arena_array(w->from->arena, PATTERNS_MAX, sizeof(*w->patterns));
 	if (w->patterns == NULL)
 		return error_memory(w->err);
 	for (size_t i = 0; code == SS_OK && i < listed->count; i++) {
 		code = wildcard_expand(
-			&w->site->arena, listed->items[i], written, &n, w->err);
+			w->from->arena, listed->items[i], written, &n, w->err);
 		for (size_t k = 0; code == SS_OK && k < n &&
 			w->pattern_count < PATTERNS_MAX;
 			k++)
@@ -68,7 +51,7 @@ read_patterns(struct walk *w)
 }
 
 static bool
-is_listed(const struct walk *w, const char *path)
+is_listed(const struct lister *w, const char *path)
 {
 	for (size_t i = 0; i < w->pattern_count; i++)
 		if (wildcard_path(w->patterns[i], path))
@@ -77,283 +60,212 @@ is_listed(const struct walk *w, const char *path)
 }
 
 static void
-add(struct walk *w, const char *path)
+add_listed(struct lister *w, const char *path)
 {
 	struct listing *l = w->out;
 
 	if (!is_listed(w, path))
 		return;
-	if (l->count == w->max)
+	if (l->count == w->max) {
 		l->cut = true;
-	else
-		l->paths[l->count++] = path;
+		return;
+	}
+	path = arena_copy(w->from->arena, path, strlen(path));
+	w->no_memory |= path == NULL;
+	l->paths[l->count] = path;
+	l->count += path != NULL;
 }
 
 /* ------------------------------------------------------------ one folder -- */
 
 static const char *
-join(struct walk *w, const char *folder, const char *name)
+join(struct lister *w, const char *folder, const char *name)
 {
 	size_t len = strlen(folder) + strlen(name) + 1;
 
 	if (len > PATH_BYTES_MAX)
 		return NULL;
 	return folder[0] != '\0'
-		? arena_printf(&w->site->arena, "%s/%s", folder, name)
+		? arena_printf(w->from->arena, "%s/%s", folder, name)
 		: name;
 }
 
-/* Does exactly this path lead to a file?  Symlinks may stand on the way. */
+/* Does exactly this path lead to a file?  Symlinks may be on the way. */
 static bool
-is_file(struct walk *w, const char *path)
+is_file(struct lister *w, const char *path)
 {
 	struct ss_document doc = SS_INIT(ss_document);
 	bool same;
 
 	if (path == NULL ||
-		root_resolve(&w->site->root, path, ROOT_FILE, &doc, NULL) !=
-			SS_OK)
+		root_resolve(&w->from->documents->root, path, ROOT_FILE, &doc,
+			NULL) != SS_OK)
 		return false;
 	same = strcmp(doc.path, path) == 0;
 	document_close(&doc);
 	return same;
 }
 
-/* Is this entry a page, or a folder?  Neither: false. */
-static bool
-look(struct walk *w, const struct folder *f, const struct dirent *d,
-	struct entry *out)
-{
-	unsigned char type = d->d_type;
-	struct stat st;
-
-	if (type == DT_UNKNOWN &&
-		fstatat(f->fd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-		type = S_ISDIR(st.st_mode)    ? DT_DIR
-			: S_ISREG(st.st_mode) ? DT_REG
-			: S_ISLNK(st.st_mode) ? DT_LNK
-					      : DT_UNKNOWN;
-	out->folder = type == DT_DIR;
-	if (type == DT_DIR || (type == DT_REG && path_is_page(d->d_name)))
-		return true;
-	return type == DT_LNK && path_is_page(d->d_name) &&
-		is_file(w, join(w, f->path, d->d_name));
-}
-
-/* A name that a request can hold. */
+/* Can a request name it? */
 static bool
 is_askable(const char *name)
 {
 	char clean[PATH_BYTES_MAX + 1];
 
-	return name[0] != '.' &&
-		ss_path_clean(name, strlen(name), clean, sizeof(clean), NULL) ==
+	return ss_path_clean(name, strlen(name), clean, sizeof(clean), NULL) ==
 		SS_OK;
 }
 
+/* Is this entry a folder or a page? */
 static bool
-is_front(const char *name)
+is_wanted(void *ctx, const struct walk_entry *e)
 {
-	return strcmp(name, "README.md") == 0;
+	struct lister *w = ctx;
+
+	if (!is_askable(e->name))
+		return false;
+	if (e->type == WALK_DIRECTORY)
+		return true;
+	return path_is_page(e->name) &&
+		(e->type == WALK_FILE ||
+			(e->type == WALK_LINK &&
+				is_file(w, join(w, w->folder, e->name))));
 }
 
 /* The README.md first, then by name. */
 static int
-compare(const void *a, const void *b)
+compare(const void *left, const void *right)
 {
-	const struct entry *x = a, *y = b;
+	const struct walk_entry *a = left, *b = right;
+	bool a_first = strcmp(a->name, "README.md") == 0;
+	bool b_first = strcmp(b->name, "README.md") == 0;
 
-	if (x->front != y->front)
-		return x->front ? -1 : 1;
-	return strcmp(x->name, y->name);
+	if (a_first != b_first)
+		return a_first ? -1 : 1;
+	return strcmp(a->name, b->name);
 }
 
-static void
-sort(struct folder *f)
+/* The pages of a folder before the folders in it. */
+static int
+compare_pages_first(const void *left, const void *right)
 {
-	if (f->count > 0)
-		qsort(f->entries, f->count, sizeof(*f->entries), compare);
-	if (f->keep == 0 || f->count <= f->keep)
-		return;
-	f->count = f->keep;
-	f->full = true;
+	const struct walk_entry *a = left, *b = right;
+	bool a_last = a->type == WALK_DIRECTORY;
+	bool b_last = b->type == WALK_DIRECTORY;
+
+	return a_last != b_last ? (a_last ? 1 : -1) : compare(a, b);
 }
 
-/* To be sorted away: most names of a large folder cost no more than this. */
-static bool
-is_behind(const struct folder *f, const char *name)
-{
-	struct entry e = { .name = name, .front = is_front(name) };
-
-	return f->full && compare(&e, &f->entries[f->keep - 1]) > 0;
-}
+/* ------------------------------------------------------------- both lists -- */
 
 static enum ss_err
-add_entry(struct walk *w, struct folder *f, struct entry e, size_t *cap)
-{
-	struct arena *arena = &w->site->arena;
-	struct entry *grown;
-
-	if (f->keep > 0 && f->count == 2 * f->keep)
-		sort(f);
-	if (f->count == *cap) {
-		grown = arena_array(
-			arena, *cap = *cap * 2 + 64, sizeof(*grown));
-		if (grown == NULL)
-			return error_memory(w->err);
-		if (f->count > 0)
-			memcpy(grown, f->entries, f->count * sizeof(*grown));
-		f->entries = grown;
-	}
-	e.name = arena_copy(arena, e.name, strlen(e.name));
-	if (e.name == NULL)
-		return error_memory(w->err);
-	f->entries[f->count++] = e;
-	return SS_OK;
-}
-
-static enum ss_err
-read_entries(struct walk *w, struct folder *f, DIR *dir)
-{
-	enum ss_err code = SS_OK;
-	size_t cap = 0, seen = 0;
-	struct dirent *d;
-
-	while (code == SS_OK && (d = readdir(dir)) != NULL) {
-		struct entry e = { .name = d->d_name,
-			.front = is_front(d->d_name) };
-
-		if (seen == ENTRIES_MAX || ++w->visits > VISITS_MAX) {
-			w->out->cut = true;
-			break;
-		}
-		if (is_behind(f, d->d_name)) {
-			seen++;
-			continue;
-		}
-		if (!is_askable(d->d_name) || !look(w, f, d, &e))
-			continue;
-		seen++;
-		code = add_entry(w, f, e, &cap);
-	}
-	sort(f);
-	w->out->cut |= f->full;
-	return code;
-}
-
-/* What cannot be opened is empty. */
-static enum ss_err
-read_folder(struct walk *w, struct folder *f)
-{
-	enum ss_err code;
-	DIR *dir;
-	int fd;
-
-	if (root_open_at(&w->site->root, f->path,
-		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW, &fd, NULL) != SS_OK)
-		return SS_OK;
-	dir = fdopendir(fd);
-	if (dir == NULL) {
-		fd_close(&fd);
-		return error_memory(w->err);
-	}
-	f->fd = fd;
-	code = read_entries(w, f, dir);
-	closedir(dir);
-	f->fd = -1;
-	return code;
-}
-
-/* ------------------------------------------------------------- both walks -- */
-
-static enum ss_err
-begin(struct walk *w, size_t max)
+begin_list(struct lister *w, size_t max)
 {
 	*w->out = (struct listing){ .paths = NULL };
 	w->max = max;
 	w->out->paths =
-		arena_array(&w->site->arena, max + 1, sizeof(*w->out->paths));
+		arena_array(w->from->arena, max + 1, sizeof(*w->out->paths));
 	if (w->out->paths == NULL)
 		return error_memory(w->err);
 	return read_patterns(w);
 }
 
-static bool
-has_list(const struct ss_site *site)
+/* A folder that cannot be opened has no entries. */
+static enum ss_err
+read_folder(struct lister *w, struct walk_list *out)
 {
-	return site->root.fd >= 0 &&
-		site->resolver.open == site->builtin_resolver.open;
+	const struct walk_order order = { .most = ENTRIES_MAX,
+		.keep = LISTING_FOLDER_MAX,
+		.compare = compare,
+		.wanted = is_wanted,
+		.ctx = w };
+	size_t visits = VISITS_MAX;
+	int fd;
+
+	*out = (struct walk_list){ 0 };
+	if (root_open_at(&w->from->documents->root, w->folder,
+		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW, &fd, NULL) != SS_OK)
+		return SS_OK;
+	if (walk_read(w->from->arena, fd, &order, &visits, out) != 0)
+		return error_memory(w->err);
+	w->out->cut = out->cut;
+	return SS_OK;
 }
 
 enum ss_err
-listing_folder(struct ss_site *site, const char *folder, struct listing *out,
-	struct ss_error *err)
+listing_folder(const struct listing_source *from, const char *folder,
+	struct listing *out, struct ss_error *err)
 {
-	struct walk w = { .site = site, .out = out, .err = err };
-	struct folder f = {
-		.path = folder, .fd = -1, .keep = LISTING_FOLDER_MAX
+	struct lister w = {
+		.from = from, .out = out, .folder = folder, .err = err
 	};
-	enum ss_err code = begin(&w, LISTING_FOLDER_MAX);
+	struct walk_list list = { 0 };
+	enum ss_err code = begin_list(&w, LISTING_FOLDER_MAX);
 
-	if (code == SS_OK && has_list(site))
-		code = read_folder(&w, &f);
-	for (size_t i = 0; code == SS_OK && i < f.count; i++) {
-		const char *path = join(&w, folder, f.entries[i].name);
+	if (code == SS_OK && documents_are_files(from->documents))
+		code = read_folder(&w, &list);
+	for (size_t i = 0; code == SS_OK && i < list.count; i++) {
+		const struct walk_entry *e = &list.items[i];
+		const char *path = join(&w, folder, e->name);
 
-		if (path != NULL && f.entries[i].folder)
+		if (path != NULL && e->type == WALK_DIRECTORY)
 			path = join(&w, path, "README.md");
 		if (path == NULL)
 			continue;
-		if (!f.entries[i].folder || is_file(&w, path))
-			add(&w, path);
+		if (e->type != WALK_DIRECTORY || is_file(&w, path))
+			add_listed(&w, path);
 	}
-	return code;
+	return w.no_memory ? error_memory(err) : code;
 }
 
-/* Its own pages before those of the folders in it. */
-static enum ss_err
-walk_folder(struct walk *w, const char *path, size_t depth)
+struct tree_lister {
+	struct lister lister;
+	struct walk_tree tree;
+};
+
+/* No folder is entered once the list is cut. */
+static bool
+list_entry(void *ctx, const char *path, enum walk_type type)
 {
-	struct folder f = { .path = path, .fd = -1 };
-	enum ss_err code = SS_OK;
+	struct tree_lister *t = ctx;
 
-	if (depth > DEPTH_MAX || w->out->cut) {
-		w->out->cut = true;
-		return SS_OK;
-	}
-	code = read_folder(w, &f);
-	for (size_t i = 0; code == SS_OK && i < f.count; i++) {
-		const char *below = join(w, path, f.entries[i].name);
-
-		if (!f.entries[i].folder && below != NULL)
-			add(w, below);
-	}
-	for (size_t i = 0; code == SS_OK && i < f.count; i++) {
-		const char *below = join(w, path, f.entries[i].name);
-
-		if (f.entries[i].folder && below != NULL)
-			code = walk_folder(w, below, depth + 1);
-	}
-	return code;
+	if (type == WALK_DIRECTORY)
+		return !t->tree.cut && !t->lister.out->cut;
+	add_listed(&t->lister, path);
+	return !t->lister.no_memory;
 }
 
 enum ss_err
-listing_site(struct ss_site *site, struct listing *out, struct ss_error *err)
+listing_site(const struct listing_source *from, struct listing *out,
+	struct ss_error *err)
 {
-	struct walk w = { .site = site, .out = out, .err = err };
-	uint64_t max = site->config.limits.max_list_items;
-	enum ss_err code = begin(
-		&w, max < LISTING_SITE_MAX ? (size_t)max : LISTING_SITE_MAX);
+	struct tree_lister t = {
+		.lister = { .from = from, .out = out, .err = err },
+		.tree = { .root = &from->documents->root,
+			.order = { .most = ENTRIES_MAX,
+				.compare = compare_pages_first,
+				.wanted = is_wanted,
+				.ctx = &t.lister },
+			.depth = DEPTH_MAX,
+			.visits = VISITS_MAX,
+			.visit = list_entry,
+			.ctx = &t },
+	};
+	uint64_t max = from->config->limits.max_list_items;
+	enum ss_err code = begin_list(&t.lister,
+		max < LISTING_SITE_MAX ? (size_t)max : LISTING_SITE_MAX);
 
-	if (code == SS_OK && has_list(site))
-		code = walk_folder(&w, "", 0);
-	return code;
+	t.lister.folder = t.tree.path;
+	if (code == SS_OK && documents_are_files(from->documents))
+		code = walk_each(&t.tree, err);
+	out->cut |= t.tree.cut;
+	return t.lister.no_memory ? error_memory(err) : code;
 }
 
 bool
-listing_has(struct ss_site *site, const char *path)
+listing_has(const struct listing_source *from, const char *path)
 {
-	struct walk w = { .site = site };
+	struct lister w = { .from = from };
 
 	return read_patterns(&w) == SS_OK && is_listed(&w, path);
 }

@@ -8,12 +8,20 @@
 #ifndef SS_SITE_LISTING_H
 #define SS_SITE_LISTING_H
 
-#include "site/site.h"
+#include "site/config.h"
+#include "site/documents.h"
 
 #define LISTING_FOLDER_MAX 200
 #define LISTING_SITE_MAX 1000
 
-/* Paths relative to the site, in the order to show, in the site's arena. */
+/* What is listed: all borrowed. */
+struct listing_source {
+	const struct config *config; /* [http] listed, limits.max_list_items */
+	const struct documents *documents;
+	struct arena *arena; /* for the paths */
+};
+
+/* Paths relative to the site, in the order to show, in the source's arena. */
 struct listing {
 	const char **paths;
 	size_t count;
@@ -25,13 +33,13 @@ struct listing {
  * README.md of folders in it; at most LISTING_FOLDER_MAX.
  * Errors  SS_INTERNAL; a folder that cannot be read has no pages.
  */
-enum ss_err listing_folder(struct ss_site *site, const char *folder,
-	struct listing *out, struct ss_error *err);
+enum ss_err listing_folder(const struct listing_source *from,
+	const char *folder, struct listing *out, struct ss_error *err);
 /* Every page, at most LISTING_SITE_MAX and limits.max_list_items. */
-enum ss_err
-listing_site(struct ss_site *site, struct listing *out, struct ss_error *err);
+enum ss_err listing_site(const struct listing_source *from, struct listing *out,
+	struct ss_error *err);
 
 /* Is this resolved path named by [http] listed?  Files that are no page too. */
-bool listing_has(struct ss_site *site, const char *path);
+bool listing_has(const struct listing_source *from, const char *path);
 
 #endif

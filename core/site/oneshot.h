@@ -9,7 +9,7 @@
 
 #include "run/watch.h"
 #include "sandbox/sandbox.h"
-#include "site/executor.h"
+#include "statespace.h"
 
 /* Runs in the confined process; as the run of struct ss_executor. */
 typedef enum ss_err (*oneshot_fn)(void *ctx, const struct ss_command *cmd,

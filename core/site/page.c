@@ -10,8 +10,6 @@
 #include "base/fd.h"
 #include "page/env.h"
 #include "page/fence.h"
-#include "site/config.h"
-#include "site/site.h"
 
 /*
  * A file changed twice within one tick of the kernel's clock keeps its times:
@@ -41,28 +39,14 @@ page_cache_release(struct page_cache *cache)
 }
 
 static bool
-is_same(const struct page *p, const struct ss_document *doc)
-{
-	return p->inode == doc->inode && p->device == doc->device &&
-		p->length == doc->length && p->mtime_ns == doc->mtime_ns &&
-		p->ctime_ns == doc->ctime_ns && strcmp(p->path, doc->path) == 0;
-}
-
-static bool
-has_identity(const struct ss_document *doc)
-{
-	return doc->device != 0 || doc->inode != 0 || doc->mtime_ns != 0;
-}
-
-static bool
-is_settled(const struct ss_document *doc)
+is_settled(const struct file_id *id)
 {
 	struct timespec now;
 	int64_t now_ns;
 
 	clock_gettime(CLOCK_REALTIME_COARSE, &now);
 	now_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-	return has_identity(doc) && now_ns - doc->ctime_ns > FRESH_NS;
+	return file_id_is_known(id) && now_ns - id->ctime_ns > FRESH_NS;
 }
 
 enum ss_err
@@ -85,14 +69,16 @@ page_read(const struct ss_document *doc, struct buf *out, struct ss_error *err)
 
 /* The checks that need the server's table, after the page's own. */
 static enum ss_err
-check_variables(const struct ss_site *site, const struct frontmatter *front,
+check_variables(const struct config *config, const struct frontmatter *front,
 	struct node_place *place, struct ss_error *err)
 {
+	const struct env_scope scope = { .server = config->env,
+		.server_count = config->env_count,
+		.page = &front->env };
 	enum ss_err code = env_check_list(&front->env, place, err);
 
 	for (size_t i = 0; code == SS_OK && i < front->spec_count; i++)
-		code = env_check_spec(&front->specs[i], site->config.env,
-			site->config.env_count, &front->env, place, err);
+		code = env_check_spec(&front->specs[i], &scope, place, err);
 	return code;
 }
 
@@ -108,8 +94,8 @@ has_components(const struct buf *text, size_t body)
 }
 
 static enum ss_err
-parse(struct ss_site *site, const struct ss_document *doc, struct page *p,
-	struct ss_error *err)
+parse(const struct page_cache *cache, const struct ss_document *doc,
+	struct page *p, struct ss_error *err)
 {
 	struct buf text = BUF_INIT(PAGE_BYTES_MAX);
 	enum ss_err code = page_read(doc, &text, err);
@@ -124,10 +110,11 @@ parse(struct ss_site *site, const struct ss_document *doc, struct page *p,
 	code = frontmatter_parse(&p->arena, text.data, text.len, &p->front,
 		&p->place, &p->error);
 	if (code == SS_OK)
-		code = check_variables(site, &p->front, &p->place, &p->error);
+		code = check_variables(
+			cache->config, &p->front, &p->place, &p->error);
 	if (code == SS_OK)
-		code = rights_init(&p->arena, &p->front, p->path, &site->config,
-			&site->grant, &p->rights, &p->place, &p->error);
+		code = rights_init(&p->arena, &p->front, p->path, cache->config,
+			cache->grant, &p->rights, &p->place, &p->error);
 	if (code == SS_OK)
 		p->has_components = has_components(&text, p->front.body);
 	if (code == SS_INTERNAL && err != NULL)
@@ -140,8 +127,8 @@ out:
 }
 
 static enum ss_err
-page_new(struct ss_site *site, const struct ss_document *doc, struct page **out,
-	struct ss_error *err)
+page_new(const struct page_cache *cache, const struct ss_document *doc,
+	struct page **out, struct ss_error *err)
 {
 	struct page *p = calloc(1, sizeof(*p));
 	enum ss_err code;
@@ -150,16 +137,12 @@ page_new(struct ss_site *site, const struct ss_document *doc, struct page **out,
 		return error_memory(err);
 	arena_init(&p->arena, 0);
 	p->rights = RIGHTS_INIT;
-	p->device = doc->device;
-	p->inode = doc->inode;
-	p->length = doc->length;
-	p->mtime_ns = doc->mtime_ns;
-	p->ctime_ns = doc->ctime_ns;
+	p->id = file_id_of(doc);
 	p->path = arena_copy(&p->arena, doc->path, strlen(doc->path));
 	if (p->path == NULL)
 		code = error_memory(err);
 	else
-		code = parse(site, doc, p, err);
+		code = parse(cache, doc, p, err);
 	if (code != SS_OK) {
 		page_free(p);
 		return code;
@@ -184,25 +167,26 @@ oldest(struct page_cache *cache)
 }
 
 enum ss_err
-page_get(struct ss_site *site, const struct ss_document *doc, struct page **out,
-	struct ss_error *err)
+page_get(struct page_cache *cache, const struct ss_document *doc,
+	struct page **out, struct ss_error *err)
 {
-	struct page_cache *cache = &site->pages;
+	const struct file_id id = file_id_of(doc);
 	struct page *p = NULL, **slot;
 	enum ss_err code;
 
 	for (size_t i = 0; i < PAGE_CACHE_SIZE; i++) {
 		p = cache->pages[i];
-		if (p != NULL && p->settled && is_same(p, doc)) {
+		if (p != NULL && p->settled && file_id_same(&p->id, &id) &&
+			strcmp(p->path, doc->path) == 0) {
 			p->last_use = ++cache->uses;
 			*out = p;
 			return SS_OK;
 		}
 	}
-	code = page_new(site, doc, &p, err);
+	code = page_new(cache, doc, &p, err);
 	if (code != SS_OK)
 		return code;
-	p->settled = is_settled(doc);
+	p->settled = is_settled(&id);
 	p->last_use = p->settled ? ++cache->uses : 0;
 	slot = oldest(cache);
 	page_free(*slot);

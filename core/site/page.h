@@ -8,17 +8,15 @@
 #define SS_SITE_PAGE_H
 
 #include "base/arena.h"
+#include "files/file_id.h"
 #include "page/frontmatter.h"
 #include "site/rights.h"
 
 #define PAGE_CACHE_SIZE 64
 #define PAGE_BYTES_MAX ((size_t)16 << 20)
 
-struct ss_site;
-
 struct page {
-	uint64_t device, inode, length;
-	int64_t mtime_ns, ctime_ns;
+	struct file_id id;
 	char *path; /* resolved: what it grants depends on it */
 	uint64_t last_use;
 	bool settled; /* may be used again */
@@ -31,6 +29,8 @@ struct page {
 };
 
 struct page_cache {
+	const struct config *config; /* borrowed, as is grant */
+	const struct grant *grant;
 	struct page *pages[PAGE_CACHE_SIZE];
 	uint64_t uses;
 };
@@ -41,7 +41,7 @@ struct page_cache {
  * frontmatter is SS_OK here, with page->error saying why it grants nothing.
  * Errors  SS_INTERNAL (cannot be read, no memory).
  */
-enum ss_err page_get(struct ss_site *site, const struct ss_document *doc,
+enum ss_err page_get(struct page_cache *cache, const struct ss_document *doc,
 	struct page **out, struct ss_error *err);
 /* All bytes of a document, in out (with its own ceiling). */
 enum ss_err

@@ -1,30 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 #include "site/request_log.h"
 
-#include "site/site.h"
-
 #define OWN_TEXT_MAX 3072 /* of a host's field: an error with its hint */
 #define OWN_TEXT_LEAST 512
 
 static enum log_format
-format_of(const struct ss_site *site)
+format_of(const struct request_log *log)
 {
-	return strcmp(site->config.log.format, "json") == 0 ? LOG_JSON
+	return strcmp(log->config->log.format, "json") == 0 ? LOG_JSON
 							    : LOG_LOGFMT;
 }
 
 /* Escapes can make a long text too long for a line: then less of it. */
 bool
-ss_site_log(const struct ss_site *site, const char *event,
+request_log_fields(const struct request_log *log, const char *event,
 	const struct ss_field *fields, size_t count)
 {
 	struct log_line l = { .full = true };
 
-	if (site->log == NULL)
+	if (log->write == NULL)
 		return false;
 	for (size_t max = OWN_TEXT_MAX; l.full && max >= OWN_TEXT_LEAST;
 		max /= 2) {
-		log_begin(&l, format_of(site), event);
+		log_begin(&l, format_of(log), event);
 		for (size_t i = 0; i < count; i++)
 			if (fields[i].text != NULL)
 				log_text_max(&l, fields[i].name, fields[i].text,
@@ -33,17 +31,17 @@ ss_site_log(const struct ss_site *site, const char *event,
 				log_number(
 					&l, fields[i].name, fields[i].number);
 	}
-	log_end(&l, site->log, site->log_ctx);
+	request_log_end(log, &l);
 	return true;
 }
 
 bool
 request_log_begin(
-	const struct ss_site *site, struct log_line *l, const char *event)
+	const struct request_log *log, struct log_line *l, const char *event)
 {
-	if (site->log == NULL || strcmp(site->config.log.level, "error") == 0)
+	if (log->write == NULL || strcmp(log->config->log.level, "error") == 0)
 		return false;
-	log_begin(l, format_of(site), event);
+	log_begin(l, format_of(log), event);
 	return true;
 }
 
@@ -58,4 +56,10 @@ request_log_run(
 	log_text(l, "sandbox", result->sandbox);
 	log_text(l, "limit", result->limit);
 	log_ms(l, "run_ms", result->run_us);
+}
+
+void
+request_log_end(const struct request_log *log, struct log_line *l)
+{
+	log_end(l, log->write, log->ctx);
 }

@@ -17,10 +17,30 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/fd.h"
-#include "files/resolver.h"
 #include "run/cgroup.h"
-#include "site/catalog.h"
 #include "site/once.h"
+
+/* Each part gets what it uses of the others. */
+static void
+lend_parts(struct ss_site *site)
+{
+	const struct config *config = &site->config;
+
+	site->pages =
+		(struct page_cache){ .config = config, .grant = &site->grant };
+	site->log = (struct request_log){ .config = config };
+	site->catalog =
+		(struct catalog_cache){ .source = { .config = config,
+						.documents = &site->documents,
+						.arena = &site->arena },
+			.pages = &site->pages,
+			.log = &site->log };
+	site->exec_state = (struct executor){ .config = config,
+		.grant = &site->grant,
+		.plan = &site->plan,
+		.documents = &site->documents,
+		.arena = &site->arena };
+}
 
 struct ss_site *
 ss_site_new(void)
@@ -29,17 +49,15 @@ ss_site_new(void)
 
 	if (site == NULL)
 		return NULL;
-	site->root = ROOT_INIT;
+	documents_init(&site->documents, &site->grant);
 	site->plan = SANDBOX_PLAN_INIT;
 	arena_init(&site->arena, 0);
 	if (config_init(&site->config, NULL) != SS_OK) {
 		free(site);
 		return NULL;
 	}
-	executor_init(&site->exec_state, site);
-	site->builtin_resolver = resolver_of_root(&site->root);
+	lend_parts(site);
 	site->builtin_executor = executor_table(&site->exec_state);
-	site->resolver = site->builtin_resolver;
 	site->executor = site->builtin_executor;
 	return site;
 }
@@ -50,9 +68,9 @@ ss_site_free(struct ss_site *site)
 	if (site == NULL)
 		return;
 	page_cache_release(&site->pages);
-	catalog_free(site->catalog);
+	catalog_release(&site->catalog);
 	executor_release(&site->exec_state);
-	root_close(&site->root);
+	root_close(&site->documents.root);
 	arena_release(&site->arena);
 	config_release(&site->config);
 	free(site->exchange);
@@ -149,12 +167,13 @@ open_root(struct ss_site *site, struct ss_error *err)
 	char *real;
 
 	if (c->root[0] == '\0') {
-		if (site->resolver.open != site->builtin_resolver.open)
+		if (site->documents.resolver.open !=
+			site->documents.builtin.open)
 			return SS_OK;
 		return error_set(err, SS_CONFIG,
 			"no site is named: give a directory, or set root");
 	}
-	code = root_open(&site->root, c->root, err);
+	code = root_open(&site->documents.root, c->root, err);
 	if (code != SS_OK)
 		return code;
 	real = realpath(c->root, NULL);
@@ -281,7 +300,7 @@ prepare_sandbox(struct ss_site *site, struct ss_error *err)
 			"write its real path",
 			alias);
 	site->plan.root = or_null(c->root);
-	site->plan.root_fd = site->root.fd;
+	site->plan.root_fd = site->documents.root.fd;
 	site->plan.grant = &site->grant;
 	site->plan.user = or_null(c->pool.user);
 	site->plan.group = or_null(c->pool.group);
@@ -316,47 +335,46 @@ ss_site_open(struct ss_site *site, struct ss_error *err)
 	return SS_OK;
 }
 
+bool
+ss_site_log(const struct ss_site *site, const char *event,
+	const struct ss_field *fields, size_t count)
+{
+	return request_log_fields(&site->log, event, fields, count);
+}
+
 void
 ss_site_set_log(struct ss_site *site,
 	void (*fn)(void *ctx, const char *line, size_t len), void *ctx)
 {
-	site->log = fn;
-	site->log_ctx = ctx;
+	site->log.write = fn;
+	site->log.ctx = ctx;
 }
 
 void
-ss_site_set_tool_limit(struct ss_site *site, const struct ss_tool_limit *gauge)
+ss_site_set_tool_limit(struct ss_site *site, const struct ss_tool_limit *limit)
 {
-	size_t size =
-		gauge->size < sizeof(*gauge) ? gauge->size : sizeof(*gauge);
-
-	site->gauge = (struct ss_tool_limit){ 0 };
-	memcpy(&site->gauge, gauge, size);
-}
-
-bool
-site_start_tool(struct ss_site *site)
-{
-	const struct ss_tool_limit *gauge = &site->gauge;
-
-	site->put_off = gauge->start != NULL && !gauge->start(gauge->ctx);
-	return !site->put_off;
+	limit_set(&site->exec_state.limit, limit);
 }
 
 enum ss_err
-site_put_off(struct ss_error *err)
+ss_site_each_tool(struct ss_site *site,
+	void (*fn)(void *ctx, uint64_t number, const char *page, size_t tool),
+	void *ctx, struct ss_error *err)
 {
-	return error_set(err, SS_OVERLOADED,
-		"all workers are busy; the tool did not run");
-}
+	struct catalog *c = NULL;
+	enum ss_err code = site_needs_open(site, err);
 
-void
-site_end_tool(struct ss_site *site)
-{
-	const struct ss_tool_limit *gauge = &site->gauge;
+	if (code == SS_OK)
+		code = catalog_refresh(&site->catalog, &c, err);
+	for (size_t i = 0; code == SS_OK && i < c->page_count; i++) {
+		const struct catalog_page *p = &c->pages[i];
+		const char *real = p->real != NULL ? p->real : p->path;
 
-	if (gauge->start != NULL)
-		gauge->end(gauge->ctx);
+		for (size_t k = 0; k < p->tool_count; k++)
+			fn(ctx, limit_tool_number(real, p->tools[k].index),
+				p->path, p->tools[k].index);
+	}
+	return code;
 }
 
 void
@@ -368,8 +386,8 @@ ss_site_set_relay(struct ss_site *site, const struct ss_relay *relay)
 void
 ss_site_set_client(struct ss_site *site, bool (*left)(void *ctx), void *ctx)
 {
-	site->client_left = left;
-	site->client_ctx = ctx;
+	site->exec_state.client =
+		(struct executor_client){ .left = left, .ctx = ctx };
 }
 
 enum ss_err
@@ -384,7 +402,7 @@ ss_site_set_resolver(struct ss_site *site, const struct ss_resolver *resolver,
 		resolver->close == NULL)
 		return error_set(err, SS_CONFIG,
 			"a resolver needs its size, open and close");
-	site->resolver = *resolver;
+	site->documents.resolver = *resolver;
 	return SS_OK;
 }
 
@@ -422,7 +440,7 @@ ss_site_add_hook(
 const struct ss_resolver *
 ss_site_builtin_resolver(struct ss_site *site)
 {
-	return &site->builtin_resolver;
+	return &site->documents.builtin;
 }
 
 const struct ss_executor *
@@ -444,20 +462,6 @@ ss_site_must_exit(const struct ss_site *site)
 	return site->exec_state.must_exit;
 }
 
-enum ss_err
-site_enter_view(struct ss_site *site, struct ss_error *err)
-{
-	const struct sandbox *self = sandbox_self();
-
-	if (self->site == NULL || site->root.fd < 0)
-		return SS_OK;
-	/* The old one stays open: it is what site_fd stands for. */
-	if (self->site_fd >= 0)
-		return root_reopen(&site->root, self->site_fd, self->site, err);
-	root_close(&site->root);
-	return root_open(&site->root, self->site, err);
-}
-
 struct host_worker {
 	struct ss_site *site;
 	int (*main)(void *ctx);
@@ -472,8 +476,9 @@ worker_main(void *ctx)
 	struct ss_site *site = w->site;
 	int status;
 
-	site->worker = true;
-	if (seed(site, NULL) != SS_OK || site_enter_view(site, NULL) != SS_OK)
+	site->exec_state.is_worker = true;
+	if (seed(site, NULL) != SS_OK ||
+		documents_enter_view(&site->documents, NULL) != SS_OK)
 		return 1;
 	status = w->main(w->ctx);
 	page_cache_release(&site->pages);
@@ -519,16 +524,6 @@ void
 ss_memory_return(void)
 {
 	cgroup_return();
-}
-
-bool
-site_is_writable(const struct ss_site *site, const struct ss_document *doc)
-{
-	return policy_is_writable(&site->grant, doc->path) ||
-		policy_is_writable(&site->grant, doc->real) ||
-		(doc->fd >= 0 && site->root.fd >= 0 &&
-			policy_leads_to(
-				&site->grant, site->root.fd, doc->real));
 }
 
 /*

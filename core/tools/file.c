@@ -291,11 +291,11 @@ tool_stat(
 /* A link to a dot entry is not there, as the dot entry is not. */
 static bool
 is_seen(struct arena *arena, int dir, const char *path,
-	const struct tool_entry *entry)
+	const struct walk_entry *entry)
 {
 	const char *below;
 
-	if (entry->type != ENTRY_LINK)
+	if (entry->type != WALK_LINK)
 		return true;
 	below = arena_printf(
 		arena, "%s%s%s", path, path[0] != '\0' ? "/" : "", entry->name);
@@ -306,7 +306,7 @@ enum ss_err
 tool_ls(struct arena *arena, int dir, const char *path, size_t most,
 	struct tool_names *out, struct ss_error *err)
 {
-	struct tool_entries list;
+	struct walk_list list;
 	enum ss_err code;
 	int fd;
 
@@ -317,12 +317,12 @@ tool_ls(struct arena *arena, int dir, const char *path, size_t most,
 	code = tool_entries(arena, &fd, &list, err);
 	if (code != SS_OK)
 		return code;
-	out->truncated = list.truncated;
+	out->truncated = list.cut;
 	out->items =
 		arena_array(arena, (list.count < most ? list.count : most) + 1,
 			sizeof(*out->items));
 	for (size_t i = 0; out->items != NULL && i < list.count; i++) {
-		const struct tool_entry *entry = &list.items[i];
+		const struct walk_entry *entry = &list.items[i];
 
 		if (!is_seen(arena, dir, path, entry))
 			continue;
@@ -330,7 +330,7 @@ tool_ls(struct arena *arena, int dir, const char *path, size_t most,
 		if (out->count == most)
 			break;
 		out->items[out->count] = arena_printf(arena, "%s%s",
-			entry->name, entry->type == ENTRY_DIR ? "/" : "");
+			entry->name, entry->type == WALK_DIRECTORY ? "/" : "");
 		if (out->items[out->count++] == NULL)
 			return error_memory(err);
 	}

@@ -79,11 +79,11 @@ is_dir(struct walk *w, const char *path)
 
 /* A name that the last part of the pattern matched. */
 static enum ss_err
-last_part(struct walk *w, const char *path, enum tool_entry_type type)
+last_part(struct walk *w, const char *path, enum walk_type type)
 {
-	if (w->only_dirs && type != ENTRY_DIR && !is_dir(w, path))
+	if (w->only_dirs && type != WALK_DIRECTORY && !is_dir(w, path))
 		return SS_OK;
-	if (type == ENTRY_LINK && tool_leads_hidden(w->root, path))
+	if (type == WALK_LINK && tool_leads_hidden(w->root, path))
 		return SS_OK;
 	return found(w, path);
 }
@@ -107,13 +107,13 @@ step_text(struct walk *w, struct spot at, struct ss_text part, const char *rest)
 	if (fd < 0)
 		return SS_OK;
 	fd_close(&fd);
-	return last_part(w, path, ENTRY_LINK); /* it may be one */
+	return last_part(w, path, WALK_LINK); /* it may be one */
 }
 
 /* One entry of a directory, against a part that is no text. */
 static enum ss_err
 step_entry(struct walk *w, struct spot at, struct ss_text part,
-	const char *rest, const struct tool_entry *entry)
+	const char *rest, const struct walk_entry *entry)
 {
 	bool deep = wildcard_is_deep(part.data, part.len);
 	size_t len = strlen(entry->name);
@@ -128,10 +128,10 @@ step_entry(struct walk *w, struct spot at, struct ss_text part,
 	if (*rest == '\0')
 		code = last_part(w, path, entry->type);
 	else if (!deep &&
-		(entry->type == ENTRY_DIR || entry->type == ENTRY_LINK))
+		(entry->type == WALK_DIRECTORY || entry->type == WALK_LINK))
 		return descend(w, (struct spot){ path, rest, at.depth + 1 });
 	/* Through a directory with the stars still to come. */
-	if (code == SS_OK && deep && entry->type == ENTRY_DIR)
+	if (code == SS_OK && deep && entry->type == WALK_DIRECTORY)
 		code = descend(
 			w, (struct spot){ path, part.data, at.depth + 1 });
 	return code;
@@ -141,7 +141,7 @@ static enum ss_err
 step_entries(
 	struct walk *w, struct spot at, struct ss_text part, const char *rest)
 {
-	struct tool_entries list;
+	struct walk_list list;
 	enum ss_err code;
 	int fd = tool_open_beneath(w->root, at.path, O_RDONLY | O_DIRECTORY);
 

@@ -247,7 +247,7 @@ search_file(struct search *s, const char *path)
 static enum ss_err
 search_dir(struct search *s, const char *path, unsigned depth)
 {
-	struct tool_entries list;
+	struct walk_list list;
 	enum ss_err code = SS_OK;
 	int fd = tool_open_beneath(s->dir, path, O_RDONLY | O_DIRECTORY);
 
@@ -264,9 +264,10 @@ search_dir(struct search *s, const char *path, unsigned depth)
 			return error_set(s->err, SS_BAD_REQUEST,
 				"there are more files than one search takes");
 		s->visits--;
-		if (list.items[i].type == ENTRY_FILE)
+		if (list.items[i].type == WALK_FILE)
 			code = search_file(s, below);
-		else if (list.items[i].type == ENTRY_DIR && depth < TOOL_DEPTH)
+		else if (list.items[i].type == WALK_DIRECTORY &&
+			depth < TOOL_DEPTH)
 			code = search_dir(s, below, depth + 1);
 	}
 	return code;

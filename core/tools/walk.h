@@ -5,23 +5,14 @@
 #ifndef SS_TOOLS_WALK_H
 #define SS_TOOLS_WALK_H
 
+#include "files/walk.h"
 #include "tools/files.h"
 
-enum tool_entry_type { ENTRY_FILE, ENTRY_DIR, ENTRY_LINK, ENTRY_OTHER };
-
-struct tool_entry {
-	const char *name;
-	enum tool_entry_type type;
-};
-
-struct tool_entries {
-	struct tool_entry *items; /* in the arena, by name; no dot entries */
-	size_t count;
-	bool truncated; /* the directory holds more than TOOL_VISITS */
-};
-
-/* Takes *fd, also when it fails. */
-enum ss_err tool_entries(struct arena *arena, int *fd, struct tool_entries *out,
+/*
+ * walk_read by name, of at most TOOL_VISITS entries.  Takes *fd, also when it
+ * fails.
+ */
+enum ss_err tool_entries(struct arena *arena, int *fd, struct walk_list *out,
 	struct ss_error *err);
 /*
  * root_find beneath dir: links stay beneath it and name no dot entry.

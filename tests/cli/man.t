@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: MIT
 #
-# The manual pages are sound mdoc, name every function of the public header,
-# and every option that the programs print in their usage.
+# The manual pages are sound mdoc, name every function and every error code of
+# the public header, and every option that the programs print in their usage.
 use strict;
 use warnings;
 use Cwd qw(abs_path);
@@ -35,6 +35,13 @@ my $manual = slurp('core/libstatespace.3');
 for my $name ($header =~ /\b(ss_\w+)\s*\((?!\*)/g) {
 	ok($manual =~ /^\.Fn $name\b/m, "libstatespace(3) has $name");
 }
+
+# Every code of an error, with its status, is in the contract, and no other.
+my $protocol = slurp('conf/statespace-protocol.7');
+my %codes = reverse slurp('core/statespace.h')
+    =~ m{^\tSS_\w+,\s*/\* (\d+) (\w+)}mg;
+my %listed = $protocol =~ /^\.It Li (\w+) Ta (\d+) Ta /mg;
+is_deeply(\%listed, \%codes, 'statespace-protocol(7) has the error codes');
 
 for my $command (qw(serve fcgi exec mcp check fsworker doctor)) {
 	my $page = $command eq 'exec' ? 'statespace-exec' : 'statespace';

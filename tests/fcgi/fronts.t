@@ -139,12 +139,21 @@ sub health_cases
 	return;
 }
 
+# A worker that dies in its first second counts as one that could not start,
+# which the pool's log calls a fault.
+sub grow_up
+{
+	sleep 1.1;
+	return;
+}
+
 # A worker that dies in the middle of a request: no front may call it a success.
 sub death_case
 {
 	my ($front, $name) = @_;
 	my $line = "sleep 49$$";
 	return unless tools_run($front);
+	grow_up();
 	pipe my $read, my $write or die "pipe: $!";
 	my $client = fork() // die "fork: $!";
 
@@ -335,6 +344,7 @@ sub lighttpd_text
 
 	$text =~ s{^server\.port = 80}{server.port = $port}m;
 	$text =~ s{/var/log/lighttpd}{$logs}g;
+	$text =~ s{/usr/local/share/statespace/nginx}{$top/nginx}g;
 	if ($> == 0 && !defined getpwnam 'www-data') {
 		$text =~ s{^(server\.username = )"www-data"}{$1"nobody"}m;
 		my $group = getgrgid((getpwnam 'nobody')[3]);
@@ -373,7 +383,14 @@ SKIP: {
 		headers => { %{ $host{headers} },
 		'Content-Type' => 'application/json' });
 	is($large->{status}, 413, 'lighttpd: too large a body');
+	is(eval { decode_json($large->{body})->{error}{code} },
+		'body_too_large', 'lighttpd: in our shape');
 	lighttpd_account($pid);
+	kill 'TERM', $pid;
+	waitpid $pid, 0;
+	($pid, $front) = start_front($port, 'lighttpd', '-D', '-f',
+		unreachable_copy("$dir/lighttpd.conf"));
+	unreachable_cases($front, 'lighttpd');
 	kill 'TERM', $pid;
 	waitpid $pid, 0;
 	like(slurp("$logs/access.log"), qr{"GET /a/page HTTP/1\.1" 200 },
@@ -484,6 +501,7 @@ sub no_second_run_case
 sub killed_while
 {
 	my ($seconds, $ask, $then) = @_;
+	grow_up();
 	pipe my $read, my $write or die "pipe: $!";
 	my $client = fork() // die "fork: $!";
 
@@ -517,6 +535,16 @@ sub worker_above
 	return $all->{$pid} ? $pid : ();
 }
 
+# A copy of a configuration, its pool's socket one that nobody listens at.
+sub unreachable_copy
+{
+	my ($file) = @_;
+
+	Statespace::TestSite::write_file("$file.none",
+		slurp($file) =~ s{\Q$socket\E}{$socket.none}gr);
+	return "$file.none";
+}
+
 # Nobody listens at the socket: the front's own answers.
 sub unreachable_cases
 {
@@ -536,6 +564,7 @@ sub unreachable_cases
 		qr/the tool did not run/, "$name: JSON-RPC at /mcp");
 	like($get->{headers}{'content-type'}, qr{^text/plain},
 		"$name: text for a GET");
+	return if $name eq 'lighttpd';	# it sets no headers on its errors
 	is($_->{headers}{'x-content-type-options'}, 'nosniff',
 		"$name: with the header that forbids guessing a type")
 	    for $run, $rpc, $get;

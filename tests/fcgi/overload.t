@@ -7,6 +7,8 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use JSON::PP qw(decode_json);
+use Errno;
+use Socket qw(MSG_DONTWAIT MSG_PEEK);
 use Statespace::FastCGI qw(request variables call talk connect_to receive);
 use Statespace::Pool;
 use Test::More;
@@ -68,13 +70,35 @@ SKIP: {
 	ok(close $check, 'which promtool finds correct');
 }
 
-# Two peers that say nothing go when others wait.
+# Peers that send nothing hold no worker: whoever speaks is answered while they
+# are all still connected, and so are they when they speak.
+sub is_open
 {
-	my @silent = map { connect_to($pool->socket) } 1 .. 2;
-	ok($pool->until_true(sub { figures()->{pool}{busy} == 2 }),
-		'two peers that say nothing');
+	my ($socket) = @_;
+
+	return !defined recv($socket, my $byte, 1, MSG_PEEK | MSG_DONTWAIT)
+	    && $!{EAGAIN};
+}
+{
+	my @silent = map { connect_to($pool->socket) } 1 .. 40;
 	is(talk($pool->socket, request(variables()))->{status}, 200,
-		'make way for one who does');
+		'an honest request beside 40 silent peers is answered');
+	is(scalar(grep { is_open($_) } @silent), 40,
+		'while all of them are still connected');
+	is(talk($silent[$_], request(variables()))->{status}, 200,
+		"silent peer $_ is answered when it speaks") for 0, 39;
+	is(figures()->{queue}{refused}, 0, 'and nobody was refused');
+	ok($pool->until_true(sub { figures()->{pool}{busy} == 0 }),
+		'no worker is busy with the others');
+	$pool->signal('HUP');
+	ok($pool->log_says(qr/reloaded/), 'a reload');
+	talk($pool->socket, request(variables()));
+	is(talk($silent[20], request(variables()))->{status}, 200,
+		'keeps them');
+	my $health = connect_to($second);
+	is(ask('/healthz')->{status}, 200,
+		'a silent peer of the second socket does not hold it either');
+	ok(is_open($health), 'and is still there');
 }
 $pool->until_true(sub { figures()->{pool}{busy} == 0 });
 
@@ -119,7 +143,7 @@ is(figures()->{queue}{refused}, 3, 'which is counted');
 $text = ask('/__meta/status', STATESPACE_STATUS => 1,
 	HTTP_ACCEPT => 'text/plain;version=0.0.4')->{body};
 like($text, qr/^statespace_queue_refused_total 3$/m, 'also for a scraper');
-like($text, qr/^statespace_queue_most 3$/m, 'and the longest queue');
+like($text, qr/^statespace_queue_most [1-9]/m, 'and the longest queue');
 receive($_, seconds => 30) for @silent;
 is(talk($pool->socket, request(variables()))->{status}, 200,
 	'afterwards the pool serves as before');
@@ -129,6 +153,14 @@ for my $host ('balancer.example.org', '') {
 		"health answers to Host \"$host\"");
 	is(ask('/readyz', HTTP_HOST => $host)->{status}, 421,
 		'readiness does not');
+}
+
+# Silent peers are bounded: the oldest makes way.
+{
+	my @silent = map { connect_to($pool->socket) } 1 .. 300;
+	ok($pool->until_true(sub { !is_open($silent[0]) }),
+		'over the bound the oldest silent peer is closed');
+	ok(is_open($silent[-1]), 'not the newest');
 }
 
 # The status server comes back.

@@ -45,6 +45,17 @@ sub has_workers
 	return;
 }
 
+# A worker waits for the rest of a request of which it has the first bytes.
+my $whole = request(variables());
+sub hold_worker
+{
+	my ($pool) = @_;
+	my $socket = connect_to($pool->socket);
+
+	syswrite $socket, substr($whole, 0, 20);
+	return $socket;
+}
+
 # A tool that runs in a worker; its connection.
 sub start_sleep
 {
@@ -112,7 +123,7 @@ my $tools = tools_run();
 		config => "[pool]\nmode = \"dynamic\"\nworkers = 6\n"
 		. "start = 2\nspare_min = 1\nspare_max = 2\n");
 	has_workers($pool, 2, 'dynamic: starts with what was asked');
-	my @held = map { connect_to($pool->socket) } 1 .. 4;
+	my @held = map { hold_worker($pool) } 1 .. 4;
 	has_workers($pool, 5, 'dynamic: grows so that one is idle');
 	is(status($pool), 200, 'dynamic: which serves');
 	@held = ();
@@ -163,7 +174,7 @@ SKIP: {
 	my $pool = Statespace::Pool->start(%two);
 	has_workers($pool, 2, 'two workers');
 	my %old = map { $_ => 1 } $pool->workers;
-	my $held = connect_to($pool->socket);
+	my $held = hold_worker($pool);
 	$pool->until_true(sub { (figures($pool)->{busy} // 0) == 1 });
 	$pool->signal('HUP');
 	ok($pool->until_true(sub { $pool->log =~ /reloaded/ }), 'HUP reloads');
@@ -171,7 +182,7 @@ SKIP: {
 		my @old = grep { $old{$_} } $pool->workers;
 		return $pool->workers - @old >= 1 && @old <= 1;
 	}), 'with workers of its own');
-	is(talk($held, request(variables()))->{status}, 200,
+	is(talk($held, substr($whole, 20))->{status}, 200,
 		'while an old one still answers what it had accepted');
 	ok($pool->until_true(sub {
 		my @now = $pool->workers;
@@ -254,7 +265,7 @@ SKIP: {
 {
 	my $pool = Statespace::Pool->start(%two);
 	has_workers($pool, 2, 'two workers');
-	my $held = connect_to($pool->socket);
+	my $held = hold_worker($pool);
 	$pool->until_true(sub { (figures($pool)->{busy} // 0) == 1 });
 	$pool->signal('HUP');
 	$pool->until_true(sub { $pool->log =~ /reloaded/ });

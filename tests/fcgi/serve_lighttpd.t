@@ -7,6 +7,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use JSON::PP qw(decode_json);
+use POSIX ();
 use Statespace::Server;
 use Statespace::TestSite;
 use Test::More;
@@ -51,6 +52,58 @@ is(eval { decode_json($figures->{body})->{name} }, 'statespace',
 	'figures, for this machine');
 ok(eval { decode_json($figures->{body})->{pool}{total} }, "with the pool's");
 $server->stop_ok;
+
+# What lighttpd answers by itself has our shape: the only worker is killed while
+# it runs a tool, or it hangs.
+$server = Statespace::Server->start(files => {
+	'README.md' => "---\ntools:\n  - [sleep, {}]\n---\n# Hello\n" },
+	config => "[limits]\nmax_body_bytes = 10000\n", options => ['--front',
+		'lighttpd']);
+my $huge = 'x' x 200_000;
+for (['/', 'error', qr{^application/json}], ['/mcp', 'rpc', qr{^application/json}]) {
+	my ($path, $shape, $type) = @$_;
+	my $answer = $server->request('POST', $path, body => $huge,
+		headers => { 'Content-Type' => 'application/json' });
+	is($answer->{status}, 413, "$path: lighttpd refuses a far larger body");
+	like($answer->{headers}{'content-type'}, $type, "$path: in JSON");
+	my $value = eval { decode_json($answer->{body}) } || {};
+	is($shape eq 'rpc' ? $value->{error}{data}{code} : $value->{error}{code},
+		'body_too_large', "$path: in the shape of ours");
+}
+like($server->request('GET', '/' . 'x' x 20_000)->{status}, qr/^4(?:14|31)$/,
+	'an address that lighttpd refuses');
+SKIP: {
+	skip 'tools cannot be confined here', 3
+	    if $server->run('/', ['sleep', '0'])->{body} =~ /sandbox_unavailable/;
+	my $line = "sleep 46$$";
+	pipe my $read, my $write or die "pipe: $!";
+	my $client = fork() // die "fork: $!";
+	if ($client == 0) {
+		my $answer = $server->run('/', [split / /, $line]);
+		print $write "$answer->{status}\n$answer->{body}";
+		close $write;
+		POSIX::_exit(0);
+	}
+	close $write;
+	my $killed;
+	for (1 .. 1500) {
+		my $all = Statespace::Server::processes();
+		last if $killed = kill 'KILL', map { $all->{$_}{ppid} }
+		    grep { $all->{$_}{line} eq $line } keys %$all;
+		sleep 0.02;
+	}
+	ok($killed, 'a worker is killed while its tool runs');
+	chomp(my $status = <$read> // '');
+	my $body = join '', <$read>;
+	waitpid $client, 0;
+	is($status, 500, 'lighttpd answers');
+	like(eval { decode_json($body)->{error}{message} },
+		qr/the tool may have run/, 'and says that the tool may have run')
+	    or diag $body;
+}
+kill 'TERM', $server->pid;
+is($server->reap, 0, 'and serve ends as ever');
+delete $server->{pid};
 
 # lighttpd sends the files itself.
 $server = Statespace::Server->start(%site, options => ['--front', 'lighttpd'],

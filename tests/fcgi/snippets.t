@@ -31,7 +31,8 @@ my $pool = Statespace::Pool->start(
 		'data.txt' => "secret data\n" },
 	config => "[pool]\nmode = \"static\"\nworkers = 4\n"
 	    . "socket_mode = \"0666\"\n"
-	    . "[http]\nhosts = [\"tools.example.org\"]\n");
+	    . "[http]\nhosts = [\"tools.example.org\"]\n"
+	    . "cors = true\norigins = [\"https://app.example\"]\n");
 my $dir = $pool->site->scratch . '/front';
 mkdir $dir or die "mkdir: $!";
 system('cp', '-r', "$top/nginx", "$dir/statespace") == 0 or die;
@@ -149,7 +150,7 @@ sub refuses
 		"$name: which is shown a page");
 	like($page->{head}, qr/^Content-Security-Policy: default-src 'none'; /mi,
 		"$name: with a policy");
-	like($page->{body}, qr{<h1>Who is it\?</h1>\n<p>Say who you are\.</p>},
+	like($page->{body}, qr{<h1>Authentication required</h1>},
 		"$name: that says it");
 	unlike($page->{body}, qr/Hello/, "$name: and nothing more");
 	is(scalar(grep { /^WWW-Authenticate:/i } split /\r\n/, $page->{head}),
@@ -212,6 +213,54 @@ is(ask('https', '/')->{exit}, 60, 'tls: without our authority it is a stranger')
 isnt(ask('https', '/', @secure, '--tls-max', '1.1')->{exit}, 0,
 	'tls: nothing older than 1.2');
 stop_nginx();
+
+# Every answer over TLS has the headers that guard a browser, whoever made it:
+# a worker, nginx, or nginx with a worker's file.  A location with an add_header
+# of its own inherits none.
+sub guarded
+{
+	my ($name, $status, $answer) = @_;
+
+	is($answer->{status}, $status, $name);
+	for my $header ('Strict-Transport-Security: max-age=31536000',
+		'X-Content-Type-Options: nosniff', 'X-Request-Id: [0-9a-f]{32}') {
+		is(() = $answer->{head} =~ /^$header\r?$/mig, 1,
+			"$name: one $header");
+	}
+	return;
+}
+start_nginx(['tls', 'handover']);
+my $large = "$dir/large";
+Statespace::TestSite::write_file($large, 'x' x 1_200_000);
+my @origin = ('-H', 'Origin: https://app.example');
+guarded('a page', 200, ask('https', '/', @secure));
+guarded('a page that is not there', 404, ask('https', '/none', @secure));
+my $handed = ask('https', '/data.txt', @secure, @origin);
+guarded('a file that nginx sends', 200, $handed);
+like($handed->{head}, qr/^$_\r?$/mi, "a file that nginx sends: $_")
+    for 'Content-Security-Policy: sandbox', 'Vary: .*Origin',
+	'Access-Control-Allow-Origin: https://app\.example';
+for my $accept ('text/plain', 'text/html') {
+	my @words = (@secure, '-H', "Accept: $accept");
+	guarded("nginx's 400 as $accept", 400, ask('https', '/', @words, '-H',
+		'Content-Length: x', '--http1.1'));
+	guarded("nginx's 414 as $accept", 414, ask('https',
+		'/' . 'x' x 9_000, @words, '--http1.1'));
+}
+guarded("nginx's 413", 413, ask('https', '/', @secure, '--data-binary',
+	"\@$large", '--http1.1'));
+guarded("nginx's 413 at /mcp", 413, ask('https', '/mcp', @secure,
+	'--data-binary', "\@$large", '--http1.1'));
+unlike(ask('plain', '/')->{head}, qr/^Strict-Transport-Security/mi,
+	'tls: not over plain HTTP');
+stop_nginx();
+$socket = "$dir/none.sock";
+start_nginx(['tls']);
+for my $words ([], [@post], ['-H', 'Accept: text/html']) {
+	guarded("nginx's 502", 502, ask('https', '/', @secure, @$words));
+}
+stop_nginx();
+$socket = $pool->socket;
 
 start_nginx(['tls', 'mtls']);
 refuses('https', 'mtls, no certificate', @secure);

@@ -123,11 +123,12 @@ static void
 script(enum ss_err wanted, const char *sentence, const char *const *words,
 	size_t count)
 {
+	struct env_scope scope = scope_of(NULL, 0);
 	struct node_place place;
 	struct tool t;
 
-	is_int(env_check_spec(tool_of(&t, words, count), server,
-		       ARRAY_LEN(server), &page, &place, &error),
+	is_int(env_check_spec(
+		       tool_of(&t, words, count), &scope, &place, &error),
 		wanted, "%s", sentence);
 }
 
@@ -168,6 +169,34 @@ test_scripts(void)
 		WORDS("python3", "x.py", "$API_KEY"));
 	script(SS_OK, "a word after the script",
 		WORDS("sh", "-c", "echo \"$1\"", "sh", "$API_KEY"));
+}
+
+/* A tool's env: narrows the page's. */
+static void
+test_narrowed(void)
+{
+	static const char *names[] = { "WHO", "OTHER" };
+	const struct name_list own = {
+		.set = true, .names = names, .count = ARRAY_LEN(names)
+	};
+	struct env_scope scope = scope_of(NULL, 0);
+	struct node_place place;
+	struct tool t;
+
+	ok(env_is_open(&scope, "WHO"), "a listed name is open to a request");
+	ok(!env_is_open(&scope, "OTHER"), "... one that is not listed is not");
+	ok(!env_is_open(&scope, "DB"), "... nor one that the server sets");
+	ok(!env_is_open(&scope, "LESSOPEN"), "... nor the server's alone");
+	scope.tool = &own;
+	ok(env_is_open(&scope, "WHO"), "the tool's list keeps a name");
+	ok(!env_is_listed(&scope, TEXT("DB")), "... takes one from the page's");
+	ok(!env_is_listed(&scope, TEXT("OTHER")), "... and adds none");
+	tool_of(&t, WORDS("sh", "-c", "x $DB"));
+	t.spec.env = own;
+	is_int(env_check_spec(&t.spec, &scope, &place, &error),
+		SS_BAD_FRONTMATTER,
+		"a secret in a script is refused when the tool does not list "
+		"it");
 }
 
 static void
@@ -488,6 +517,7 @@ main(void)
 	test_names();
 	test_list();
 	test_scripts();
+	test_narrowed();
 	test_words();
 	test_request();
 	test_fill();

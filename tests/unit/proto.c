@@ -299,10 +299,10 @@ test_call(void)
 		"\"tool_call\": \"name\" must be the tool's name");
 	wrong(CALL("[]"), "\"tool_call\": \"arguments\" must be an object");
 	wrong("{\"tool_call\": {\"name\": \"n\"}, \"args\": {}}",
-		"\"tool_call\": it stands alone: without \"command\" and "
+		"\"tool_call\": send it alone: without \"command\" and "
 		"\"args\"");
 	wrong("{\"tool_call\": {\"name\": \"n\"}, \"command\": [\"a\"]}",
-		"\"tool_call\": it stands alone: without \"command\" and "
+		"\"tool_call\": send it alone: without \"command\" and "
 		"\"args\"");
 }
 

@@ -11,8 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "site/catalog.h"
-#include "site/listing.h"
+#include "site/site.h"
 #include "tap.h"
 
 static char dir[] = "/tmp/statespace-virtual-XXXXXX";
@@ -131,7 +130,9 @@ in_site(void)
 {
 	struct listing l;
 
-	return listing_site(site, &l, NULL) == SS_OK ? names(&l) : "an error";
+	return listing_site(&site->catalog.source, &l, NULL) == SS_OK
+		? names(&l)
+		: "an error";
 }
 
 static const char *
@@ -139,8 +140,9 @@ in_folder(const char *folder)
 {
 	struct listing l;
 
-	return listing_folder(site, folder, &l, NULL) == SS_OK ? names(&l)
-							       : "an error";
+	return listing_folder(&site->catalog.source, folder, &l, NULL) == SS_OK
+		? names(&l)
+		: "an error";
 }
 
 static void
@@ -278,16 +280,17 @@ test_many(void)
 	put("many/README.md", "# Many\n");
 	put("many/aside.txt", "no page\n");
 	open_site(NULL, NULL);
-	ok(listing_folder(site, "many", &l, NULL) == SS_OK && l.count == 200 &&
-			l.cut,
+	ok(listing_folder(&site->catalog.source, "many", &l, NULL) == SS_OK &&
+			l.count == 200 && l.cut,
 		"of a large folder some are shown");
 	ok(strcmp(l.paths[0], "many/README.md") == 0 &&
 			strcmp(l.paths[1], "many/0000.md") == 0 &&
 			strcmp(l.paths[199], "many/0198.md") == 0,
 		"its README.md and the first by name");
 	put_many("most", 201);
-	ok(listing_folder(site, "most", &l, NULL) == SS_OK && l.count == 200 &&
-			l.cut && strcmp(l.paths[199], "most/0199.md") == 0,
+	ok(listing_folder(&site->catalog.source, "most", &l, NULL) == SS_OK &&
+			l.count == 200 && l.cut &&
+			strcmp(l.paths[199], "most/0199.md") == 0,
 		"one more than are shown is one too many");
 }
 
@@ -300,30 +303,34 @@ test_catalog(void)
 
 	nanosleep(&t, NULL); /* what was just written is not kept */
 	open_site("[\"/{a,z,other/d}.m*\"]", NULL);
-	ok(catalog_refresh(site, &first, NULL) == SS_OK && !first->has_lists,
+	ok(catalog_refresh(&site->catalog, &first, NULL) == SS_OK &&
+			!first->has_lists,
 		"a catalog for MCP has no lists");
-	ok(catalog_refresh(site, &c, NULL) == SS_OK && c == first,
+	ok(catalog_refresh(&site->catalog, &c, NULL) == SS_OK && c == first,
 		"nothing changed: the same catalog");
-	ok(catalog_lists(site, &first, NULL) == SS_OK && first->has_lists &&
-			catalog_refresh(site, &c, NULL) == SS_OK && c == first,
+	ok(catalog_lists(&site->catalog, &first, NULL) == SS_OK &&
+			first->has_lists &&
+			catalog_refresh(&site->catalog, &c, NULL) == SS_OK &&
+			c == first,
 		"once there are lists, it keeps them");
 	put("other/d.md", "# Another\n");
-	ok(catalog_lists(site, &c, NULL) == SS_OK && c == first,
+	ok(catalog_lists(&site->catalog, &c, NULL) == SS_OK && c == first,
 		"a list may be a little old");
 	c->checked_us = 0;
-	ok(catalog_lists(site, &c, NULL) == SS_OK &&
+	ok(catalog_lists(&site->catalog, &c, NULL) == SS_OK &&
 			strstr(buf_view(&c->lists[CATALOG_LLMS].text).data,
 				"- [A b](a.md): several lines\n"
 				"- [q \\[x\\]](z.markdown)\n"
 				"- [Another](other/d.md)\n") != NULL,
 		"then what changed is said anew, and the rest as before");
 	put("other/d.md", "# Yet another\n");
-	ok(catalog_refresh(site, &c, NULL) == SS_OK &&
+	ok(catalog_refresh(&site->catalog, &c, NULL) == SS_OK &&
 			strcmp(catalog_page_find(c, "other/d.md")->title,
 				"Yet another") == 0,
 		"MCP is never late");
 	remove_page("z.markdown");
-	ok(catalog_refresh(site, &c, NULL) == SS_OK && c->page_count == 2 &&
+	ok(catalog_refresh(&site->catalog, &c, NULL) == SS_OK &&
+			c->page_count == 2 &&
 			strstr(buf_view(&c->lists[CATALOG_AGENTS].text).data,
 				"z.markdown") == NULL,
 		"a page that is gone is in no list");
@@ -363,9 +370,9 @@ test_titles(void)
 		const struct catalog_page *p;
 
 		put("t/t.md", pages[i].text);
-		catalog_refresh(site, &c, NULL);
+		catalog_refresh(&site->catalog, &c, NULL);
 		c->checked_us = 0;
-		catalog_lists(site, &c, NULL);
+		catalog_lists(&site->catalog, &c, NULL);
 		p = catalog_page_find(c, "t/t.md");
 		is_str(p->title, pages[i].title, "over MCP: %s",
 			pages[i].title);
@@ -401,7 +408,7 @@ test_summaries(void)
 
 	for (size_t i = 0; i < ARRAY_LEN(pages); i++) {
 		put("t/t.md", pages[i].text);
-		catalog_refresh(site, &c, NULL);
+		catalog_refresh(&site->catalog, &c, NULL);
 		is_str(catalog_page_find(c, "t/t.md")->description,
 			pages[i].summary, "summary %zu", i);
 	}

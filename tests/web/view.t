@@ -34,7 +34,8 @@ my $server = Statespace::Server->start(files => {
 	    . "  - name: find\n    description: Finds words\n    command: [grep, "
 	    . "-r, { name: word, description: what to find }, "
 	    . "{ regex: '^[a-z]`+\$', name: place }, \$KEY, ;]\n"
-	    . "    stdin: true\n  - [ls, {}]\nenv: [TZ]\n---\n"
+	    . "    stdin: true\n    env: [OTHER, LESSOPEN, TZ]\n  - [ls, {}]\n"
+	    . "env: [LESSOPEN, TZ, KEY]\n---\n"
 	    . "# The *docs*\n\n[up](../README.md) [side](a.md)\n",
 	'docs/a.md' => "No heading.\n",
 	'docs/[x] y.markdown' => "# [x](y)\n",
@@ -257,7 +258,7 @@ like($agents->{headers}{'content-type'}, qr{^text/markdown},
 like($agents->{body}, qr{^- `\["grep", "-r", "\{word\}", "\{place\}", "\$KEY"\]`, }m,
 	'it lists a tool with its placeholders by name');
 like($agents->{body}, qr{reads `stdin`, `env`: `TZ`: Finds words$}m,
-	'what it takes besides, and what it does');
+	'what it takes besides, what a request may set, and what it does');
 like($agents->{body}, qr{^  - `\{word\}`: what to find$}m,
 	'what a placeholder means');
 like($agents->{body}, qr{^  - `\{place\}`: matches ``\^\[a-z\]`\+\$``$}m,

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How many tools may run at a time, as the host says it
+ * (ss_site_set_tool_limit).  Without a host's limit there is none.
+ */
+#ifndef SS_SITE_LIMIT_H
+#define SS_SITE_LIMIT_H
+
+#include "base/error.h"
+#include "statespace.h"
+
+struct limit {
+	struct ss_tool_limit host; /* start, enter NULL: no limit */
+	/* The last tool was not started: its answer is not sent nor logged. */
+	bool refused;
+};
+
+void limit_set(struct limit *l, const struct ss_tool_limit *host);
+/* May a tool run now?  True: limit_end must follow. */
+bool limit_start(struct limit *l);
+void limit_end(struct limit *l);
+/* The error of a tool that limit_start refused. */
+enum ss_err limit_error(struct ss_error *err);
+
+/* The tool of that index on the page that lies there, in all processes. */
+uint64_t limit_tool_number(const char *real, size_t tool);
+
+#endif
