@@ -28,20 +28,20 @@ body_ceiling(const struct ss_site *site)
 		((size_t)1 << 20);
 }
 
-/* The front's id when it is 1 to 128 of [A-Za-z0-9._-], else one of ours. */
-static void
-take_id(struct exchange *x)
+void
+exchange_id(struct ss_site *site, const struct ss_request *req,
+	char out[static EXCHANGE_ID_MAX + 1])
 {
-	const char *id = x->req->request_id;
+	const char *id = req->request_id;
 	size_t n = id != NULL ? strlen(id) : 0;
 
-	if (n > 0 && n < sizeof(x->id) &&
+	if (n > 0 && n <= EXCHANGE_ID_MAX &&
 		strspn(id,
 			"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 			"0123456789._-") == n)
-		memcpy(x->id, id, n + 1);
+		memcpy(out, id, n + 1);
 	else
-		site_make_id(x->site, x->id);
+		site_make_id(site, out);
 }
 
 /*
@@ -80,7 +80,7 @@ exchange_begin(struct ss_site *site, const struct ss_request *req)
 	x->page = NULL;
 	x->tool = -1;
 	x->result = SS_INIT(ss_result);
-	take_id(x);
+	exchange_id(site, req, x->id);
 	return x;
 }
 
@@ -155,8 +155,8 @@ exchange_error(struct exchange *x)
 	buf_clear(&x->body);
 	x->header_count = 0;
 	x->fd = -1;
-	if (x->json_errors && mcp_is_path(x)) {
-		mcp_refusal(x);
+	if (x->json_errors && http_mcp_is_path(x)) {
+		http_mcp_refusal(x);
 	} else if (json && call_was_ended(x->err.code)) {
 		proto_ended(&x->body, x->result.out,
 			call_stderr(&x->site->arena, x->result.err,

@@ -473,7 +473,7 @@ sub test_cannot_ask
 		call(1, 'careful');
 		my $r = line()->{result};
 		ok($r->{isError}, 'a client that cannot ask is refused');
-		like($r->{content}[0]{text}, qr/person must agree.*elicitation/s,
+		like($r->{content}[0]{text}, qr/person must agree.*elicitation.*error\.confirm/s,
 			'and told how it can go on');
 		call(2, 'order');
 		ok(line()->{result}{isError}, 'a form is not shown to it');
