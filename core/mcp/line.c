@@ -35,9 +35,9 @@ log_message(const struct mcp *m, uint64_t began_us)
 	const struct ss_site *site = m->site;
 	struct log_line l;
 
-	if (request_log_slow(&site->log, &l, m->request_id, m->page, m->tool,
-		    clock_us() - began_us)) {
-		request_log_usage(&l, m->tool, &m->result);
+	if (request_log_slow(&site->log, &l, m->request_id, m->record.page,
+		    m->record.tool, clock_us() - began_us)) {
+		request_log_usage(&l, m->record.tool, &m->record.result);
 		request_log_end(&site->log, &l);
 	}
 	if (!request_log_begin(&site->log, &l, "mcp"))
