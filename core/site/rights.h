@@ -8,7 +8,7 @@
 #define SS_SITE_RIGHTS_H
 
 #include "page/frontmatter.h"
-#include "sandbox/policy.h"
+#include "sandbox/ruleset.h"
 #include "site/config.h"
 #include "tools/tool.h"
 

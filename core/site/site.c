@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "run/cgroup.h"
+#include "sandbox/sandbox_fork.h"
 #include "site/once.h"
 
 /* Each part gets what it uses of the others. */
@@ -509,9 +510,9 @@ ss_site_launch(struct ss_site *site, struct ss_child *child)
 struct ss_account
 ss_site_account(const struct ss_site *site)
 {
-	return (struct ss_account){ .uid = site->plan.uid,
-		.gid = site->plan.gid,
-		.name = site->plan.account };
+	return (struct ss_account){ .uid = site->plan.account.uid,
+		.gid = site->plan.account.gid,
+		.name = site->plan.account.name };
 }
 
 bool
