@@ -69,9 +69,9 @@ stage_guard(struct exchange *x)
 static enum stage_end
 stage_mcp(struct exchange *x)
 {
-	if (!mcp_wanted(x))
+	if (!http_mcp_wanted(x))
 		return STAGE_NEXT;
-	return stage_end(x, mcp_answer(x), STAGE_ANSWERED);
+	return stage_end(x, http_mcp_answer(x), STAGE_ANSWERED);
 }
 
 static enum stage_end
