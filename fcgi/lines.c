@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "reply.h"
+#include "sys.h"
 
 #define FIRST_BYTES 65536
 
@@ -71,5 +71,5 @@ lines_release(struct lines *l)
 bool
 lines_write(int fd, const char *message, size_t len)
 {
-	return reply_write(fd, message, len) && reply_write(fd, "\n", 1);
+	return sys_write_all(fd, message, len) && sys_write_all(fd, "\n", 1);
 }

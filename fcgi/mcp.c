@@ -13,7 +13,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "commands.h"
@@ -21,8 +20,9 @@
 #include "mcp_jobs.h"
 #include "options.h"
 #include "say.h"
+#include "sys.h"
 
-#define LAST_MS 5000 /* for what still runs when the input ends */
+#define LAST_US UINT64_C(5000000) /* for what still runs when the input ends */
 
 static const char usage[] =
 	"usage: statespace mcp [-c FILE] [-e K=V]... [--env-file F]\n"
@@ -167,15 +167,6 @@ read_input(struct server *s)
 
 /* ------------------------------------------------------------------ loop -- */
 
-static int64_t
-now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* Waits for the jobs, and for the client unless fd is -1. */
 static bool
 wait_once(struct server *s, int fd, int timeout_ms)
@@ -196,15 +187,16 @@ static void
 serve(struct server *s)
 {
 	bool open = true;
-	int64_t end;
+	uint64_t now, end;
 
 	while (open) {
 		open = wait_once(s, is_full(s) ? -1 : STDIN_FILENO, -1);
 		take_lines(s);
 	}
-	end = now_ms() + LAST_MS;
-	while ((s->jobs.running > 0 || s->held > 0) && now_ms() < end) {
-		wait_once(s, -1, (int)(end - now_ms()));
+	end = sys_clock_us() + LAST_US;
+	while ((s->jobs.running > 0 || s->held > 0) &&
+		(now = sys_clock_us()) < end) {
+		wait_once(s, -1, (int)((end - now) / 1000) + 1);
 		take_lines(s);
 	}
 	mcp_jobs_kill(&s->jobs);

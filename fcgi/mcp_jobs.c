@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "reply.h"
+#include "sys.h"
 #include "say.h"
 
 #define ANSWER_MAX ((size_t)256 << 20)
@@ -266,7 +266,7 @@ pass_lines(struct mcp_jobs *jobs, struct mcp_job *job)
 	while ((len = lines_first(in->data, in->len)) > 0) {
 		job->answered = is_response(in->data, len);
 		note_question(job, in->data, len);
-		reply_write(STDOUT_FILENO, in->data, len);
+		sys_write_all(STDOUT_FILENO, in->data, len);
 		lines_drop(in, len);
 	}
 }

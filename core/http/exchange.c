@@ -267,22 +267,15 @@ exchange_step(struct exchange *x, const char *name)
 static void
 log_slow(const struct exchange *x, uint64_t ended_us)
 {
-	const struct ss_site *site = x->site;
+	const struct request_log *log = &x->site->log;
+	const char *page = x->page;
 	struct log_line l;
 
-	if (site->config.log.slow <= 0 ||
-		(double)(ended_us - x->started_us) <
-			site->config.log.slow * 1e6 ||
-		!request_log_begin(&site->log, &l, "slow"))
+	if (page == NULL)
+		page = x->doc_open ? x->doc.path : x->path;
+	if (!request_log_slow(
+		    log, &l, x->id, page, x->tool, ended_us - x->started_us))
 		return;
-	log_text(&l, "id", x->id);
-	log_text(&l, "page",
-		x->page != NULL       ? x->page
-			: x->doc_open ? x->doc.path
-				      : x->path);
-	if (x->tool >= 0)
-		log_number(&l, "tool", x->tool);
-	log_ms(&l, "total_ms", ended_us - x->started_us);
 	for (size_t i = 0; i < x->step_count; i++) {
 		uint64_t begun = x->steps[i].begun_us;
 		uint64_t next = i + 1 < x->step_count ? x->steps[i + 1].begun_us
@@ -296,12 +289,8 @@ log_slow(const struct exchange *x, uint64_t ended_us)
 		snprintf(key, sizeof(key), "stage_%s_ms", x->steps[i].name);
 		log_ms(&l, key, next - begun);
 	}
-	if (x->tool >= 0) {
-		log_ms(&l, "tool_ms", x->result.run_us);
-		log_ms(&l, "cpu_ms", x->result.cpu_us);
-		log_number(&l, "memory", (int64_t)x->result.memory_bytes);
-	}
-	request_log_end(&site->log, &l);
+	request_log_usage(&l, x->tool, &x->result);
+	request_log_end(log, &l);
 }
 
 void

@@ -3,6 +3,7 @@
  * MCP without HTTP (ss_site_mcp): messages one by one, as lines of standard
  * input or however a host gets them.
  */
+#include "base/clock.h"
 #include "base/digest.h"
 #include "base/log.h"
 #include "mcp/elicit.h"
@@ -29,11 +30,16 @@ wait_for(void *ctx, const char *id, uint32_t timeout_ms, const char **message,
 }
 
 static void
-log_message(const struct mcp *m)
+log_message(const struct mcp *m, uint64_t began_us)
 {
 	const struct ss_site *site = m->site;
 	struct log_line l;
 
+	if (request_log_slow(&site->log, &l, m->request_id, m->record.page,
+		    m->record.tool, clock_us() - began_us)) {
+		request_log_usage(&l, m->record.tool, &m->record.result);
+		request_log_end(&site->log, &l);
+	}
 	if (!request_log_begin(&site->log, &l, "mcp"))
 		return;
 	log_text(&l, "id", m->request_id);
@@ -52,6 +58,7 @@ log_message(const struct mcp *m)
 static bool
 answer(struct mcp *m, const char *message, size_t len)
 {
+	uint64_t began_us = clock_us();
 	enum rpc_code code = mcp_message_read(m, message, len);
 
 	if (m->rpc.kind != RPC_REQUEST) /* however wrong it is */
@@ -62,7 +69,7 @@ answer(struct mcp *m, const char *message, size_t len)
 		mcp_message_run(m);
 	else
 		mcp_message_error(m, code);
-	log_message(m);
+	log_message(m, began_us);
 	return m->err.code != SS_GONE;
 }
 

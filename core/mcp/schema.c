@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "mcp/schema.h"
 #include "page/env.h"
+#include "sandbox/sandbox_fork.h"
 #include "wire/ecma.h"
 #include "wire/json.h"
 
