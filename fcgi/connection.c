@@ -2,6 +2,7 @@
 #include "connection.h"
 
 #include <errno.h>
+#include <fastcgi.h>
 #include <fcgiapp.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,6 +18,7 @@
 #include "record.h"
 #include "reply.h"
 #include "say.h"
+#include "sys.h"
 
 #define CHUNK 65536
 /* Of a body that is refused: read away, so that the answer gets through. */
@@ -33,54 +35,35 @@ struct connection {
 	void *silent_ctx;
 	unsigned most;
 	FCGX_Request fcgi;
-	/*
-	 * The head goes to the library through this pipe: it reads only what
-	 * was checked, and finds nothing behind it.
-	 */
-	int head[2];
-	size_t head_max;
+	int empty[2]; /* a pipe: see begin_answer */
 	struct record_reader reader;
 	/* The connection in hand. */
 	int fd;
 	uint64_t begun_us;
 	size_t body_len;
 	size_t drained;
-	bool head_done;
+	bool params_done;
+	bool answering; /* the library has its streams */
 	bool streaming; /* the head of the answer has left */
 	unsigned char chunk[CHUNK];
 };
 
-static uint64_t
-now_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
-
 static void
-head_close(struct connection *g)
+pipe_close(struct connection *g)
 {
 	for (int i = 0; i < 2; i++)
-		if (g->head[i] >= 0)
-			close(g->head[i]);
-	g->head[0] = g->head[1] = -1;
+		if (g->empty[i] >= 0)
+			close(g->empty[i]);
+	g->empty[0] = g->empty[1] = -1;
 }
 
-/* An account over its pipe-user-pages-soft gets a pipe of one page. */
 static bool
-head_open(struct connection *g)
+pipe_open(struct connection *g)
 {
-	int size;
-
-	if (pipe2(g->head, O_CLOEXEC | O_NONBLOCK) < 0) {
-		g->head[0] = g->head[1] = -1;
-		return false;
-	}
-	size = fcntl(g->head[1], F_GETPIPE_SZ);
-	g->head_max = size > 0 ? (size_t)size : PIPE_BUF;
-	return true;
+	if (pipe2(g->empty, O_CLOEXEC | O_NONBLOCK) == 0)
+		return true;
+	g->empty[0] = g->empty[1] = -1;
+	return false;
 }
 
 static enum ss_err
@@ -128,7 +111,7 @@ connection_open(
 	g->answer = answer_by_site;
 	g->most = 1;
 	ss_site_set_client(site, client_speaks, g);
-	if (!head_open(g) || FCGX_Init() != 0 ||
+	if (!pipe_open(g) || FCGX_Init() != 0 ||
 		FCGX_InitRequest(&g->fcgi, -1, FCGI_FAIL_ACCEPT_ON_INTR) != 0) {
 		say_refusal(err, SS_INTERNAL, "cannot start FastCGI");
 		connection_close(g);
@@ -145,7 +128,7 @@ connection_close(struct connection *g)
 	if (g == NULL)
 		return;
 	ss_site_set_client(g->site, NULL, NULL);
-	head_close(g);
+	pipe_close(g);
 	free(g);
 }
 
@@ -168,52 +151,63 @@ connection_accept(int listener, unsigned silence_s)
 	return fd;
 }
 
-/*
- * Lets the library decode the head.  It believes the pipe to be its
- * connection (keepConnection: it must not close it first); for the answer it
- * gets the real one.
- */
-static bool
-decode_head(struct connection *g)
-{
-	const struct record_reader *r = &g->reader;
-	FCGX_Request *f = &g->fcgi;
-
-	if (write(g->head[1], r->head, r->head_len) != (ssize_t)r->head_len)
-		return false;
-	f->ipcFd = g->head[0];
-	f->keepConnection = 1;
-	if (FCGX_Accept_r(f) != 0)
-		return false;
-	if (FCGX_GetError(f->in) != 0)
-		return false;
-	f->ipcFd = g->fd;
-	g->head_done = true;
-	return true;
-}
-
 /* After a failure nothing is known of what the library left behind. */
 static void
-head_reset(struct connection *g)
+reset_library(struct connection *g)
 {
 	FCGX_Free(&g->fcgi, 0);
 	g->fcgi.ipcFd = -1;
-	head_close(g);
-	head_open(g);
+	pipe_close(g);
+	pipe_open(g);
 }
 
-/* The head is complete: what is asked, and how much body will come? */
-static const char *
-take_head(struct connection *g)
+/*
+ * Lets libfcgi frame the answer.  FCGX_Accept_r makes its streams only when it
+ * reads a request: it gets one without parameters through a pipe, which it
+ * believes to be its connection and must not close (keepConnection).
+ */
+static bool
+begin_answer(struct connection *g)
 {
-	if (!decode_head(g)) {
-		head_reset(g);
-		return "the parameters could not be decoded";
+	static const struct {
+		FCGI_BeginRequestRecord begin;
+		FCGI_Header params;
+	} request = {
+		.begin = { .header = { .version = FCGI_VERSION_1,
+				   .type = FCGI_BEGIN_REQUEST,
+				   .requestIdB0 = 1,
+				   .contentLengthB0 =
+					   sizeof(FCGI_BeginRequestBody) },
+			.body = { .roleB0 = FCGI_RESPONDER,
+				.flags = FCGI_KEEP_CONN } },
+		.params = { .version = FCGI_VERSION_1,
+			.type = FCGI_PARAMS,
+			.requestIdB0 = 1 },
+	};
+	FCGX_Request *f = &g->fcgi;
+
+	f->ipcFd = g->empty[0];
+	f->keepConnection = 1;
+	if (write(g->empty[1], &request, sizeof(request)) !=
+			(ssize_t)sizeof(request) ||
+		FCGX_Accept_r(f) != 0) {
+		reset_library(g);
+		return false;
 	}
-	request_read(g->request, g->fcgi.envp, REQUEST_FASTCGI);
+	f->ipcFd = g->fd;
+	f->requestId = (int)g->reader.id;
+	g->answering = true;
+	return true;
+}
+
+/* The parameters are complete: what is asked, and how much body will come? */
+static void
+take_params(struct connection *g)
+{
+	request_read_params(g->request, g->reader.params, g->reader.params_len);
 	if (g->request->content_length > 0 && !g->request->ss.body_too_large)
 		request_body(g->request);
-	return NULL;
+	g->params_done = true;
 }
 
 static const char *
@@ -279,8 +273,8 @@ take(struct connection *g, size_t n)
 		if (g->reader.asked)
 			why = answer_management(g);
 		if (why == NULL && g->reader.state >= RECORD_STDIN &&
-			!g->head_done)
-			why = take_head(g);
+			!g->params_done)
+			take_params(g);
 		if (why == NULL && body_len > 0)
 			why = take_body(g, body, body_len);
 	}
@@ -326,7 +320,8 @@ receive(struct connection *g)
 		if (n < 0)
 			return errno == EAGAIN ? "the peer fell silent"
 					       : "the connection broke";
-		if (now_us() - g->begun_us > GATE_TOTAL_S * UINT64_C(1000000))
+		if (sys_clock_us() - g->begun_us >
+			GATE_TOTAL_S * UINT64_C(1000000))
 			return "the request took too long to arrive";
 		why = take(g, (size_t)n);
 	}
@@ -427,7 +422,7 @@ answer(struct connection *g, enum ss_err *outcome)
 static void
 finish(struct connection *g, bool sent)
 {
-	if (!g->head_done)
+	if (!g->answering)
 		return;
 	if (sent) {
 		FCGX_FClose(g->fcgi.err);
@@ -454,7 +449,7 @@ static void
 linger(struct connection *g)
 {
 	struct timeval moment = { .tv_usec = LINGER_MS * 1000 };
-	uint64_t end_us = now_us() + LINGER_MS * 1000;
+	uint64_t end_us = sys_clock_us() + LINGER_MS * 1000;
 	size_t all = 0;
 	ssize_t n;
 
@@ -463,7 +458,7 @@ linger(struct connection *g)
 	do {
 		n = recv(g->fd, g->chunk, sizeof(g->chunk), 0);
 		all += n > 0 ? (size_t)n : 0;
-	} while (n > 0 && all < LINGER_MAX && now_us() < end_us);
+	} while (n > 0 && all < LINGER_MAX && sys_clock_us() < end_us);
 }
 
 static void
@@ -472,8 +467,8 @@ begin(struct connection *g, int fd, uint64_t begun_us)
 	g->fd = fd;
 	g->begun_us = begun_us;
 	g->body_len = g->drained = 0;
-	g->head_done = g->streaming = false;
-	record_init(&g->reader, g->head_max);
+	g->params_done = g->answering = g->streaming = false;
+	record_init(&g->reader);
 }
 
 /* why: there is no request (see receive). */
@@ -483,7 +478,7 @@ answer_and_close(struct connection *g, const char *why, enum ss_err *outcome)
 	bool sent = false;
 
 	*outcome = SS_GONE;
-	if (why == NULL && g->head_done)
+	if (why == NULL && g->params_done && begin_answer(g))
 		sent = answer(g, outcome);
 	else if (why != NULL && *why != '\0')
 		say("a FastCGI connection was dropped: %s", why);
@@ -496,7 +491,7 @@ answer_and_close(struct connection *g, const char *why, enum ss_err *outcome)
 		linger(g);
 	close(g->fd);
 	g->fd = -1;
-	return g->head[1] >= 0;
+	return g->empty[1] >= 0;
 }
 
 bool
@@ -504,7 +499,7 @@ connection_serve(struct connection *g, int fd, enum ss_err *outcome)
 {
 	const char *why;
 
-	begin(g, fd, now_us());
+	begin(g, fd, sys_clock_us());
 	why = receive(g);
 	if (why != sent_nothing)
 		return answer_and_close(g, why, outcome);
@@ -513,23 +508,28 @@ connection_serve(struct connection *g, int fd, enum ss_err *outcome)
 	return true;
 }
 
-const unsigned char *
-connection_head(const struct connection *g, size_t *len)
+void
+connection_park(const struct connection *g, struct parked_request *r)
 {
-	*len = g->reader.head_len;
-	return g->reader.head;
+	r->id = g->reader.id;
+	r->params = g->reader.params;
+	r->params_len = g->reader.params_len;
 }
 
 bool
 connection_resume(struct connection *g, const struct parked_request *r, int fd,
 	enum ss_err *outcome)
 {
-	const char *why = "its head does not fit";
+	const char *why = "it was parked without its parameters";
 
 	begin(g, fd, r->begun_us);
-	if (r->head_len <= sizeof(g->chunk)) {
-		memcpy(g->chunk, r->head, r->head_len);
-		why = take(g, r->head_len);
+	if (r->params_len > 0 && r->params_len <= RECORD_PARAMS_MAX &&
+		r->params[r->params_len - 1] == '\0') {
+		memcpy(g->reader.params, r->params, r->params_len);
+		g->reader.params_len = r->params_len;
+		g->reader.id = r->id;
+		take_params(g);
+		why = NULL;
 	}
 	if (why == NULL && r->body_len > 0)
 		why = take_body(g, (const unsigned char *)r->body, r->body_len);

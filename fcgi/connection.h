@@ -3,12 +3,10 @@
  * One FastCGI connection: its request to the site, the answer back, closed.
  * The only room that knows libfcgi.
  *
- * The library is given little to do wrong (research: it serves parameters
- * that were cut short, waits without limit, crashes on two kinds of records).
- * Every byte is read here, under a deadline, through the record reader; only
- * a head that is whole and valid reaches the library, which decodes the
- * parameters and frames the answer.  It never accepts, reads a socket, or
- * closes one.
+ * The library frames the answer, nothing else: reading, it serves parameters
+ * that were cut short, waits without limit, and crashes on two kinds of
+ * records.  Every byte of a request is read here, under a deadline, through
+ * the record reader.
  *
  * Blocking, but never longer than GATE_SILENCE_S without a byte and
  * GATE_TOTAL_S for a request.  Signals should be blocked meanwhile.
@@ -67,10 +65,10 @@ int connection_accept(int listener, unsigned silence_s);
 bool connection_serve(struct connection *g, int fd, enum ss_err *outcome);
 
 /*
- * Of the request in hand, for an answer function: its records up to the end of
- * the parameters, valid until it returns; its body is the request's own.
+ * Within an answer function: fills what another process needs to answer the
+ * request in hand, but for its time and its body; valid until it returns.
  */
-const unsigned char *connection_head(const struct connection *g, size_t *len);
+void connection_park(const struct connection *g, struct parked_request *r);
 
 /* Like connection_serve, for a request that was read by another process. */
 bool connection_resume(struct connection *g, const struct parked_request *r,

@@ -10,7 +10,7 @@
 
 struct message {
 	uint64_t begun_us;
-	uint32_t head_len, body_len;
+	uint32_t id, params_len, body_len;
 };
 
 union control {
@@ -46,10 +46,11 @@ bool
 parked_put(const int ends[2], const struct parked_request *r, int fd)
 {
 	struct message m = { .begun_us = r->begun_us,
-		.head_len = (uint32_t)r->head_len,
+		.id = r->id,
+		.params_len = (uint32_t)r->params_len,
 		.body_len = (uint32_t)r->body_len };
 	struct iovec parts[] = { { &m, sizeof(m) },
-		{ (void *)(uintptr_t)r->head, r->head_len },
+		{ (void *)(uintptr_t)r->params, r->params_len },
 		{ (void *)(uintptr_t)r->body, r->body_len } };
 	union control control = { .bytes = { 0 } };
 	struct msghdr msg = { .msg_iov = parts,
@@ -57,8 +58,8 @@ parked_put(const int ends[2], const struct parked_request *r, int fd)
 		.msg_control = control.bytes,
 		.msg_controllen = sizeof(control.bytes) };
 
-	if (r->head_len > PARKED_MAX || r->body_len > PARKED_MAX ||
-		r->head_len + r->body_len > PARKED_MAX)
+	if (r->params_len > PARKED_MAX || r->body_len > PARKED_MAX ||
+		r->params_len + r->body_len > PARKED_MAX)
 		return false;
 	control.head.cmsg_level = SOL_SOCKET;
 	control.head.cmsg_type = SCM_RIGHTS;
@@ -83,7 +84,7 @@ descriptor_in(struct msghdr *msg)
 int
 parked_take(const int ends[2], struct parked_request *r)
 {
-	static unsigned char bytes[PARKED_MAX];
+	static char bytes[PARKED_MAX];
 	struct message m;
 	struct iovec parts[] = { { &m, sizeof(m) }, { bytes, sizeof(bytes) } };
 	union control control;
@@ -97,14 +98,15 @@ parked_take(const int ends[2], struct parked_request *r)
 	if (fd < 0)
 		return -1;
 	if ((size_t)n < sizeof(m) ||
-		(size_t)n != sizeof(m) + m.head_len + m.body_len) {
+		(size_t)n != sizeof(m) + m.params_len + m.body_len) {
 		close(fd);
 		return -1;
 	}
 	*r = (struct parked_request){ .begun_us = m.begun_us,
-		.head = bytes,
-		.head_len = m.head_len,
-		.body = (const char *)bytes + m.head_len,
+		.id = m.id,
+		.params = bytes,
+		.params_len = m.params_len,
+		.body = bytes + m.params_len,
 		.body_len = m.body_len };
 	return fd;
 }

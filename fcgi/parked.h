@@ -15,9 +15,10 @@
 #define PARKED_MAX 32768 /* bytes of one request */
 
 struct parked_request {
-	uint64_t begun_us; /* when its first byte came; CLOCK_MONOTONIC */
-	const unsigned char *head; /* records to the end of the parameters */
-	size_t head_len;
+	uint64_t begun_us;  /* when its first byte came; CLOCK_MONOTONIC */
+	unsigned id;        /* FastCGI's */
+	const char *params; /* as in struct record_reader */
+	size_t params_len;
 	const char *body;
 	size_t body_len;
 };

@@ -17,15 +17,14 @@ enum {
 enum { ROLE_RESPONDER = 1, BEGIN_BODY_LEN = 8 };
 
 void
-record_init(struct record_reader *r, size_t head_max)
+record_init(struct record_reader *r)
 {
 	r->state = RECORD_BEGIN;
 	r->why = NULL;
 	r->header_have = 0;
 	r->content = r->padding = 0;
 	r->lengths_have = r->name_left = r->value_left = 0;
-	r->head_len = 0;
-	r->head_max = head_max < RECORD_HEAD_MAX ? head_max : RECORD_HEAD_MAX;
+	r->params_len = 0;
 	r->asking = r->asked = false;
 	r->asks = 0;
 	r->ask_len = 0;
@@ -36,19 +35,6 @@ refuse(struct record_reader *r, const char *why)
 {
 	r->state = RECORD_BAD;
 	r->why = why;
-}
-
-/* Keeps bytes of the head for the library. */
-static bool
-keep(struct record_reader *r, const unsigned char *data, size_t len)
-{
-	if (len > r->head_max - r->head_len) {
-		refuse(r, "the parameters are too large");
-		return false;
-	}
-	memcpy(r->head + r->head_len, data, len);
-	r->head_len += len;
-	return true;
 }
 
 /* The end of PARAMS or STDIN: an empty record. */
@@ -63,27 +49,10 @@ stream_ends(struct record_reader *r)
 		r->state = RECORD_STDIN;
 }
 
-/*
- * Without padding: the library stumbles over it in BEGIN_REQUEST and in the
- * last record of PARAMS.
- */
-static void
-keep_header(struct record_reader *r, unsigned id)
-{
-	unsigned char h[RECORD_HEADER_LEN];
-
-	r->id = id;
-	memcpy(h, r->header, sizeof(h));
-	h[6] = 0;
-	if (r->state != RECORD_STDIN)
-		keep(r, h, sizeof(h));
-}
-
 static void
 ask_begins(struct record_reader *r)
 {
 	r->asking = true;
-	r->ask_len = 0;
 	if (r->content > RECORD_ASK_MAX)
 		refuse(r, "a management record that is too large");
 	else if (++r->asks > RECORD_ASKS_MAX)
@@ -104,6 +73,7 @@ header_read(struct record_reader *r)
 	r->type = h[1];
 	r->content = (size_t)h[4] << 8 | h[5];
 	r->padding = h[6];
+	r->ask_len = 0;
 	if (h[0] != 1)
 		refuse(r, "a record of another protocol version");
 	else if (id == 0 && r->type >= TYPE_GET_VALUES)
@@ -122,7 +92,17 @@ header_read(struct record_reader *r)
 	else if (r->state == RECORD_BEGIN && r->content != BEGIN_BODY_LEN)
 		refuse(r, "a BEGIN_REQUEST of the wrong size");
 	else
-		keep_header(r, id);
+		r->id = id;
+}
+
+/* Room for the pair, its '=' and its NUL? */
+static bool
+pair_fits(const struct record_reader *r, size_t name_len, size_t value_len)
+{
+	size_t left = RECORD_PARAMS_MAX - r->params_len;
+
+	return left >= 2 && name_len <= left - 2 &&
+		value_len <= left - 2 - name_len;
 }
 
 /*
@@ -153,8 +133,8 @@ pair_length_byte(struct record_reader *r, unsigned char byte)
 	r->lengths_have = 0;
 	if (name_len == 0)
 		refuse(r, "a parameter without a name");
-	else if (name_len > r->head_max || r->value_left > r->head_max)
-		refuse(r, "a parameter that is too large");
+	else if (!pair_fits(r, name_len, r->value_left))
+		refuse(r, "the parameters are too large");
 }
 
 static size_t
@@ -163,56 +143,52 @@ smaller(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* The names and values of PARAMS: C strings later, so no NUL. */
+/* Copies bytes of a name or value; pair_fits has been asked. */
 static void
-pairs_read(struct record_reader *r, const unsigned char *data, size_t len)
+pair_bytes(struct record_reader *r, const unsigned char *data, size_t len)
 {
-	while (len > 0 && r->state == RECORD_PARAMS) {
-		size_t *left =
-			r->name_left > 0 ? &r->name_left : &r->value_left;
-		size_t n = smaller(*left, len);
+	bool name = r->name_left > 0;
 
-		if (n == 0) {
-			pair_length_byte(r, *data);
-			n = 1;
+	if (memchr(data, '\0', len) != NULL)
+		refuse(r, "a parameter with a NUL byte");
+	else if (name && memchr(data, '=', len) != NULL)
+		refuse(r, "a parameter with '=' in its name");
+	*(name ? &r->name_left : &r->value_left) -= len;
+	memcpy(r->params + r->params_len, data, len);
+	r->params_len += len;
+	if (name && r->name_left == 0)
+		r->params[r->params_len++] = '=';
+	if (r->name_left == 0 && r->value_left == 0)
+		r->params[r->params_len++] = '\0';
+}
+
+/* Content of PARAMS; returns the bytes taken. */
+static size_t
+params_content(struct record_reader *r, const unsigned char *data, size_t len)
+{
+	size_t all = smaller(r->content, len), n;
+
+	r->content -= all;
+	for (size_t at = 0; at < all && r->state == RECORD_PARAMS; at += n) {
+		n = smaller(r->name_left > 0 ? r->name_left : r->value_left,
+			all - at);
+		if (n > 0) {
+			pair_bytes(r, data + at, n);
 		} else {
-			if (memchr(data, '\0', n) != NULL)
-				refuse(r, "a parameter with a NUL byte");
-			else if (left == &r->name_left &&
-				memchr(data, '=', n) != NULL)
-				refuse(r, "a parameter with '=' in its name");
-			*left -= n;
+			pair_length_byte(r, data[at]);
+			n = 1;
 		}
-		data += n;
-		len -= n;
 	}
+	return all;
 }
 
 static void
 begin_read(struct record_reader *r)
 {
-	const unsigned char *body = r->head + r->head_len - BEGIN_BODY_LEN;
-
-	if (((unsigned)body[0] << 8 | body[1]) != ROLE_RESPONDER)
+	if (((unsigned)r->ask[0] << 8 | r->ask[1]) != ROLE_RESPONDER)
 		refuse(r, "a role other than responder");
 	else
 		r->state = RECORD_PARAMS;
-}
-
-/* Content of the head's records; returns the bytes taken. */
-static size_t
-head_content(struct record_reader *r, const unsigned char *data, size_t len)
-{
-	size_t n = smaller(r->content, len);
-
-	if (!keep(r, data, n))
-		return n;
-	r->content -= n;
-	if (r->state == RECORD_PARAMS)
-		pairs_read(r, data, n);
-	else if (r->content == 0)
-		begin_read(r);
-	return n;
 }
 
 static size_t
@@ -239,18 +215,20 @@ record_ends(struct record_reader *r)
 	r->header_have = 0;
 	if (r->asking)
 		r->asked = true;
+	else if (r->state == RECORD_BEGIN)
+		begin_read(r);
 	else if (empty && r->state != RECORD_DONE)
 		stream_ends(r);
 	r->asking = false;
 }
 
-/* Content that is no part of the request: kept to be answered, or skipped. */
+/* Content of other records: kept until the record is whole, or skipped. */
 static size_t
-side_content(struct record_reader *r, const unsigned char *data, size_t len)
+other_content(struct record_reader *r, const unsigned char *data, size_t len)
 {
 	size_t n = smaller(r->content, len);
 
-	if (r->asking) {
+	if (r->state != RECORD_DONE || r->asking) {
 		memcpy(r->ask + r->ask_len, data, n);
 		r->ask_len += n;
 	}
@@ -279,15 +257,16 @@ record_take(struct record_reader *r, const unsigned char *data, size_t len,
 		if (r->header_have < RECORD_HEADER_LEN) {
 			n = header_bytes(r, data + taken, len - taken);
 		} else if (r->content > 0 &&
-			(r->asking || r->state == RECORD_DONE)) {
-			n = side_content(r, data + taken, len - taken);
+			(r->asking || r->state == RECORD_BEGIN ||
+				r->state == RECORD_DONE)) {
+			n = other_content(r, data + taken, len - taken);
 		} else if (r->content > 0 && r->type == TYPE_STDIN) {
 			n = smaller(r->content, len - taken);
 			r->content -= n;
 			*body = data + taken;
 			*body_len = n;
 		} else if (r->content > 0) {
-			n = head_content(r, data + taken, len - taken);
+			n = params_content(r, data + taken, len - taken);
 		} else {
 			n = smaller(r->padding, len - taken);
 			r->padding -= n;

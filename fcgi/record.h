@@ -4,9 +4,9 @@
  * through only what front servers send: BEGIN_REQUEST for a responder, PARAMS
  * to their end, STDIN to its end, all for one id.  Management records are kept
  * apart and answered by record_reply, ABORT_REQUEST ends the request.  Anything
- * else (a second request, lengths that lie) is refused.  This stands before
- * libfcgi, which crashes on some of that, serves parameters that were cut
- * short, and knows no limit.
+ * else (a second request, lengths that lie) is refused.  libfcgi does not read
+ * requests: it crashes on some of that, serves parameters that were cut short,
+ * and knows no limit.
  *
  * Pure: no I/O, no allocation.
  * Source: FastCGI specification 1.0, sections 3 to 5.
@@ -19,9 +19,9 @@
 #include <stdint.h>
 
 #define RECORD_HEADER_LEN 8
-#define RECORD_HEAD_MAX 65536 /* all records up to the end of PARAMS */
-#define RECORD_ASK_MAX 512    /* the content of one management record */
-#define RECORD_ASKS_MAX 16    /* management records of one connection */
+#define RECORD_PARAMS_MAX 65536 /* bytes of all parameters, decoded */
+#define RECORD_ASK_MAX 512      /* the content of one management record */
+#define RECORD_ASKS_MAX 16      /* management records of one connection */
 #define RECORD_REPLY_MAX 128
 
 enum record_state {
@@ -46,19 +46,19 @@ struct record_reader {
 	unsigned char lengths[8];
 	size_t lengths_have;
 	size_t name_left, value_left;
-	/* The records up to the end of PARAMS, without their padding. */
-	unsigned char head[RECORD_HEAD_MAX];
-	size_t head_len;
-	size_t head_max; /* at most RECORD_HEAD_MAX */
+	/* Strings "NAME=VALUE", one behind the other. */
+	char params[RECORD_PARAMS_MAX];
+	size_t params_len;
 	/* The management record in hand: id 0, type 9 and above. */
 	bool asking;
 	bool asked; /* it is whole: record_reply answers it */
 	unsigned asks;
+	/* The content of BEGIN_REQUEST, or of the management record. */
 	unsigned char ask[RECORD_ASK_MAX];
 	size_t ask_len;
 };
 
-void record_init(struct record_reader *r, size_t head_max);
+void record_init(struct record_reader *r);
 
 /*
  * Takes bytes from data until a stretch of body content, the end of the

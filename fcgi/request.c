@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "say.h"
+#include "sys.h"
+
+enum request_origin { REQUEST_FASTCGI, REQUEST_CGI };
 
 /* Where a value goes that is not text of struct ss_request itself. */
 enum extra {
@@ -63,7 +66,14 @@ static const struct field {
 	{ EXTRA(HTTP_TRANSFER_ENCODING) },
 };
 
-#define FIELD_COUNT (sizeof(fields) / sizeof(fields[0]))
+#define FIELD_COUNT (ARRAY_LEN(fields))
+
+/* While the variables of one request are read. */
+struct variables {
+	bool seen[FIELD_COUNT];
+	size_t next; /* of fields: the one behind the last hit */
+	const char *extras[EXTRA_COUNT];
+};
 
 static enum ss_err
 before(void *ctx, const struct ss_request *req, struct ss_error *err)
@@ -104,7 +114,7 @@ request_refuse(struct request *r, enum ss_err code, const char *message)
 		say_refusal(&r->refused, code, "%s", message);
 }
 
-/* Looked for from after the one before it, where it mostly is. */
+/* Fronts send names in our table's order: search from the last hit. */
 static const struct field *
 field_of(const char *pair, size_t name_len, size_t from)
 {
@@ -129,34 +139,28 @@ is_clean(const char *value, bool header)
 }
 
 static void
-collect(struct request *r, char *const env[],
-	const char *extras[static EXTRA_COUNT])
+take_variable(struct request *r, struct variables *v, const char *pair)
 {
-	bool seen[FIELD_COUNT] = { false };
-	size_t next = 0;
+	const char *equals = strchr(pair, '=');
+	const struct field *f = equals == NULL
+		? NULL
+		: field_of(pair, (size_t)(equals - pair), v->next);
 
-	for (; *env != NULL; env++) {
-		const char *equals = strchr(*env, '=');
-		const struct field *f = equals == NULL
-			? NULL
-			: field_of(*env, (size_t)(equals - *env), next);
-
-		if (f == NULL)
-			continue;
-		if (seen[f - fields])
-			request_refuse(r, SS_BAD_REQUEST,
-				"a request variable came twice");
-		seen[f - fields] = true;
-		next = (size_t)(f - fields) + 1;
-		if (!is_clean(equals + 1, strncmp(*env, "HTTP_", 5) == 0))
-			request_refuse(r, SS_BAD_REQUEST,
-				"the request holds a control byte");
-		if (f->offset == NOT_TEXT)
-			extras[f->extra] = equals + 1;
-		else if (equals[1] != '\0')
-			*(const char **)(void *)((char *)&r->ss + f->offset) =
-				equals + 1;
-	}
+	if (f == NULL)
+		return;
+	if (v->seen[f - fields])
+		request_refuse(
+			r, SS_BAD_REQUEST, "a request variable came twice");
+	v->seen[f - fields] = true;
+	v->next = (size_t)(f - fields) + 1;
+	if (!is_clean(equals + 1, strncmp(pair, "HTTP_", 5) == 0))
+		request_refuse(
+			r, SS_BAD_REQUEST, "the request holds a control byte");
+	if (f->offset == NOT_TEXT)
+		v->extras[f->extra] = equals + 1;
+	else if (equals[1] != '\0')
+		*(const char **)(void *)((char *)&r->ss + f->offset) =
+			equals + 1;
 }
 
 /*
@@ -247,17 +251,21 @@ read_user(struct request *r, const char *extras[static EXTRA_COUNT],
 	r->ss.remote_user = verified ? extras[REMOTE_USER] : NULL;
 }
 
-void
-request_read(struct request *r, char *const env[], enum request_origin origin)
+static void
+clear(struct request *r)
 {
-	const char *extras[EXTRA_COUNT] = { NULL };
-	const char *status;
-
 	r->ss = SS_INIT(ss_request);
 	r->ss.client_fd = -1;
 	r->ss.host = ""; /* NULL would be a local caller, who is not checked */
 	r->refused.code = SS_OK;
-	collect(r, env, extras);
+}
+
+static void
+read_extras(struct request *r, const char *extras[static EXTRA_COUNT],
+	enum request_origin origin)
+{
+	const char *status = extras[STATESPACE_STATUS];
+
 	read_path(r, extras[SCRIPT_NAME], extras[PATH_INFO], origin);
 	/* Caddy says so of a chunked body. */
 	if (origin == REQUEST_FASTCGI && extras[CONTENT_LENGTH] != NULL &&
@@ -270,8 +278,29 @@ request_read(struct request *r, char *const env[], enum request_origin origin)
 		request_refuse(r, SS_LENGTH_REQUIRED, NO_LENGTH);
 	read_user(r, extras, origin);
 	check_names(r, extras);
-	status = extras[STATESPACE_STATUS];
 	r->ss.status_allowed = status != NULL && strcmp(status, "1") == 0;
+}
+
+void
+request_read_environ(struct request *r, char *const env[])
+{
+	struct variables v = { .next = 0 };
+
+	clear(r);
+	for (; *env != NULL; env++)
+		take_variable(r, &v, *env);
+	read_extras(r, v.extras, REQUEST_CGI);
+}
+
+void
+request_read_params(struct request *r, const char *params, size_t len)
+{
+	struct variables v = { .next = 0 };
+
+	clear(r);
+	for (size_t at = 0; at < len; at += strlen(params + at) + 1)
+		take_variable(r, &v, params + at);
+	read_extras(r, v.extras, REQUEST_FASTCGI);
 }
 
 char *

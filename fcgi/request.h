@@ -16,8 +16,6 @@
 
 #include "statespace.h"
 
-enum request_origin { REQUEST_FASTCGI, REQUEST_CGI };
-
 struct request {
 	struct ss_request ss;    /* what the site gets */
 	struct ss_error refused; /* code not SS_OK: the hook ends it */
@@ -40,13 +38,14 @@ request_attach(struct request *r, struct ss_site *site, struct ss_error *err);
 void request_release(struct request *r);
 
 /*
- * Reads the variables "NAME=value" of env (borrowed until the answer) into
- * r->ss.  Whatever is wrong is kept in r->refused: missing, duplicate or
+ * Reads the variables "NAME=VALUE" (borrowed until the answer) into r->ss: of
+ * the environment of plain CGI, or len bytes of such strings as FastCGI's
+ * parameters.  Whatever is wrong is kept in r->refused: missing, duplicate or
  * malformed names, control bytes, a cut parameter list, a length that is no
  * number.  A CONTENT_LENGTH over the limit sets ss.body_too_large.
  */
-void
-request_read(struct request *r, char *const env[], enum request_origin origin);
+void request_read_environ(struct request *r, char *const env[]);
+void request_read_params(struct request *r, const char *params, size_t len);
 /* The same for one that is known to be wrong before it could be read. */
 void request_refuse(struct request *r, enum ss_err code, const char *message);
 

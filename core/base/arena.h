@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that is given back all at once: one arena a request, one a page.
- * Everything may fail with NULL; nothing is freed alone.
+ * Memory that is freed all at once: one arena for each request, one for each
+ * page.  Every allocation may return NULL; none is freed alone.
  */
 #ifndef SS_BASE_ARENA_H
 #define SS_BASE_ARENA_H
@@ -28,7 +28,7 @@ void *arena_alloc(struct arena *a, size_t size);
 void *arena_array(struct arena *a, size_t count, size_t size);
 /* A NUL-terminated copy. */
 char *arena_copy(struct arena *a, const char *data, size_t len);
-/* The two, with what stands between them. */
+/* A copy of left, between and right, one after the other. */
 char *arena_join(struct arena *a, const char *left, const char *between,
 	const char *right);
 char *arena_printf(struct arena *a, const char *format, ...) PRINTF_LIKE(2, 3);

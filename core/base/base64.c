@@ -49,7 +49,7 @@ base64_read(struct buf *out, const char *text, size_t len)
 				return false;
 			bits |= (uint32_t)v << (18 - 6 * k);
 		}
-		/* Bits that stand for nothing are zero. */
+		/* Unused bits must be zero (RFC 4648 section 3.5). */
 		if ((bits & ((1u << (24 - 8 * (n - 1))) - 1)) != 0 && n < 4)
 			return false;
 		for (size_t k = 0; k + 1 < n; k++)

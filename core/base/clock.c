@@ -29,7 +29,7 @@ clock_left_ms(uint64_t deadline_ms)
 	return deadline_ms - now > INT_MAX ? INT_MAX : (int)(deadline_ms - now);
 }
 
-/* All but the milliseconds is written once a second. */
+/* strftime(3) runs once a second, for all but the milliseconds. */
 void
 clock_stamp(char out[static CLOCK_STAMP])
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Time that only goes forward: CLOCK_MONOTONIC, in the unit that is named. */
+/*
+ * Clocks.  clock_us and clock_ms read CLOCK_MONOTONIC, which never goes back.
+ */
 #ifndef SS_BASE_CLOCK_H
 #define SS_BASE_CLOCK_H
 

@@ -6,7 +6,7 @@
 #include <nettle/sha2.h>
 
 static void
-add(struct sha256_ctx *ctx, const char *data, size_t len)
+sha256_add(struct sha256_ctx *ctx, const char *data, size_t len)
 {
 	sha256_update(ctx, len, (const uint8_t *)data);
 }
@@ -19,8 +19,8 @@ digest_parts(const struct ss_text *parts, size_t count,
 
 	sha256_init(&ctx);
 	for (size_t i = 0; i < count; i++) {
-		add(&ctx, parts[i].data, parts[i].len);
-		add(&ctx, "", 1);
+		sha256_add(&ctx, parts[i].data, parts[i].len);
+		sha256_add(&ctx, "", 1);
 	}
 	sha256_digest(&ctx, DIGEST_BYTES, out);
 }
@@ -31,7 +31,7 @@ digest_of(const char *data, size_t len, uint8_t out[static DIGEST_BYTES])
 	struct sha256_ctx ctx;
 
 	sha256_init(&ctx);
-	add(&ctx, data, len);
+	sha256_add(&ctx, data, len);
 	sha256_digest(&ctx, DIGEST_BYTES, out);
 }
 

@@ -11,15 +11,15 @@
 #define DIGEST_BYTES 32
 #define DIGEST_HEX 64
 
-/* Of all parts, one behind the other, each followed by a NUL. */
+/* Of all parts, one after the other, each followed by a NUL. */
 void digest_parts(const struct ss_text *parts, size_t count,
 	uint8_t out[static DIGEST_BYTES]);
 void digest_of(const char *data, size_t len, uint8_t out[static DIGEST_BYTES]);
 void digest_keyed(const uint8_t key[static DIGEST_BYTES], const char *data,
 	size_t len, uint8_t out[static DIGEST_BYTES]);
-/* Lower case; a NUL behind the last digit. */
+/* Writes lower-case digits and a NUL. */
 void digest_hex(const uint8_t *bytes, size_t len, char *out);
-/* In a time that does not tell where they differ. */
+/* In constant time: an attacker does not learn where they differ. */
 bool digest_equal(const uint8_t *a, const uint8_t *b, size_t len);
 
 #endif

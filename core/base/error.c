@@ -57,7 +57,7 @@ ss_err_status(enum ss_err code)
 	return (size_t)code < ARRAY_LEN(table) ? table[code].status : 500;
 }
 
-/* Formats into a fixed field; a text that does not fit is cut whole UTF-8. */
+/* Formats into a fixed field; a long text is cut between two characters. */
 static void
 fill(char *field, size_t cap, const char *format, va_list args)
 {
@@ -128,7 +128,7 @@ error_memory(struct ss_error *err)
 	return error_internal(err, ENOMEM, "out of memory");
 }
 
-/* Only the first bytes: the fields are large and an empty one is empty. */
+/* Clears the first byte of each field only: the fields are large. */
 void
 error_clear(struct ss_error *err)
 {

@@ -21,8 +21,8 @@ void error_hint(struct ss_error *err, const char *hint, ...) PRINTF_LIKE(2, 3);
 void
 error_detail(struct ss_error *err, const char *detail, ...) PRINTF_LIKE(2, 3);
 /*
- * SS_INTERNAL with the client's standard sentence; number is errno as stored
- * at the line of the call (0: none), detail says which call on what.
+ * SS_INTERNAL with a fixed sentence for the client; number is errno as it was
+ * right after the call (0: none), detail names the call and its object.
  */
 enum ss_err error_internal(struct ss_error *err, int number, const char *detail,
 	...) PRINTF_LIKE(3, 4);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Descriptors: always close-on-exec, closed once, read and written whole.
+ * Descriptors: close-on-exec, closed once, read and written whole.
  */
 #ifndef SS_BASE_FD_H
 #define SS_BASE_FD_H

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 
 #define VALUE_MAX_BYTES 512
-/* Kept for what ends a cut line: a quote, the mark, a bracket, a NUL. */
+/* Bytes kept for the end of a cut line: a quote, cut=true, a brace, a NUL. */
 #define END_BYTES 16
 #define FIELDS_MAX (LOG_LINE_MAX - END_BYTES)
 
@@ -15,9 +15,9 @@ append(struct log_line *l, const char *data, size_t len)
 	l->len += len;
 }
 
-/* Nothing is added behind what did not fit. */
+/* Appends nothing more once something did not fit. */
 static void
-add(struct log_line *l, const char *data, size_t len)
+line_add(struct log_line *l, const char *data, size_t len)
 {
 	if (l->len + len > FIELDS_MAX)
 		l->full = true;
@@ -28,7 +28,7 @@ add(struct log_line *l, const char *data, size_t len)
 static void
 add_char(struct log_line *l, char c)
 {
-	add(l, &c, 1);
+	line_add(l, &c, 1);
 }
 
 static void
@@ -38,9 +38,9 @@ add_escape(struct log_line *l, unsigned char c)
 	const char code[] = { '\\', 'u', '0', '0', hex[c >> 4], hex[c & 15] };
 
 	if (c == '"' || c == '\\')
-		add(l, (const char[]){ '\\', (char)c }, 2);
+		line_add(l, (const char[]){ '\\', (char)c }, 2);
 	else
-		add(l, code, sizeof(code));
+		line_add(l, code, sizeof(code));
 }
 
 static void
@@ -52,16 +52,16 @@ escaped(struct log_line *l, const char *value, size_t len)
 		n = utf8_sequence(value + i, len - i);
 		if (n == 0) {
 			n = 1;
-			add(l, "\xef\xbf\xbd", 3);
+			line_add(l, "\xef\xbf\xbd", 3);
 		} else if (c == '"' || c == '\\' || c < 0x20 || c == 0x7f) {
 			add_escape(l, c);
 		} else {
-			add(l, value + i, n);
+			line_add(l, value + i, n);
 		}
 	}
 }
 
-/* logfmt: a value stands bare when nothing in it can be taken for syntax. */
+/* logfmt: a value needs no quotes when it holds no byte of the syntax. */
 static bool
 is_bare(const char *value, size_t len)
 {
@@ -83,8 +83,8 @@ key_of(struct log_line *l, const char *key)
 		add_char(l, json ? ',' : ' ');
 	if (json)
 		add_char(l, '"');
-	add(l, key, strlen(key));
-	add(l, json ? "\":" : "=", json ? 2 : 1);
+	line_add(l, key, strlen(key));
+	line_add(l, json ? "\":" : "=", json ? 2 : 1);
 }
 
 void
@@ -130,14 +130,14 @@ log_text_max(struct log_line *l, const char *key, const char *value, size_t max)
 		append(l, "\"", 1);
 }
 
-/* A number is whole or left out. */
+/* A number that does not fit is left out: it must not be cut. */
 static void
 add_number(struct log_line *l, const char *key, const char *digits, size_t len)
 {
 	size_t start = l->len;
 
 	key_of(l, key);
-	add(l, digits, len);
+	line_add(l, digits, len);
 	if (l->full)
 		l->len = start;
 }

@@ -30,7 +30,7 @@ void log_text_max(
 void log_number(struct log_line *l, const char *key, int64_t value);
 /* Milliseconds with three decimals. */
 void log_ms(struct log_line *l, const char *key, uint64_t microseconds);
-/* Ends the line and hands it to fn; NULL: nobody reads it. */
+/* Ends the line and calls fn with it unless fn is NULL. */
 void log_end(struct log_line *l,
 	void (*fn)(void *ctx, const char *line, size_t len), void *ctx);
 

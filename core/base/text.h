@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Text that somebody else holds: struct ss_text of the public header, which
- * need not end with a NUL.  Numbers as text.
+ * Borrowed text: struct ss_text of the public header, which need not end with
+ * a NUL.  Numbers as text.
  */
 #ifndef SS_BASE_TEXT_H
 #define SS_BASE_TEXT_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What this kernel and account can confine (ss_site_probe). */
 #include "base/error.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/sandbox_fork.h"
+#include "sandbox/sandbox_probe.h"
 #include "site/site.h"
 
 #define PROBES_MAX 32

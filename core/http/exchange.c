@@ -28,20 +28,20 @@ body_ceiling(const struct ss_site *site)
 		((size_t)1 << 20);
 }
 
-/* The front's id when it is 1 to 128 of [A-Za-z0-9._-], else one of ours. */
-static void
-take_id(struct exchange *x)
+void
+exchange_id(struct ss_site *site, const struct ss_request *req,
+	char out[static EXCHANGE_ID_MAX + 1])
 {
-	const char *id = x->req->request_id;
+	const char *id = req->request_id;
 	size_t n = id != NULL ? strlen(id) : 0;
 
-	if (n > 0 && n < sizeof(x->id) &&
+	if (n > 0 && n <= EXCHANGE_ID_MAX &&
 		strspn(id,
 			"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 			"0123456789._-") == n)
-		memcpy(x->id, id, n + 1);
+		memcpy(out, id, n + 1);
 	else
-		site_make_id(x->site, x->id);
+		site_make_id(site, out);
 }
 
 /*
@@ -80,7 +80,7 @@ exchange_begin(struct ss_site *site, const struct ss_request *req)
 	x->page = NULL;
 	x->tool = -1;
 	x->result = SS_INIT(ss_result);
-	take_id(x);
+	exchange_id(site, req, x->id);
 	return x;
 }
 
@@ -155,8 +155,8 @@ exchange_error(struct exchange *x)
 	buf_clear(&x->body);
 	x->header_count = 0;
 	x->fd = -1;
-	if (x->json_errors && mcp_is_path(x)) {
-		mcp_refusal(x);
+	if (x->json_errors && http_mcp_is_path(x)) {
+		http_mcp_refusal(x);
 	} else if (json && call_was_ended(x->err.code)) {
 		proto_ended(&x->body, x->result.out,
 			call_stderr(&x->site->arena, x->result.err,
@@ -267,22 +267,15 @@ exchange_step(struct exchange *x, const char *name)
 static void
 log_slow(const struct exchange *x, uint64_t ended_us)
 {
-	const struct ss_site *site = x->site;
+	const struct request_log *log = &x->site->log;
+	const char *page = x->page;
 	struct log_line l;
 
-	if (site->config.log.slow <= 0 ||
-		(double)(ended_us - x->started_us) <
-			site->config.log.slow * 1e6 ||
-		!request_log_begin(&site->log, &l, "slow"))
+	if (page == NULL)
+		page = x->doc_open ? x->doc.path : x->path;
+	if (!request_log_slow(
+		    log, &l, x->id, page, x->tool, ended_us - x->started_us))
 		return;
-	log_text(&l, "id", x->id);
-	log_text(&l, "page",
-		x->page != NULL       ? x->page
-			: x->doc_open ? x->doc.path
-				      : x->path);
-	if (x->tool >= 0)
-		log_number(&l, "tool", x->tool);
-	log_ms(&l, "total_ms", ended_us - x->started_us);
 	for (size_t i = 0; i < x->step_count; i++) {
 		uint64_t begun = x->steps[i].begun_us;
 		uint64_t next = i + 1 < x->step_count ? x->steps[i + 1].begun_us
@@ -296,12 +289,8 @@ log_slow(const struct exchange *x, uint64_t ended_us)
 		snprintf(key, sizeof(key), "stage_%s_ms", x->steps[i].name);
 		log_ms(&l, key, next - begun);
 	}
-	if (x->tool >= 0) {
-		log_ms(&l, "tool_ms", x->result.run_us);
-		log_ms(&l, "cpu_ms", x->result.cpu_us);
-		log_number(&l, "memory", (int64_t)x->result.memory_bytes);
-	}
-	request_log_end(&site->log, &l);
+	request_log_usage(&l, x->tool, &x->result);
+	request_log_end(log, &l);
 }
 
 void

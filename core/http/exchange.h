@@ -11,9 +11,11 @@
 #include "site/confirm.h"
 #include "statespace.h"
 #include "wire/path.h"
+#include "wire/proto.h"
 
 #define EXCHANGE_HEADERS_MAX 24
 #define EXCHANGE_STEPS_MAX 16
+#define EXCHANGE_ID_MAX 128
 
 struct ss_site;
 
@@ -31,8 +33,10 @@ struct exchange {
 	char path[PATH_BYTES_MAX + 1]; /* clean */
 	struct ss_document doc;
 	bool doc_open;
-	char id[129];
+	char id[EXCHANGE_ID_MAX + 1];
 	uint64_t started_us;
+	uint64_t posted_us; /* when the reading of its command began */
+	struct proto_request request;
 	size_t hooks_run;
 
 	int status;
@@ -56,6 +60,9 @@ exchange_begin(struct ss_site *site, const struct ss_request *req);
 /* Closes what it held; the arena is empty afterwards. */
 void exchange_end(struct exchange *x);
 
+/* The front's id when it is 1 to 128 of [A-Za-z0-9._-], else one of ours. */
+void exchange_id(struct ss_site *site, const struct ss_request *req,
+	char out[static EXCHANGE_ID_MAX + 1]);
 /* The stage that is run from now on. */
 void exchange_step(struct exchange *x, const char *name);
 bool exchange_is(const struct exchange *x, const char *method);

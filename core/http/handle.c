@@ -14,21 +14,22 @@
 #include "site/site.h"
 #include "wire/media.h"
 
-enum stage_result { STAGE_NEXT, STAGE_ANSWERED };
+/* How a stage ended; STAGE_FAILED: x->err says why. */
+enum stage_end { STAGE_NEXT, STAGE_ANSWERED, STAGE_FAILED };
 
-struct stage {
-	const char *name;
-	/* x->err.code is set when it fails; *result otherwise. */
-	enum ss_err (*run)(struct exchange *x, enum stage_result *result);
-};
+static enum stage_end
+stage_end(struct exchange *x, enum ss_err code, enum stage_end when_ok)
+{
+	x->err.code = code;
+	return code == SS_OK ? when_ok : STAGE_FAILED;
+}
 
-static enum ss_err
-stage_hooks(struct exchange *x, enum stage_result *result)
+static enum stage_end
+stage_hooks(struct exchange *x)
 {
 	struct ss_site *site = x->site;
 	enum ss_err code = SS_OK;
 
-	(void)result;
 	for (size_t i = 0; code == SS_OK && i < site->hook_count; i++) {
 		const struct ss_hook *hook = &site->hooks[i];
 
@@ -36,7 +37,7 @@ stage_hooks(struct exchange *x, enum stage_result *result)
 		if (hook->before != NULL)
 			code = hook->before(hook->ctx, x->req, &x->err);
 	}
-	return code;
+	return stage_end(x, code, STAGE_NEXT);
 }
 
 /*
@@ -51,61 +52,58 @@ is_health(const struct exchange *x)
 		(exchange_is(x, "GET") || exchange_is(x, "HEAD"));
 }
 
-static enum ss_err
-stage_guard(struct exchange *x, enum stage_result *result)
+static enum stage_end
+stage_guard(struct exchange *x)
 {
 	const struct ss_request *req = x->req;
 	enum ss_err code = SS_OK;
 
-	(void)result;
 	if (!is_health(x))
 		code = origin_check_host(&x->site->config, req->host, &x->err);
 	if (code == SS_OK && exchange_is(x, "POST"))
 		code = origin_check(
 			&x->site->config, req->origin, req->host, &x->err);
-	return code;
+	return stage_end(x, code, STAGE_NEXT);
 }
 
-static enum ss_err
-stage_mcp(struct exchange *x, enum stage_result *result)
+static enum stage_end
+stage_mcp(struct exchange *x)
 {
-	if (!mcp_wanted(x))
-		return SS_OK;
-	*result = STAGE_ANSWERED;
-	return mcp_answer(x);
+	if (!http_mcp_wanted(x))
+		return STAGE_NEXT;
+	return stage_end(x, http_mcp_answer(x), STAGE_ANSWERED);
 }
 
-static enum ss_err
-stage_method(struct exchange *x, enum stage_result *result)
+static enum stage_end
+stage_method(struct exchange *x)
 {
 	if (exchange_is(x, "OPTIONS")) {
 		exchange_header(x, "Allow", "GET, HEAD, POST, OPTIONS");
 		x->status = 204;
-		*result = STAGE_ANSWERED;
-		return SS_OK;
+		return STAGE_ANSWERED;
 	}
 	if (exchange_is(x, "GET") || exchange_is(x, "HEAD") ||
 		exchange_is(x, "POST"))
-		return SS_OK;
-	return error_set(&x->err, SS_METHOD,
+		return STAGE_NEXT;
+	error_set(&x->err, SS_METHOD,
 		"only GET, HEAD, POST and OPTIONS are answered here");
+	return STAGE_FAILED;
 }
 
-static enum ss_err
-stage_path(struct exchange *x, enum stage_result *result)
+static enum stage_end
+stage_path(struct exchange *x)
 {
 	const char *path = exchange_path(x);
 	enum ss_err code = SS_OK;
 
-	(void)result;
 	if (x->req->request_uri != NULL)
 		code = path_check_uri(x->req->request_uri, &x->err);
-	if (code != SS_OK)
-		return code;
-	if (path == NULL)
-		return error_set(&x->err, SS_NOT_FOUND, "no such file");
-	return ss_path_clean(
-		path, strlen(path), x->path, sizeof(x->path), &x->err);
+	if (code == SS_OK && path == NULL)
+		code = error_set(&x->err, SS_NOT_FOUND, "no such file");
+	if (code == SS_OK)
+		code = ss_path_clean(
+			path, strlen(path), x->path, sizeof(x->path), &x->err);
+	return stage_end(x, code, STAGE_NEXT);
 }
 
 static void
@@ -135,82 +133,98 @@ is_status(const struct exchange *x)
 	return strcmp(x->path, "__meta/status") == 0 && x->req->status_allowed;
 }
 
-static enum ss_err
-stage_reserved(struct exchange *x, enum stage_result *result)
+static enum stage_end
+stage_reserved(struct exchange *x)
 {
+	enum ss_err code = SS_OK;
+
 	if (!is_reserved(x->path))
-		return SS_OK;
+		return STAGE_NEXT;
 	if (exchange_is(x, "POST"))
-		return error_set(
+		code = error_set(
 			&x->err, SS_METHOD, "/%s takes no POST", x->path);
-	*result = STAGE_ANSWERED;
-	if (strcmp(x->path, "healthz") == 0 || strcmp(x->path, "readyz") == 0)
+	else if (strcmp(x->path, "healthz") == 0 ||
+		strcmp(x->path, "readyz") == 0)
 		json_body(x, "{\"status\": \"ok\"}\n");
 	else if (strcmp(x->path, "__meta/version") == 0 || is_status(x))
 		json_body(x,
 			"{\"name\": \"statespace\", \"version\": \"" SS_VERSION
 			"\"}\n");
 	else
-		return virtual_meta(x);
-	return SS_OK;
+		code = virtual_meta(x);
+	return stage_end(x, code, STAGE_ANSWERED);
 }
 
-static enum ss_err
-stage_resolve(struct exchange *x, enum stage_result *result)
+static enum stage_end
+stage_resolve(struct exchange *x)
 {
 	enum ss_err code =
 		documents_open(&x->site->documents, x->path, &x->doc, &x->err);
 
 	x->doc_open = code == SS_OK;
 	if (code != SS_NOT_FOUND || !virtual_is(x->path))
-		return code;
-	*result = STAGE_ANSWERED;
-	return virtual_answer(x);
+		return stage_end(x, code, STAGE_NEXT);
+	return stage_end(x, virtual_answer(x), STAGE_ANSWERED);
 }
 
-static enum ss_err
-stage_get(struct exchange *x, enum stage_result *result)
+static enum stage_end
+stage_get(struct exchange *x)
 {
 	if (exchange_is(x, "POST"))
-		return SS_OK;
-	*result = STAGE_ANSWERED;
-	if (browser_wanted(x, x->doc.path))
-		return browser_answer(x);
-	return content_answer(x);
+		return STAGE_NEXT;
+	return stage_end(x,
+		browser_wanted(x, x->doc.path) ? browser_answer(x)
+					       : content_answer(x),
+		STAGE_ANSWERED);
 }
 
-static enum ss_err
-stage_body(struct exchange *x, enum stage_result *result)
+static enum stage_end
+stage_body(struct exchange *x)
 {
-	(void)result;
 	if (!media_is_json(x->req->content_type)) {
 		error_set(&x->err, SS_CONTENT_TYPE,
 			"a POST carries Content-Type: application/json");
 		error_hint(&x->err, "with curl: --json '{\"command\": [...]}'");
-		return SS_CONTENT_TYPE;
+		return STAGE_FAILED;
 	}
-	if (x->req->body_too_large)
-		return error_set(&x->err, SS_BODY_TOO_LARGE,
+	if (x->req->body_too_large) {
+		error_set(&x->err, SS_BODY_TOO_LARGE,
 			"the body is larger than %llu bytes",
 			(unsigned long long)
 				x->site->config.limits.max_body_bytes);
-	return SS_OK;
+		return STAGE_FAILED;
+	}
+	return STAGE_NEXT;
+}
+
+static enum stage_end
+stage_parse(struct exchange *x)
+{
+	enum ss_err code;
+
+	x->posted_us = clock_us();
+	x->request = (struct proto_request){ 0 };
+	code = proto_parse(&x->site->arena,
+		x->req->body != NULL ? x->req->body : "", x->req->body_len,
+		&x->request, &x->err);
+	return stage_end(x, code, STAGE_NEXT);
 }
 
 /*
  * Queue, validation and run in milliseconds (statespace-protocol(7), RUNNING).
  */
 static void
-server_timing(struct exchange *x, uint64_t begun_us, uint64_t ended_us)
+server_timing(struct exchange *x)
 {
-	uint64_t run = x->result.run_us, all = ended_us - begun_us;
+	uint64_t run = x->result.run_us, all = clock_us() - x->posted_us;
 	const struct {
 		const char *name;
 		uint64_t us;
 	} parts[] = {
 		{ "queue;dur=",
-			begun_us > x->started_us ? begun_us - x->started_us
-						 : 0 },
+			x->posted_us > x->started_us
+				? x->posted_us - x->started_us
+				: 0 },
 		{ ", validate;dur=", all > run ? all - run : 0 },
 		{ ", run;dur=", run },
 	};
@@ -227,41 +241,34 @@ server_timing(struct exchange *x, uint64_t begun_us, uint64_t ended_us)
 		x, "Server-Timing", arena_copy(&x->site->arena, text, n));
 }
 
-static enum ss_err
-stage_run(struct exchange *x, enum stage_result *result)
+/* call_run names the step it is at: the log line has that in place of "run". */
+static enum stage_end
+stage_run(struct exchange *x)
 {
-	struct proto_request request = { 0 };
-	struct call call = { .doc = &x->doc,
-		.request = &request,
+	const struct call call = { .doc = &x->doc,
+		.request = &x->request,
 		.request_id = x->id,
 		.stdin_fd = -1,
 		.client_fd = x->req->client_fd,
 		.user = x->req->remote_user,
 		.token = x->confirm };
-	uint64_t begun_us = clock_us();
-	enum ss_err code;
+	enum ss_err code =
+		call_run(x->site, &call, &x->stage, &x->result, &x->err);
 
-	*result = STAGE_ANSWERED;
-	x->stage = "parse";
-	code = proto_parse(&x->site->arena,
-		x->req->body != NULL ? x->req->body : "", x->req->body_len,
-		&request, &x->err);
-	if (code != SS_OK)
-		return code;
-	code = call_run(x->site, &call, &x->stage, &x->result, &x->err);
 	x->tool = x->result.tool;
 	if (code != SS_OK)
-		return code;
+		return stage_end(x, code, STAGE_FAILED);
 	proto_result(&x->body, &x->result);
-	if (!buf_ok(&x->body))
-		return error_memory(&x->err);
-	server_timing(x, begun_us, clock_us());
+	server_timing(x);
 	exchange_header(x, "Cache-Control", "no-store");
 	exchange_body(x, 200, "application/json");
-	return SS_OK;
+	return STAGE_ANSWERED;
 }
 
-static const struct stage stages[] = {
+static const struct {
+	const char *name;
+	enum stage_end (*run)(struct exchange *x);
+} stages[] = {
 	{ "hooks", stage_hooks },
 	{ "guard", stage_guard },
 	{ "mcp", stage_mcp },
@@ -271,23 +278,29 @@ static const struct stage stages[] = {
 	{ "resolve", stage_resolve },
 	{ "get", stage_get },
 	{ "body", stage_body },
+	{ "parse", stage_parse },
 	{ "run", stage_run },
 };
 
-/* An answer that needs no memory. */
+/* The answer where there is no memory for an exchange, or the site is closed. */
 static void
-answer_without_memory(struct ss_response *res)
+answer_without_memory(struct ss_site *site, const struct ss_request *req,
+	struct ss_response *res)
 {
 	static const char body[] =
 		"{\"stdout\": \"\", \"stderr\": \"an internal error; the "
 		"operator's log has it\", \"returncode\": 1, \"error\": "
 		"{\"code\": \"internal\", \"message\": \"an internal error; "
 		"the operator's log has it\", \"hint\": \"\"}}";
+	static char id[EXCHANGE_ID_MAX + 1];
 	static const struct ss_header headers[] = {
 		{ "Content-Type", "application/json" },
 		{ "Cache-Control", "no-store" },
+		{ "X-Content-Type-Options", "nosniff" },
+		{ "X-Request-Id", id },
 	};
 
+	exchange_id(site, req, id);
 	res->status = 500;
 	res->headers = headers;
 	res->header_count = ARRAY_LEN(headers);
@@ -313,25 +326,22 @@ enum ss_err
 ss_site_handle(struct ss_site *site, const struct ss_request *req,
 	struct ss_response *res)
 {
-	enum stage_result result = STAGE_NEXT;
-	enum ss_err code = SS_OK;
+	enum stage_end end = STAGE_NEXT;
 	struct exchange *x;
+	enum ss_err code;
 
 	*res = SS_INIT(ss_response);
 	res->fd = -1;
 	x = site->opened ? exchange_begin(site, req) : NULL;
 	if (x == NULL) {
-		answer_without_memory(res);
+		answer_without_memory(site, req, res);
 		return SS_INTERNAL;
 	}
-	for (size_t i = 0; i < ARRAY_LEN(stages); i++) {
+	for (size_t i = 0; end == STAGE_NEXT && i < ARRAY_LEN(stages); i++) {
 		exchange_step(x, stages[i].name);
-		code = stages[i].run(x, &result);
-		if (code != SS_OK || result == STAGE_ANSWERED)
-			break;
+		end = stages[i].run(x);
 	}
-	x->err.code = code;
-	if (code != SS_OK) {
+	if (end == STAGE_FAILED) {
 		exchange_error(x);
 		if (browser_wants_error(x))
 			browser_error(x);
@@ -340,6 +350,7 @@ ss_site_handle(struct ss_site *site, const struct ss_request *req,
 		error_memory(&x->err);
 		exchange_error(x);
 	}
+	code = x->err.code;
 	way_back(x, res);
 	return code;
 }

@@ -5,8 +5,10 @@
  */
 #include "base/base64.h"
 #include "http/mcp.h"
+#include "mcp/cancel.h"
 #include "mcp/message.h"
 #include "mcp/session.h"
+#include "mcp/wait.h"
 #include "wire/media.h"
 
 #define MCP_PATH "/mcp"
@@ -16,7 +18,7 @@
 #define EVENT_MAX ((size_t)1000 << 10)
 
 bool
-mcp_is_path(const struct exchange *x)
+http_mcp_is_path(const struct exchange *x)
 {
 	const char *path = exchange_path(x);
 
@@ -25,10 +27,10 @@ mcp_is_path(const struct exchange *x)
 }
 
 bool
-mcp_wanted(const struct exchange *x)
+http_mcp_wanted(const struct exchange *x)
 {
 	return strcmp(x->site->config.mcp.enabled, "true") == 0 &&
-		mcp_is_path(x);
+		http_mcp_is_path(x);
 }
 
 /* --------------------------------------------------------------- headers -- */
@@ -58,45 +60,45 @@ static enum rpc_code
 mismatch(struct mcp *m, const char *name)
 {
 	return mcp_refuse(m, RPC_HEADER_MISMATCH,
-		"the header %s is missing or says something else than the body",
-		name);
+		"the header %s is missing or differs from the body", name);
 }
 
-/* The headers repeat what the body says, so that fronts can route by them. */
+/* The headers repeat what the body has, so that fronts can route by them. */
 static enum rpc_code
 check_headers(struct mcp *m, const struct ss_request *req)
 {
-	const char *version =
-		rpc_text(rpc_member(m->meta, MCP_NAMESPACE "protocolVersion"));
-	const char *named = mcp_message_named(m);
+	const char *version = mcp_message_version(m);
+	const char *name = mcp_message_header_name(m);
+	const struct mcp_revision *r;
 
 	if (version != NULL && !header_is(req->mcp_version, version))
 		return mismatch(m, "MCP-Protocol-Version");
-	if (version == NULL || strcmp(version, MCP_MODERN_VERSION) != 0)
-		return RPC_OK; /* said by mcp_message_check */
+	r = version != NULL ? mcp_revision_find(version) : NULL;
+	if (r == NULL || !r->in_message)
+		return RPC_OK; /* mcp_message_check refuses it */
 	if (!header_is(req->mcp_method, m->rpc.method))
 		return mismatch(m, "Mcp-Method");
-	if (named != NULL && !header_is(req->mcp_name, named))
+	if (name != NULL && !header_is(req->mcp_name, name))
 		return mismatch(m, "Mcp-Name");
 	return RPC_OK;
 }
 
-/*
- * A body with a version in its _meta, or a header of that version, is modern;
- * everything else is from the time of `initialize`.
- */
+/* The revision of a message is that of its _meta, or of the header. */
 static enum rpc_code
-check_era(struct mcp *m, const struct ss_request *req)
+check_revision(struct mcp *m, const struct ss_request *req)
 {
 	const char *header = req->mcp_version;
+	const struct mcp_revision *named =
+		header != NULL ? mcp_revision_find(header) : NULL;
 	enum rpc_code code;
 
-	if (header != NULL && strcmp(header, MCP_MODERN_VERSION) == 0)
-		m->era = MCP_MODERN;
-	if (m->era == MCP_LEGACY)
-		return header == NULL || mcp_is_legacy_version(header)
-			? RPC_OK
-			: mcp_no_version(m, header);
+	if (!m->revision->in_message && header != NULL) {
+		if (named == NULL)
+			return mcp_message_no_version(m, header);
+		m->revision = named;
+	}
+	if (!m->revision->in_message)
+		return RPC_OK;
 	code = check_headers(m, req);
 	return code == RPC_OK ? mcp_message_check(m) : code;
 }
@@ -104,7 +106,7 @@ check_era(struct mcp *m, const struct ss_request *req)
 /* ---------------------------------------------------------------- answer -- */
 
 static int
-status_of(enum rpc_code code, enum mcp_era era)
+status_of(enum rpc_code code, const struct mcp_revision *r)
 {
 	switch (code) {
 	case RPC_PARSE:
@@ -112,8 +114,8 @@ status_of(enum rpc_code code, enum mcp_era era)
 	case RPC_HEADER_MISMATCH:
 	case RPC_NO_CAPABILITY:
 	case RPC_NO_VERSION: return 400;
-	case RPC_NO_METHOD: return era == MCP_MODERN ? 404 : 200;
-	case RPC_INTERNAL: return era == MCP_MODERN ? 500 : 200;
+	case RPC_NO_METHOD: return r->status_by_error ? 404 : 200;
+	case RPC_INTERNAL: return r->status_by_error ? 500 : 200;
 	case RPC_OK:
 	case RPC_BAD_PARAMS:
 	case RPC_NOT_FOUND: return 200;
@@ -136,7 +138,6 @@ refuse(struct exchange *x, struct mcp *m, enum rpc_code code, int status)
 	return finish(x, status);
 }
 
-/* No body at all: there is nothing to say. */
 static enum ss_err
 accepted(struct exchange *x)
 {
@@ -148,8 +149,8 @@ accepted(struct exchange *x)
 /* ---------------------------------------------------------------- stream -- */
 
 /*
- * Server-Sent Events, one a message: only for a request that asks for news of
- * its tool, from a client that reads them, through a gate that sends them.
+ * Server-Sent Events, one for each message: for a request with a progressToken
+ * or a question, if the client accepts them and the front can send them.
  */
 static bool
 send_piece(struct exchange *x, const struct buf *piece)
@@ -159,7 +160,7 @@ send_piece(struct exchange *x, const struct buf *piece)
 	if (!x->streamed) {
 		exchange_header(x, "Content-Type", "text/event-stream");
 		exchange_header(x, "Cache-Control", "no-store");
-		/* For nginx: now, not when a buffer is full. */
+		/* nginx: send now, not when a buffer is full. */
 		exchange_header(x, "X-Accel-Buffering", "no");
 		exchange_common(x);
 		x->status = 200;
@@ -178,7 +179,7 @@ send_piece(struct exchange *x, const struct buf *piece)
 }
 
 static bool
-event(void *ctx, const char *message, size_t len)
+send_event(void *ctx, const char *message, size_t len)
 {
 	struct buf piece = BUF_INIT(len + 64);
 	bool sent;
@@ -191,9 +192,9 @@ event(void *ctx, const char *message, size_t len)
 	return sent;
 }
 
-/* A comment, which clients drop. */
+/* Sends a comment, which clients drop. */
 static bool
-beat(void *ctx)
+send_beat(void *ctx)
 {
 	struct buf piece = BUF_INIT(64);
 	bool sent;
@@ -222,10 +223,10 @@ send_question(void *ctx, const char *message, size_t len)
 {
 	const struct question *q = ctx;
 
-	if (!mcp_session_wait_begin(q->m))
+	if (!mcp_wait_begin(q->m))
 		return false;
-	q->m->event_max = EVENT_MAX;
-	return event(q->x, message, len);
+	q->m->client.event_max = EVENT_MAX;
+	return send_event(q->x, message, len);
 }
 
 static enum ss_err
@@ -233,8 +234,14 @@ receive_answer(void *ctx, const char *id, uint32_t timeout_ms,
 	const char **message, size_t *len)
 {
 	const struct question *q = ctx;
+	const struct mcp_wait_beat beat = { send_beat, q->x };
+	struct ss_text response = { 0 };
+	enum ss_err code =
+		mcp_wait_response(q->m, id, timeout_ms, &beat, &response);
 
-	return mcp_session_wait(q->m, id, timeout_ms, beat, q->x, message, len);
+	*message = response.data;
+	*len = response.len;
+	return code;
 }
 
 static bool
@@ -274,14 +281,14 @@ run_message(struct exchange *x, struct mcp *m, bool *was_cancelled)
 
 	mcp_cancel_begin(&watch, m);
 	if (watch.fd >= 0 && x->req->stream != NULL && reads_events(x) &&
-		mcp_session_can_wait(m))
-		m->asker = (struct mcp_asker){ send_question, receive_answer,
-			&question };
+		mcp_wait_possible(m))
+		m->client.asker = (struct mcp_asker){ send_question,
+			receive_answer, &question };
 	if (!watch.cancelled)
 		code = mcp_message_run(m);
 	mcp_cancel_end(&watch);
 	*was_cancelled = watch.cancelled &&
-		(m->method == NULL || m->err.code == SS_GONE);
+		(m->record.method == NULL || m->err.code == SS_GONE);
 	session = code == RPC_OK ? mcp_session_new(m) : NULL;
 	if (session != NULL)
 		exchange_header(x, "Mcp-Session-Id", session);
@@ -299,26 +306,26 @@ answer_message(struct exchange *x, struct mcp *m)
 		return refuse(x, m, code, 400);
 	mcp_session_read(m, x->req->mcp_session);
 	if (m->rpc.kind == RPC_RESPONSE) {
-		mcp_session_responded(m, x->req->body, x->req->body_len);
+		mcp_wait_responded(m, x->req->body, x->req->body_len);
 		return accepted(x);
 	}
 	if (m->rpc.kind == RPC_NOTIFICATION) {
-		mcp_session_notified(m);
+		mcp_cancel_notified(m);
 		return accepted(x);
 	}
-	code = check_era(m, x->req);
+	code = check_revision(m, x->req);
 	if (code != RPC_OK)
 		return refuse(x, m, code, 400);
 	if (wants_events(x, m)) {
-		m->notify = event;
-		m->notify_ctx = x;
-		m->event_max = EVENT_MAX;
+		m->client.notify = send_event;
+		m->client.notify_ctx = x;
+		m->client.event_max = EVENT_MAX;
 	}
 	code = run_message(x, m, &was_cancelled);
-	x->stage = m->method != NULL ? m->method : "mcp";
-	x->tool = m->tool;
-	x->page = m->page;
-	x->result = m->result;
+	x->stage = m->record.method != NULL ? m->record.method : "mcp";
+	x->tool = m->record.tool;
+	x->page = m->record.page;
+	x->result = m->record.result;
 	if (was_cancelled)
 		return cancelled(x, m);
 	if (m->err.code == SS_GONE)
@@ -328,8 +335,8 @@ answer_message(struct exchange *x, struct mcp *m)
 		x->err.sys_errno = m->err.sys_errno;
 	}
 	if (!x->streamed)
-		return finish(x, status_of(code, m->era));
-	if (!buf_ok(&x->body) || !event(x, x->body.data, x->body.len))
+		return finish(x, status_of(code, m->revision));
+	if (!buf_ok(&x->body) || !send_event(x, x->body.data, x->body.len))
 		return error_set(&x->err, SS_GONE, "the client left");
 	return SS_OK;
 }
@@ -343,8 +350,8 @@ answer_post(struct exchange *x)
 	mcp_message_init(&m, x->site, &x->body);
 	x->body.max = MCP_ANSWER_MAX(x->site);
 	m.request_id = x->id;
-	m.user = x->req->remote_user;
-	m.client_fd = x->req->client_fd;
+	m.client.user = x->req->remote_user;
+	m.client.fd = x->req->client_fd;
 	if (!media_is_json(x->req->content_type))
 		code = error_set(&x->err, SS_CONTENT_TYPE,
 			"a POST carries Content-Type: application/json");
@@ -360,7 +367,7 @@ answer_post(struct exchange *x)
 }
 
 enum ss_err
-mcp_answer(struct exchange *x)
+http_mcp_answer(struct exchange *x)
 {
 	if (exchange_is(x, "POST"))
 		return answer_post(x);

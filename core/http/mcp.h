@@ -14,15 +14,15 @@
 #include "http/exchange.h"
 
 /* Does this request, of any method, go to /mcp, and is MCP on? */
-bool mcp_wanted(const struct exchange *x);
+bool http_mcp_wanted(const struct exchange *x);
 /* Does it go there, on or not? */
-bool mcp_is_path(const struct exchange *x);
+bool http_mcp_is_path(const struct exchange *x);
 /* The body for x->err, which no message has led to. */
-void mcp_refusal(struct exchange *x);
+void http_mcp_refusal(struct exchange *x);
 /*
  * The whole answer.  What the protocol calls an error is an answer, SS_OK;
  * errors are of HTTP: SS_CONTENT_TYPE, SS_BODY_TOO_LARGE, SS_GONE, SS_INTERNAL.
  */
-enum ss_err mcp_answer(struct exchange *x);
+enum ss_err http_mcp_answer(struct exchange *x);
 
 #endif

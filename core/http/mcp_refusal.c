@@ -29,7 +29,7 @@ write_id(struct exchange *x)
 }
 
 void
-mcp_refusal(struct exchange *x)
+http_mcp_refusal(struct exchange *x)
 {
 	const struct ss_error *err = &x->err;
 	bool ours = ss_err_status(err->code) >= 500;

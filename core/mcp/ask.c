@@ -4,20 +4,20 @@
 
 #include <stdio.h>
 
-#define TRIES_MAX 5 /* questions in one call, for what does not fit */
+#define TRIES_MAX 5 /* of one form in one call, when answers do not fit */
 
 size_t
-mcp_ask_count(const struct ask *asks, size_t count)
+mcp_ask_count(const struct ask *forms, size_t count)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < count; i++)
-		n += asks[i].arguments.count;
+		n += forms[i].arguments.count;
 	return n;
 }
 
 static bool
-is_complete(const struct mcp_arguments *a, const struct ask *form)
+is_complete(const struct mcp_ask *a, const struct ask *form)
 {
 	for (size_t i = 0; i < form->arguments.count; i++)
 		if (!a->has(a->ctx, form->arguments.names[i]))
@@ -25,9 +25,9 @@ is_complete(const struct mcp_arguments *a, const struct ask *form)
 	return true;
 }
 
-/* From the rounds before. */
+/* The answers of the rounds before. */
 static void
-take_earlier(struct mcp_round *r, const struct mcp_arguments *a)
+take_earlier(struct mcp_round *r, const struct mcp_ask *a)
 {
 	for (size_t i = 0; i < r->answer_count; i++)
 		if (!a->has(a->ctx, r->answers[i].name))
@@ -36,11 +36,11 @@ take_earlier(struct mcp_round *r, const struct mcp_arguments *a)
 }
 
 /*
- * What does not fit is asked for again.  Copied: the response may be gone
- * before the request is.
+ * Takes the answers that fit; for the others the form is shown again.  Copies:
+ * the response may be freed before the request ends.
  */
 static void
-take_form(struct mcp *m, struct mcp_round *r, const struct mcp_arguments *a,
+take_form(struct mcp *m, struct mcp_round *r, const struct mcp_ask *a,
 	const struct ask *form, const struct rpc_value *content)
 {
 	for (size_t i = 0; i < form->arguments.count; i++) {
@@ -57,7 +57,7 @@ take_form(struct mcp *m, struct mcp_round *r, const struct mcp_arguments *a,
 }
 
 static enum mcp_answered
-ask(struct mcp *m, struct mcp_round *r, const struct mcp_arguments *a,
+show_form(struct mcp *m, struct mcp_round *r, const struct mcp_ask *a,
 	const struct ask *form, const char **names)
 {
 	size_t count = 0;
@@ -81,15 +81,15 @@ ask(struct mcp *m, struct mcp_round *r, const struct mcp_arguments *a,
 
 /* MCP_AGREED: the form is complete, or the client cannot be asked. */
 static enum mcp_answered
-ask_form(struct mcp *m, struct mcp_round *r, const struct mcp_arguments *a,
+ask_form(struct mcp *m, struct mcp_round *r, const struct mcp_ask *a,
 	const struct ask *form)
 {
-	const struct rpc_value *response = mcp_response(m, form->name);
+	const struct rpc_value *response = mcp_question_response(m, form->name);
 	const char **names;
 
-	if (is_complete(a, form) || !mcp_can_ask(m))
+	if (is_complete(a, form) || !mcp_question_possible(m))
 		return MCP_AGREED;
-	if (mcp_is_accepted(response))
+	if (mcp_question_is_accepted(response))
 		take_form(m, r, a, form, rpc_member(response, "content"));
 	else if (rpc_text(rpc_member(response, "action")) != NULL) {
 		error_set(&m->err, SS_NOT_ALLOWED,
@@ -104,19 +104,19 @@ ask_form(struct mcp *m, struct mcp_round *r, const struct mcp_arguments *a,
 		error_memory(&m->err);
 		return MCP_DECLINED;
 	}
-	return ask(m, r, a, form, names);
+	return show_form(m, r, a, form, names);
 }
 
-/* A client of MCP_LEGACY answers while we wait: its answer is taken at once. */
+/* MCP_ASKS_BY_REQUEST: ask_form returns with the answer, taken in the loop. */
 enum mcp_answered
-mcp_ask(struct mcp *m, struct mcp_round *r, const struct mcp_arguments *a)
+mcp_ask(struct mcp *m, struct mcp_round *r, const struct mcp_ask *a)
 {
 	take_earlier(r, a);
-	for (size_t i = 0; i < a->ask_count; i++) {
-		const struct ask *form = &a->asks[i];
+	for (size_t i = 0; i < a->form_count; i++) {
+		const struct ask *form = &a->forms[i];
 		unsigned tries = 0;
 
-		while (!is_complete(a, form) && mcp_can_ask(m)) {
+		while (!is_complete(a, form) && mcp_question_possible(m)) {
 			enum mcp_answered answered = ask_form(m, r, a, form);
 
 			if (answered != MCP_AGREED)

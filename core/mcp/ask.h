@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The forms of `ask:`: what a call leaves out, a person is asked for, one form
- * a round.
+ * The forms of `ask:`: a person fills in what a call leaves out, one form in
+ * each question.
  */
 #ifndef SS_MCP_ASK_H
 #define SS_MCP_ASK_H
 
-#include "mcp/round.h"
+#include "mcp/question.h"
 
 /* The arguments of a call, as a tool or a prompt has them. */
-struct mcp_arguments {
-	const struct ask *asks;
-	size_t ask_count;
+struct mcp_ask {
+	const struct ask *forms;
+	size_t form_count;
 	/* Is it there already, or unknown? */
 	bool (*has)(void *ctx, const char *name);
 	/* Takes what a person wrote, which lives as long as the request; false:
@@ -22,13 +22,14 @@ struct mcp_arguments {
 	void *ctx;
 };
 
-size_t mcp_ask_count(const struct ask *asks, size_t count);
+/* How many arguments the forms have. */
+size_t mcp_ask_count(const struct ask *forms, size_t count);
 
 /*
  * MCP_AGREED with what the forms gave taken; also when the client cannot ask:
- * then something is missing, and the caller says so.
+ * then something is missing, and the caller refuses.
  */
 enum mcp_answered
-mcp_ask(struct mcp *m, struct mcp_round *r, const struct mcp_arguments *a);
+mcp_ask(struct mcp *m, struct mcp_round *r, const struct mcp_ask *a);
 
 #endif

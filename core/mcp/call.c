@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * tools/call: from the arguments of a message, and what a person adds to them,
- * to the words of one command.
- */
-#include "mcp/ask.h"
 #include "mcp/call.h"
+#include "mcp/ask.h"
 #include "mcp/confirm.h"
+#include "mcp/content.h"
+#include "mcp/document.h"
+#include "mcp/progress.h"
+#include "mcp/schema.h"
+#include "mcp/tools.h"
 #include "site/call.h"
 #include "site/listing.h"
 #include "wire/path.h"
 
-/* With room for more. */
+/* Leaves room for more. */
 static enum ss_err
 read_arguments(
 	struct mcp *m, size_t more, struct proto_argument **out, size_t *count)
@@ -20,8 +21,6 @@ read_arguments(
 		? SS_OK
 		: error_memory(&m->err);
 }
-
-/* ------------------------------------------------------------------ call -- */
 
 /* One call: the page is open, the tool and the words are known. */
 struct calling {
@@ -44,7 +43,6 @@ argument(const struct calling *c, const char *name)
 	return NULL;
 }
 
-/* What the rounds of a call have in common, or RPC_BAD_PARAMS. */
 static enum rpc_code
 begin_round(struct mcp *m, struct calling *c)
 {
@@ -60,9 +58,9 @@ begin_round(struct mcp *m, struct calling *c)
 
 /* ---------------------------------------------------- arguments, asked for */
 
-/* The argument `env`, made with room for all that forms ask for. */
+/* The argument `env`, with room for all that forms ask for. */
 static struct proto_argument *
-variables(struct mcp *m, struct calling *c, size_t room)
+room_in_env(struct mcp *m, struct calling *c, size_t room)
 {
 	struct proto_argument *env = argument(c, TOOLCALL_ENV);
 	struct ss_pair *pairs;
@@ -82,7 +80,7 @@ variables(struct mcp *m, struct calling *c, size_t room)
 	return env;
 }
 
-/* What is no argument of the tool is said elsewhere. */
+/* True for what is no argument of the tool: toolcall_words refuses that. */
 static bool
 has_argument(void *ctx, const char *name)
 {
@@ -124,14 +122,14 @@ describe_argument(void *ctx, struct mcp *m, const char *name)
 	const struct part *part = toolcall_part(c->spec, name);
 
 	if (part != NULL)
-		mcp_field(m, part);
+		mcp_schema_field(m, part);
 }
 
 static enum mcp_answered
 ask_arguments(struct mcp *m, struct calling *c)
 {
-	const struct mcp_arguments a = { .asks = c->spec->asks,
-		.ask_count = c->spec->ask_count,
+	const struct mcp_ask a = { .forms = c->spec->asks,
+		.form_count = c->spec->ask_count,
 		.has = has_argument,
 		.take = take_argument,
 		.describe = describe_argument,
@@ -142,12 +140,12 @@ ask_arguments(struct mcp *m, struct calling *c)
 
 /* -------------------------------------------------------------- the answer */
 
-/* Copied: the run may read the page anew and free this one. */
+/* Copies: the run may read the page anew and free this one. */
 static bool
 keep(struct mcp *m, const struct calling *c, const char **path,
 	struct ss_text *type)
 {
-	struct ss_text t = mcp_output_type(c->spec);
+	struct ss_text t = mcp_content_type(c->spec);
 
 	*path = arena_copy(&m->site->arena, c->doc->path, strlen(c->doc->path));
 	type->data = arena_copy(&m->site->arena, t.data, t.len);
@@ -164,7 +162,7 @@ not_run(struct mcp *m, const struct calling *c, enum mcp_answered answered)
 	case MCP_DECLINED:
 		return m->err.code == SS_GONE
 			? RPC_INTERNAL
-			: mcp_refused(m, mcp_output_type(c->spec));
+			: mcp_content_refused(m, mcp_content_type(c->spec));
 	case MCP_CANNOT_ASK: return RPC_NO_CAPABILITY;
 	case MCP_SPENT: return RPC_BAD_PARAMS;
 	}
@@ -172,7 +170,7 @@ not_run(struct mcp *m, const struct calling *c, enum mcp_answered answered)
 }
 
 static enum rpc_code
-call(struct mcp *m, struct calling *c)
+run_tool(struct mcp *m, struct calling *c)
 {
 	struct call job = { .doc = c->doc,
 		.request = &c->request,
@@ -180,30 +178,29 @@ call(struct mcp *m, struct calling *c)
 		.named = true,
 		.tool = (size_t)(c->spec - c->page->front.specs),
 		.stdin_fd = -1,
-		.client_fd = m->client_fd };
+		.client_fd = m->client.fd };
+	const struct mcp_command command = { c->doc, c->spec, &c->request };
 	enum mcp_answered answered = MCP_AGREED;
 	struct ss_text type;
 	const char *path;
 	enum ss_err code;
 
-	if (!keep(m, c, &path, &type)) {
-		error_memory(&m->err);
-		return RPC_INTERNAL;
-	}
-	m->page = path;
+	if (!keep(m, c, &path, &type))
+		return mcp_no_memory(m);
+	m->record.page = path;
 	if (c->spec->confirm)
-		answered =
-			mcp_confirm(m, &c->round, c->doc, c->spec, &c->request);
+		answered = mcp_confirm(m, &c->round, &command);
 	if (answered != MCP_AGREED)
 		return not_run(m, c, answered);
 	job.confirmed = c->spec->confirm;
-	code = mcp_run(m, &job);
-	m->tool = m->result.tool;
+	code = mcp_progress_run(m, &job);
+	m->record.tool = m->record.result.tool;
 	if (code == SS_GONE || code == SS_INTERNAL)
 		return RPC_INTERNAL;
 	if (call_was_ended(code))
-		return mcp_ended(m, type);
-	return code == SS_OK ? mcp_ran(m, type, path) : mcp_refused(m, type);
+		return mcp_content_ended(m, type);
+	return code == SS_OK ? mcp_content_ran(m, type, path)
+			     : mcp_content_refused(m, type);
 }
 
 /* Does the page still have this tool at this place? */
@@ -228,17 +225,18 @@ try_open(struct mcp *m, const char *name, struct ss_document *doc,
 	const struct catalog_tool *tool =
 		catalog_tool_find(m->site->catalog.last, name, &listed);
 
-	if (tool == NULL || mcp_open(m, listed->path, doc, &c->page) != SS_OK)
+	if (tool == NULL ||
+		mcp_document_open(m, listed->path, doc, &c->page) != SS_OK)
 		return false;
 	if (!is_same_tool(listed, tool, c->page)) {
-		mcp_close(m, doc);
+		mcp_document_close(m, doc);
 		return false;
 	}
 	c->spec = &c->page->front.specs[tool->index];
 	return true;
 }
 
-/* What is known may be old: looked up, checked, and made anew. */
+/* The catalog may be old: one that does not lead to the tool is made anew. */
 static enum rpc_code
 open_named(struct mcp *m, const char *name, struct ss_document *doc,
 	struct calling *c)
@@ -269,16 +267,16 @@ call_opened(struct mcp *m, struct calling *c)
 	if (code != RPC_OK)
 		return code;
 	if (asked > 0 && c->spec->env.count > 0)
-		c->env = variables(m, c, asked);
+		c->env = room_in_env(m, c, asked);
 	answered = ask_arguments(m, c);
 	if (answered != MCP_AGREED)
 		return not_run(m, c, answered);
 	if (toolcall_words(&m->site->arena, c->spec, c->args, c->count,
 		    &c->request, &m->err) == SS_OK)
-		return call(m, c);
+		return run_tool(m, c);
 	return m->err.code == SS_INTERNAL
 		? RPC_INTERNAL
-		: mcp_refused(m, mcp_output_type(c->spec));
+		: mcp_content_refused(m, mcp_content_type(c->spec));
 }
 
 static enum rpc_code
@@ -291,7 +289,7 @@ call_named(struct mcp *m, const char *name)
 	if (code != RPC_OK)
 		return code;
 	code = call_opened(m, &c);
-	mcp_close(m, &doc);
+	mcp_document_close(m, &doc);
 	return code;
 }
 
@@ -306,7 +304,7 @@ bad_run(struct mcp *m, const char *what)
 	return SS_BAD_REQUEST;
 }
 
-/* As its schema says: these and no other. */
+/* These arguments and no other, as in its schema. */
 static enum ss_err
 check_run(struct mcp *m, const struct calling *c)
 {
@@ -371,13 +369,13 @@ open_listed(struct mcp *m, const struct proto_argument *named,
 	code = ss_path_clean(
 		named->text.data, named->text.len, path, sizeof(path), &m->err);
 	if (code == SS_OK)
-		code = mcp_open(m, path, doc, page);
+		code = mcp_document_open(m, path, doc, page);
 	if (code != SS_OK)
 		return code;
 	if (path_is_page(doc->path) &&
 		listing_has(&m->site->catalog.source, doc->path))
 		return SS_OK;
-	mcp_close(m, doc);
+	mcp_document_close(m, doc);
 	return error_set(&m->err, SS_NOT_FOUND, "no such page");
 }
 
@@ -386,7 +384,7 @@ hint_pages(struct mcp *m)
 {
 	struct buf names = BUF_INIT(2048);
 
-	mcp_pages_with_tools(m->site->catalog.last, &names, 1000);
+	mcp_tools_pages(m->site->catalog.last, &names, 1000);
 	error_hint(&m->err, "pages with tools: %s",
 		names.len > 0 ? names.data : "none");
 	buf_release(&names);
@@ -402,10 +400,10 @@ run_in_page(struct mcp *m, struct calling *c)
 
 	if (spec_choose(front->specs, front->spec_count, c->request.words,
 		    c->request.word_count, &tool, &m->err) != SS_OK)
-		return mcp_refused(m, TEXT(""));
+		return mcp_content_refused(m, TEXT(""));
 	c->spec = &front->specs[tool];
 	code = begin_round(m, c);
-	return code == RPC_OK ? call(m, c) : code;
+	return code == RPC_OK ? run_tool(m, c) : code;
 }
 
 static enum rpc_code
@@ -427,29 +425,29 @@ call_run_tool(struct mcp *m)
 		hint_pages(m);
 	if (code != SS_OK)
 		return code == SS_INTERNAL ? RPC_INTERNAL
-					   : mcp_refused(m, TEXT(""));
+					   : mcp_content_refused(m, TEXT(""));
 	done = run_in_page(m, &c);
-	mcp_close(m, &doc);
+	mcp_document_close(m, &doc);
 	return done;
 }
 
 enum rpc_code
-mcp_tools_call(struct mcp *m)
+mcp_call(struct mcp *m)
 {
 	const char *name = mcp_param(m, "name");
-	const struct rpc_value *arguments =
-		rpc_member(m->rpc.params, "arguments");
-	struct catalog *c = m->site->catalog.last;
+	const struct rpc_value *arguments;
+	struct catalog *c;
+	enum rpc_code code;
 
 	if (name == NULL)
 		return RPC_BAD_PARAMS;
-	if (arguments != NULL && !rpc_is_object(arguments))
-		return mcp_refuse(
-			m, RPC_BAD_PARAMS, "\"arguments\" must be an object");
-	if (strcmp(name, MCP_RUN_TOOL) == 0) {
+	code = mcp_arguments(m, &arguments);
+	if (code != RPC_OK)
+		return code;
+	if (strcmp(name, MCP_TOOLS_RUN) == 0) {
 		if (catalog_refresh(&m->site->catalog, &c, &m->err) != SS_OK)
 			return RPC_INTERNAL;
-		if (mcp_is_generic(m, c))
+		if (mcp_tools_is_generic(m, c))
 			return call_run_tool(m);
 	}
 	return call_named(m, name);

@@ -5,9 +5,12 @@
 
 #define ANSWER "ok"
 
-/* A word that could be taken for several, or for a line of ours, in quotes. */
+/*
+ * Puts a word in quotes that could be taken for several words, or for a line
+ * of the question.
+ */
 static void
-show(struct buf *out, struct ss_text word)
+show_word(struct buf *out, struct ss_text word)
 {
 	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "abcdefghijklmnopqrstuvwxyz"
@@ -24,46 +27,45 @@ show(struct buf *out, struct ss_text word)
 }
 
 static void
-question(struct mcp *m, const struct ss_document *doc, const struct spec *spec,
-	const struct proto_request *q)
+write_message(struct mcp *m, const struct mcp_command *c)
 {
+	const struct proto_request *q = c->request;
 	struct buf text = BUF_INIT(4096);
 
-	if (spec->title != NULL)
-		buf_printf(&text, "%s\n", spec->title);
+	if (c->spec->title != NULL)
+		buf_printf(&text, "%s\n", c->spec->title);
 	buf_text(&text, "Run this command?");
 	for (size_t i = 0; i < q->word_count; i++) {
 		buf_char(&text, i == 0 ? '\n' : ' ');
-		show(&text, q->words[i]);
+		show_word(&text, q->words[i]);
 	}
 	for (size_t i = 0; i < q->env_count; i++) {
 		buf_printf(&text, "\n%s=", q->env[i].name);
-		show(&text, text_of(q->env[i].value));
+		show_word(&text, text_of(q->env[i].value));
 	}
 	if (q->has_stdin)
 		buf_printf(&text, "\nwith %zu bytes of standard input",
 			q->stdin_text.len);
-	buf_printf(&text, "\nin the directory of /%s", doc->path);
+	buf_printf(&text, "\nin the directory of /%s", c->doc->path);
 	/* Never a question that shows only the beginning of the command. */
 	if (!buf_ok(&text)) {
 		buf_clear(&text);
 		text.full = false;
 		buf_printf(&text,
 			"Run a command of /%s that is too long to be shown?",
-			doc->path);
+			c->doc->path);
 	}
 	json_string(m->out, text.data, text.len);
 	buf_release(&text);
 }
 
 static enum mcp_answered
-ask(struct mcp *m, struct mcp_round *round, const struct ss_document *doc,
-	const struct spec *spec, const struct proto_request *q)
+ask_person(struct mcp *m, struct mcp_round *round, const struct mcp_command *c)
 {
 	static const char *const required[] = { ANSWER };
 
 	mcp_question_begin(m, ASK_CONFIRM);
-	question(m, doc, spec, q);
+	write_message(m, c);
 	mcp_question_form(m);
 	buf_text(m->out,
 		"\"" ANSWER "\":{\"type\":\"boolean\",\"title\":\"Run it\","
@@ -71,53 +73,62 @@ ask(struct mcp *m, struct mcp_round *round, const struct ss_document *doc,
 	return mcp_question_end(m, round, required, 1, true);
 }
 
+/* What is left to an agent: a POST is answered with a token to agree with. */
+#define BY_POST                                                                \
+	"POST the command to /%s, show it to the person, and when they agree " \
+	"POST it again with \"confirm\": the text of error.confirm in the "    \
+	"answer 428"
+
 static enum mcp_answered
-cannot_ask(struct mcp *m)
+cannot_ask(struct mcp *m, const struct mcp_command *c)
 {
-	if (m->era == MCP_LEGACY) {
+	if (m->revision->asking == MCP_ASKS_BY_REQUEST) {
 		error_set(&m->err, SS_NOT_ALLOWED,
 			"the tool did not run: a person must agree to it, and "
 			"this client cannot ask one here");
 		error_hint(&m->err,
-			"use a client of " MCP_MODERN_VERSION ", or one that "
-			"declares the capability \"elicitation\", or let the "
-			"person run it on its page in a browser");
+			"use a client of %s, or one that declares the "
+			"capability \"elicitation\", or let the person run it "
+			"on its page in a browser, or over HTTP " BY_POST,
+			mcp_revision_newest(true)->version, c->doc->path);
 		return MCP_DECLINED;
 	}
 	buf_text(&m->error_data,
 		"{\"requiredCapabilities\":{\"elicitation\":{}}}");
 	mcp_refuse(m, RPC_NO_CAPABILITY,
-		"a person must agree to this tool, and the client did not say "
-		"that it can ask one");
+		"a person must agree to this tool, and the client did not "
+		"declare that it can ask one; over HTTP " BY_POST,
+		c->doc->path);
 	return MCP_CANNOT_ASK;
 }
 
 enum mcp_answered
-mcp_confirm(struct mcp *m, struct mcp_round *round,
-	const struct ss_document *doc, const struct spec *spec,
-	const struct proto_request *request)
+mcp_confirm(struct mcp *m, struct mcp_round *round, const struct mcp_command *c)
 {
-	const struct rpc_value *response = mcp_response(m, ASK_CONFIRM);
+	const struct rpc_value *response =
+		mcp_question_response(m, ASK_CONFIRM);
 	enum mcp_answered answered;
 
-	if (!mcp_can_ask(m))
-		return cannot_ask(m);
+	if (!mcp_question_possible(m))
+		return cannot_ask(m, c);
 	if (!round->confirming || response == NULL) {
-		answered = ask(m, round, doc, spec, request);
+		answered = ask_person(m, round, c);
 		if (answered != MCP_AGREED)
 			return answered;
-		response = mcp_response(m, ASK_CONFIRM);
+		response = mcp_question_response(m, ASK_CONFIRM);
 	}
-	if (!mcp_is_accepted(response) ||
+	if (!mcp_question_is_accepted(response) ||
 		!rpc_is_true(
 			rpc_member(rpc_member(response, "content"), ANSWER))) {
 		error_set(&m->err, SS_NOT_ALLOWED,
 			"the tool did not run: the person did not agree");
 		return MCP_DECLINED;
 	}
-	if (m->era == MCP_LEGACY || mcp_round_spend(m, round))
+	if (m->revision->asking == MCP_ASKS_BY_REQUEST ||
+		mcp_round_spend(m, round))
 		return MCP_AGREED;
 	mcp_refuse(m, RPC_BAD_PARAMS,
-		"this agreement has had its run: call again without it");
+		"this agreement was used for a run before: call again without "
+		"it");
 	return MCP_SPENT;
 }

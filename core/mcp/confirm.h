@@ -3,10 +3,16 @@
 #ifndef SS_MCP_CONFIRM_H
 #define SS_MCP_CONFIRM_H
 
-#include "mcp/round.h"
+#include "mcp/question.h"
 
-enum mcp_answered mcp_confirm(struct mcp *m, struct mcp_round *round,
-	const struct ss_document *doc, const struct spec *spec,
-	const struct proto_request *request);
+/* The command that a person is to agree to. */
+struct mcp_command {
+	const struct ss_document *doc; /* the page */
+	const struct spec *spec;
+	const struct proto_request *request;
+};
+
+enum mcp_answered mcp_confirm(
+	struct mcp *m, struct mcp_round *round, const struct mcp_command *c);
 
 #endif

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What a call gave, as MCP's content blocks and structure: text, bytes of a
- * type, or blocks that the tool wrote itself.
- */
-#include "mcp/call.h"
+#include "mcp/content.h"
+#include "mcp/uri.h"
+#include "site/call.h"
 #include "wire/json.h"
 
 /* A tool that writes MCP's own content blocks. */
 #define CONTENT_TYPE "application/vnd.mcp.content+json"
 
 struct ss_text
-mcp_output_type(const struct spec *spec)
+mcp_content_type(const struct spec *spec)
 {
 	struct ss_text type = text_of(spec->output);
 	const char *end;
@@ -52,9 +50,9 @@ room(const struct mcp *m)
 {
 	size_t used = m->out->len + REST_BYTES;
 
-	if (m->event_max == 0)
+	if (m->client.event_max == 0)
 		return SIZE_MAX;
-	return used < m->event_max ? m->event_max - used : 0;
+	return used < m->client.event_max ? m->client.event_max - used : 0;
 }
 
 /* Stderr leaves stdout at least three quarters. */
@@ -186,18 +184,18 @@ failed(struct mcp *m, struct ss_text type, struct ss_text out,
 }
 
 enum rpc_code
-mcp_refused(struct mcp *m, struct ss_text type)
+mcp_content_refused(struct mcp *m, struct ss_text type)
 {
 	return failed(m, type, TEXT(""), TEXT(""));
 }
 
 enum rpc_code
-mcp_ended(struct mcp *m, struct ss_text type)
+mcp_content_ended(struct mcp *m, struct ss_text type)
 {
-	const struct ss_result *r = &m->result;
+	const struct ss_result *r = &m->record.result;
 
 	/* Half an image is of no use to anybody. */
-	return type.len > 0 ? mcp_refused(m, type)
+	return type.len > 0 ? mcp_content_refused(m, type)
 			    : failed(m, type, r->out, r->err);
 }
 
@@ -252,7 +250,7 @@ binary_block(struct mcp *m, struct ss_text type, const char *path)
 		mcp_uri(m, path);
 		mcp_key(m, "blob");
 	}
-	mcp_base64(m, m->result.out);
+	mcp_base64(m, m->record.result.out);
 	mcp_key(m, "mimeType");
 	json_string(m->out, type.data, type.len);
 	buf_text(m->out, image || sound ? "}" : "}}");
@@ -261,7 +259,7 @@ binary_block(struct mcp *m, struct ss_text type, const char *path)
 static void
 ran_texts(struct mcp *m, struct ss_text type)
 {
-	const struct ss_result *r = &m->result;
+	const struct ss_result *r = &m->record.result;
 	struct buf line = BUF_INIT(256);
 
 	if (r->returncode != 0) {
@@ -283,7 +281,7 @@ ran_blocks(struct mcp *m, struct ss_text type, const char *path)
 	mcp_key(m, "content");
 	buf_char(m->out, '[');
 	if (own)
-		good = own_blocks(m, m->result.out);
+		good = own_blocks(m, m->record.result.out);
 	else
 		binary_block(m, type, path);
 	buf_char(m->out, ']');
@@ -294,19 +292,19 @@ ran_blocks(struct mcp *m, struct ss_text type, const char *path)
 		error_set(&m->err, SS_OUTPUT_TOO_LARGE,
 			"the tool ran; its output of %zu bytes is too large "
 			"for an event: call it without a progressToken",
-			m->result.out.len);
+			m->record.result.out.len);
 	return false;
 }
 
 enum rpc_code
-mcp_ran(struct mcp *m, struct ss_text type, const char *path)
+mcp_content_ran(struct mcp *m, struct ss_text type, const char *path)
 {
-	bool plain = type.len == 0 || m->result.returncode != 0;
+	bool plain = type.len == 0 || m->record.result.returncode != 0;
 
 	if (plain || !ran_blocks(m, type, path)) {
 		if (m->err.code == SS_OUTPUT_TOO_LARGE)
-			return mcp_refused(m, type);
+			return mcp_content_refused(m, type);
 		ran_texts(m, type);
 	}
-	return is_error(m, m->result.returncode != 0);
+	return is_error(m, m->record.result.returncode != 0);
 }

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * elicitation/create of revisions 2025-06-18 and 2025-11-25: the server sends
- * a request of its own while the client's call waits, and the answer is a
- * response that comes on its own.
- */
-#include "mcp/round.h"
+#include "mcp/elicit.h"
 
 #include <sys/random.h>
 
@@ -13,9 +8,9 @@
 #define ID_BYTES 16          /* nobody guesses whose question it is */
 #define WAIT_MS (600 * 1000) /* a person reads, thinks, clicks */
 
-/* An empty object means forms, as it did when there were only forms. */
+/* An empty object means forms, as in 2025-06-18, which has no other mode. */
 bool
-mcp_elicits(const struct rpc_value *capabilities)
+mcp_elicit_offered(const struct rpc_value *capabilities)
 {
 	const struct rpc_value *e = rpc_member(capabilities, "elicitation");
 
@@ -26,26 +21,27 @@ mcp_elicits(const struct rpc_value *capabilities)
 void
 mcp_elicit_begin(struct mcp *m, const char *name)
 {
+	struct mcp_elicitation *e = &m->elicitation;
 	uint8_t bytes[ID_BYTES];
 	bool random =
 		getrandom(bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes);
 
-	m->answered = NULL;
-	m->question_name = name;
-	buf_clear(&m->question);
-	m->question.failed = !random;
-	m->answer_out = m->out;
-	m->out = &m->question;
+	e->result = NULL;
+	e->name = name;
+	buf_clear(&e->text);
+	e->text.failed = !random;
+	e->answer = m->out;
+	m->out = &e->text;
 	if (!random)
 		return;
-	digest_hex(bytes, sizeof(bytes), m->question_id);
+	digest_hex(bytes, sizeof(bytes), e->id);
 	buf_printf(m->out,
 		"{\"jsonrpc\":\"2.0\",\"method\":\"elicitation/create\","
 		"\"id\":\"%s\",\"params\":{\"message\":",
-		m->question_id);
+		e->id);
 }
 
-/* SS_GONE, or what the model is told: the tool did not run. */
+/* SS_GONE, or what the model reads: the tool did not run. */
 static enum mcp_answered
 no_answer(struct mcp *m, enum ss_err code)
 {
@@ -61,43 +57,43 @@ no_answer(struct mcp *m, enum ss_err code)
 }
 
 static bool
-is_the_answer(struct mcp *m, const char *text, size_t len)
+is_the_response(struct mcp_elicitation *e, const char *text, size_t len)
 {
 	const char *id;
 
-	rpc_release(&m->response);
-	if (rpc_parse(text, len, &m->response, NULL) != RPC_OK ||
-		m->response.kind != RPC_RESPONSE)
+	rpc_release(&e->response);
+	if (rpc_parse(text, len, &e->response, NULL) != RPC_OK ||
+		e->response.kind != RPC_RESPONSE)
 		return false;
-	id = rpc_text(m->response.id);
-	return id != NULL && strcmp(id, m->question_id) == 0;
+	id = rpc_text(e->response.id);
+	return id != NULL && strcmp(id, e->id) == 0;
 }
 
-/* The question is whole: sends it and waits. */
 enum mcp_answered
 mcp_elicit_end(struct mcp *m)
 {
-	const struct mcp_asker *a = &m->asker;
+	struct mcp_elicitation *e = &m->elicitation;
+	const struct mcp_asker *a = &m->client.asker;
 	uint64_t deadline_ms = clock_ms() + WAIT_MS;
-	enum ss_err code = SS_INTERNAL;
+	enum ss_err code;
 	const char *text;
 	size_t len;
 
-	m->out = m->answer_out;
-	if (!buf_ok(&m->question)) {
+	m->out = e->answer;
+	if (!buf_ok(&e->text)) {
 		error_set(&m->err, SS_NOT_ALLOWED,
 			"it did not run: the question is too long");
 		return MCP_DECLINED;
 	}
-	if (!a->send(a->ctx, m->question.data, m->question.len))
+	if (!a->send(a->ctx, e->text.data, e->text.len))
 		return no_answer(
 			m, m->err.code == SS_OK ? SS_GONE : m->err.code);
 	do
-		code = a->receive(a->ctx, m->question_id,
+		code = a->receive(a->ctx, e->id,
 			(uint32_t)clock_left_ms(deadline_ms), &text, &len);
-	while (code == SS_OK && !is_the_answer(m, text, len));
+	while (code == SS_OK && !is_the_response(e, text, len));
 	if (code != SS_OK)
 		return no_answer(m, code);
-	m->answered = rpc_member(m->response.root, "result");
-	return m->answered != NULL ? MCP_AGREED : no_answer(m, SS_NOT_ALLOWED);
+	e->result = rpc_member(e->response.root, "result");
+	return e->result != NULL ? MCP_AGREED : no_answer(m, SS_NOT_ALLOWED);
 }

@@ -3,10 +3,11 @@
  * MCP without HTTP (ss_site_mcp): messages one by one, as lines of standard
  * input or however a host gets them.
  */
+#include "base/clock.h"
 #include "base/digest.h"
 #include "base/log.h"
+#include "mcp/elicit.h"
 #include "mcp/message.h"
-#include "mcp/round.h"
 #include "site/request_log.h"
 
 static bool
@@ -29,19 +30,25 @@ wait_for(void *ctx, const char *id, uint32_t timeout_ms, const char **message,
 }
 
 static void
-log_message(const struct mcp *m)
+log_message(const struct mcp *m, uint64_t began_us)
 {
 	const struct ss_site *site = m->site;
 	struct log_line l;
 
+	if (request_log_slow(&site->log, &l, m->request_id, m->record.page,
+		    m->record.tool, clock_us() - began_us)) {
+		request_log_usage(&l, m->record.tool, &m->record.result);
+		request_log_end(&site->log, &l);
+	}
 	if (!request_log_begin(&site->log, &l, "mcp"))
 		return;
 	log_text(&l, "id", m->request_id);
-	log_text(&l, "method", m->method != NULL ? m->method : "unknown");
+	log_text(&l, "method",
+		m->record.method != NULL ? m->record.method : "unknown");
 	if (m->err.code != SS_OK)
 		log_text(&l, "code", ss_err_code(m->err.code));
-	log_text(&l, "page", m->page);
-	request_log_run(&l, m->tool, &m->result);
+	log_text(&l, "page", m->record.page);
+	request_log_run(&l, m->record.tool, &m->record.result);
 	if (m->err.detail[0] != '\0')
 		log_text(&l, "detail", m->err.detail);
 	request_log_end(&site->log, &l);
@@ -51,6 +58,7 @@ log_message(const struct mcp *m)
 static bool
 answer(struct mcp *m, const char *message, size_t len)
 {
+	uint64_t began_us = clock_us();
 	enum rpc_code code = mcp_message_read(m, message, len);
 
 	if (m->rpc.kind != RPC_REQUEST) /* however wrong it is */
@@ -61,7 +69,7 @@ answer(struct mcp *m, const char *message, size_t len)
 		mcp_message_run(m);
 	else
 		mcp_message_error(m, code);
-	log_message(m);
+	log_message(m, began_us);
 	return m->err.code != SS_GONE;
 }
 
@@ -80,11 +88,11 @@ ss_site_mcp_client(struct ss_site *site, const char *message, size_t len,
 	site_make_id(site, id);
 	mcp_message_init(&m, site, &out);
 	m.request_id = id;
-	m.client_fd = c.client_fd;
-	m.notify = pass_on;
-	m.notify_ctx = &c;
+	m.client.fd = c.client_fd;
+	m.client.notify = pass_on;
+	m.client.notify_ctx = &c;
 	if (c.receive != NULL)
-		m.asker = (struct mcp_asker){ pass_on, wait_for, &c };
+		m.client.asker = (struct mcp_asker){ pass_on, wait_for, &c };
 	if (answer(&m, message, len)) {
 		if (!buf_ok(&out))
 			code = SS_INTERNAL;
@@ -151,7 +159,7 @@ ss_mcp_look(const char *message, size_t len, struct ss_mcp_glance *out)
 			out->kind = SS_MCP_ANSWERS;
 		if (rpc.kind == RPC_REQUEST &&
 			strcmp(rpc.method, "initialize") == 0)
-			out->can_ask = mcp_elicits(
+			out->can_ask = mcp_elicit_offered(
 				rpc_member(rpc.params, "capabilities"));
 		copy_id(out->kind == SS_MCP_CANCELS
 				? rpc_member(rpc.params, "requestId")

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Lists in pieces, and pages opened for what is told of them: the same for
- * tools, resources, prompts and skills.
- */
+#include "mcp/list.h"
 #include "base/base64.h"
-#include "mcp/parts.h"
 #include "wire/path.h"
 
-/* The name that the client's cursor says to go on behind; NULL: no cursor. */
+/* l->after from the client's cursor; NULL: it sent none. */
 static enum rpc_code
 read_cursor(struct mcp *m, struct mcp_list *l)
 {
@@ -26,12 +22,9 @@ read_cursor(struct mcp *m, struct mcp_list *l)
 			&m->site->arena, read.data + n + 1, read.len - n - 1);
 	buf_release(&read);
 	if (!good)
-		return mcp_refuse(
-			m, RPC_BAD_PARAMS, "the cursor is none of this list");
-	if (l->after != NULL)
-		return RPC_OK;
-	error_memory(&m->err);
-	return RPC_INTERNAL;
+		return mcp_refuse(m, RPC_BAD_PARAMS,
+			"the cursor is not one of this list");
+	return l->after != NULL ? RPC_OK : mcp_no_memory(m);
 }
 
 enum rpc_code
@@ -53,7 +46,7 @@ mcp_list_begin(struct mcp *m, struct mcp_list *l, const char *key, size_t room,
 }
 
 bool
-mcp_list_takes(struct mcp_list *l, const char *name)
+mcp_list_includes(struct mcp_list *l, const char *name)
 {
 	if (!l->started) {
 		l->started = strcmp(name, l->after) == 0;
@@ -87,39 +80,4 @@ mcp_list_end(struct mcp *m, const struct mcp_list *l)
 	buf_release(&plain);
 	mcp_cacheable(m);
 	return RPC_OK;
-}
-
-void
-mcp_base64(struct mcp *m, struct ss_text bytes)
-{
-	buf_char(m->out, '"');
-	base64_write(m->out, bytes.data, bytes.len);
-	buf_char(m->out, '"');
-}
-
-/* ----------------------------------------------------------------- pages -- */
-
-enum ss_err
-mcp_open(struct mcp *m, const char *path, struct ss_document *doc,
-	struct page **page)
-{
-	enum ss_err code =
-		documents_open(&m->site->documents, path, doc, &m->err);
-
-	if (code != SS_OK || page == NULL)
-		return code;
-	code = page_get(&m->site->pages, doc, page, &m->err);
-	if (code == SS_OK && (*page)->error.code != SS_OK) {
-		m->err = (*page)->error;
-		code = m->err.code;
-	}
-	if (code != SS_OK)
-		mcp_close(m, doc);
-	return code;
-}
-
-void
-mcp_close(struct mcp *m, struct ss_document *doc)
-{
-	documents_close(&m->site->documents, doc);
 }

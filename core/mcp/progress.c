@@ -1,41 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * News of a running tool, for a request that gave a token for them: at the
- * start, when it writes, and often enough in silence that neither clients
- * (60 s by default) nor what lies between lose patience.
- */
+#include "mcp/progress.h"
 #include "base/clock.h"
-#include "mcp/parts.h"
 #include "wire/json.h"
 
+/*
+ * Sent at the start, when the tool writes, and in silence often enough for
+ * clients, which give up after 60 s by default, and for proxies.
+ */
 #define HEARTBEAT_MS 10000
-#define SPACING_MS 50 /* a tool that writes without pause is told this often */
-#define TICK_MS 200   /* so late at most is the last line of a burst */
+#define SPACING_MS 50 /* between two, while a tool writes without pause */
+#define TICK_MS 200   /* at most so late comes the last line of a burst */
 #define LINE_MAX 200
 
 struct progress {
 	struct mcp *m;
 	const struct rpc_value *token;
 	struct buf out[2]; /* what the tool wrote, by stream */
-	size_t told_err;   /* of its stderr */
-	size_t told;       /* of both */
-	bool spoke;        /* the tool, and that was told */
-	uint64_t started_ms, told_ms;
+	size_t sent_err;   /* bytes of its stderr that were reported */
+	size_t sent;       /* of both */
+	bool wrote;        /* the tool, and that was reported */
+	uint64_t started_ms, sent_ms;
 	uint64_t value; /* milliseconds; must rise each time */
 };
 
-/* The last whole line of stderr, when it is a new one: where a tool is. */
+/* The last whole line of stderr, when it is a new one. */
 static struct ss_text
 last_line(struct progress *p)
 {
 	const struct buf *b = &p->out[1];
 	size_t end = b->len, start;
 
-	while (end > p->told_err && b->data[end - 1] != '\n')
+	while (end > p->sent_err && b->data[end - 1] != '\n')
 		end--;
-	if (end == p->told_err)
+	if (end == p->sent_err)
 		return TEXT("");
-	p->told_err = end--;
+	p->sent_err = end--;
 	if (end > 0 && b->data[end - 1] == '\r')
 		end--;
 	for (start = end; start > 0 && b->data[start - 1] != '\n';)
@@ -50,24 +49,24 @@ written(const struct progress *p)
 	return p->out[0].len + p->out[1].len;
 }
 
-/* Has the tool written since it was last told? */
+/* Has the tool written since the last notification? */
 static bool
 has_news(const struct progress *p)
 {
-	return written(p) > p->told;
+	return written(p) > p->sent;
 }
 
 static void
-tell(struct progress *p)
+send_progress(struct progress *p)
 {
 	uint64_t now = clock_ms(), value = now - p->started_ms;
 	struct buf text = BUF_INIT(8192);
 	struct ss_text line = last_line(p);
 
 	p->value = value > p->value ? value : p->value + 1;
-	p->told_ms = now;
-	p->told = written(p);
-	p->spoke = p->told > 0;
+	p->sent_ms = now;
+	p->sent = written(p);
+	p->wrote = p->sent > 0;
 	buf_text(&text,
 		"{\"jsonrpc\":\"2.0\",\"method\":"
 		"\"notifications/progress\",\"params\":{"
@@ -80,25 +79,25 @@ tell(struct progress *p)
 	}
 	buf_text(&text, "}}");
 	if (buf_ok(&text))
-		p->m->notify(p->m->notify_ctx, text.data, text.len);
+		p->m->client.notify(
+			p->m->client.notify_ctx, text.data, text.len);
 	buf_release(&text);
 }
 
 static void
-watch(void *ctx, int stream, const char *data, size_t len)
+on_output(void *ctx, int stream, const char *data, size_t len)
 {
 	struct progress *p = ctx;
-
-	uint64_t silent_ms = clock_ms() - p->told_ms;
+	uint64_t silent_ms = clock_ms() - p->sent_ms;
 
 	if (stream > 0)
 		buf_add(&p->out[stream - 1], data, len);
 	if (silent_ms >= HEARTBEAT_MS ||
-		(has_news(p) && (!p->spoke || silent_ms >= SPACING_MS)))
-		tell(p);
+		(has_news(p) && (!p->wrote || silent_ms >= SPACING_MS)))
+		send_progress(p);
 }
 
-/* A copy for as long as the request: the buffers are released. */
+/* Copies into the arena of the request: the buffers are released. */
 static bool
 keep(struct mcp *m, const struct buf *b, struct ss_text *out)
 {
@@ -118,16 +117,16 @@ run_watched(struct mcp *m, struct call *job, const struct rpc_value *token)
 	const char *stage = "call";
 	enum ss_err code;
 
-	job->output = watch;
+	job->output = on_output;
 	job->output_ctx = &p;
 	job->tick_ms = TICK_MS;
-	tell(&p);
-	code = call_run(m->site, job, &stage, &m->result, &m->err);
+	send_progress(&p);
+	code = call_run(m->site, job, &stage, &m->record.result, &m->err);
 	job->output = NULL;
 	job->output_ctx = NULL;
 	if ((code == SS_OK || call_was_ended(code)) &&
-		(!keep(m, &p.out[0], &m->result.out) ||
-			!keep(m, &p.out[1], &m->result.err)))
+		(!keep(m, &p.out[0], &m->record.result.out) ||
+			!keep(m, &p.out[1], &m->record.result.err)))
 		code = error_memory(&m->err);
 	buf_release(&p.out[0]);
 	buf_release(&p.out[1]);
@@ -135,12 +134,12 @@ run_watched(struct mcp *m, struct call *job, const struct rpc_value *token)
 }
 
 enum ss_err
-mcp_run(struct mcp *m, struct call *job)
+mcp_progress_run(struct mcp *m, struct call *job)
 {
 	const struct rpc_value *token = rpc_member(m->meta, "progressToken");
 	const char *stage = "call";
 
-	if (m->notify != NULL && rpc_is_token(token))
+	if (m->client.notify != NULL && rpc_is_token(token))
 		return run_watched(m, job, token);
-	return call_run(m->site, job, &stage, &m->result, &m->err);
+	return call_run(m->site, job, &stage, &m->record.result, &m->err);
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* prompts/list, prompts/get, and completion of their arguments. */
+#include "mcp/prompts.h"
 #include "mcp/ask.h"
+#include "mcp/document.h"
+#include "mcp/list.h"
+#include "mcp/resources.h"
+#include "mcp/uri.h"
 #include "page/prompt.h"
 #include "site/listing.h"
 #include "wire/json.h"
 #include "wire/media.h"
 #include "wire/path.h"
-
-#define VALUES_MAX 100
 
 /* The page that declares a prompt, opened; false: none does. */
 static bool
@@ -17,19 +19,18 @@ open_prompt(struct mcp *m, const char *path, const char *name,
 {
 	struct page *opened;
 
-	if (mcp_open(m, path, doc, &opened) != SS_OK)
+	if (mcp_document_open(m, path, doc, &opened) != SS_OK)
 		return false;
 	*page = opened;
 	*prompt = prompt_find(
 		opened->front.prompts, opened->front.prompt_count, name);
 	if (*prompt == NULL)
-		mcp_close(m, doc);
+		mcp_document_close(m, doc);
 	return *prompt != NULL;
 }
 
-/* The first page that has it; NULL: none. */
-static const struct catalog_page *
-page_of(const struct catalog *c, const char *name)
+const struct catalog_page *
+mcp_prompts_page(const struct catalog *c, const char *name)
 {
 	for (size_t i = 0; i < c->page_count; i++)
 		for (size_t k = 0; k < c->pages[i].prompt_count; k++)
@@ -44,7 +45,8 @@ page_of(const struct catalog *c, const char *name)
 static bool
 is_asked(const struct mcp *m, const struct prompt *prompt, const char *name)
 {
-	for (size_t i = 0; m->era == MCP_MODERN && i < prompt->ask_count; i++)
+	for (size_t i = 0;
+		m->revision->asked_is_optional && i < prompt->ask_count; i++)
 		if (name_list_has(&prompt->asks[i].arguments, text_of(name)))
 			return true;
 	return false;
@@ -89,7 +91,7 @@ write_prompt(struct mcp *m, const struct catalog_page *listed, const char *name)
 		p->description != NULL ? p->description : listed->description);
 	write_arguments(m, p);
 	buf_char(m->out, '}');
-	mcp_close(m, &doc);
+	mcp_document_close(m, &doc);
 }
 
 enum rpc_code
@@ -98,7 +100,7 @@ mcp_prompts_list(struct mcp *m)
 	struct mcp_list l;
 	struct catalog *c;
 	enum rpc_code code =
-		mcp_list_begin(m, &l, "prompts", MCP_PAGE_SIZE, &c);
+		mcp_list_begin(m, &l, "prompts", MCP_LIST_PIECE, &c);
 
 	if (code != RPC_OK)
 		return code;
@@ -106,8 +108,8 @@ mcp_prompts_list(struct mcp *m)
 		const struct catalog_page *p = &c->pages[i];
 
 		for (size_t k = 0; k < p->prompt_count; k++)
-			if (page_of(c, p->prompts[k]) == p &&
-				mcp_list_takes(&l, p->prompts[k]))
+			if (mcp_prompts_page(c, p->prompts[k]) == p &&
+				mcp_list_includes(&l, p->prompts[k]))
 				write_prompt(m, p, p->prompts[k]);
 	}
 	error_clear(&m->err);
@@ -125,17 +127,15 @@ struct given {
 static enum rpc_code
 read_arguments(struct mcp *m, struct given *g)
 {
-	const struct rpc_value *given = rpc_member(m->rpc.params, "arguments");
 	size_t count = g->prompt->argument_count;
+	const struct rpc_value *given;
+	enum rpc_code code = mcp_arguments(m, &given);
 
-	if (given != NULL && !rpc_is_object(given))
-		return mcp_refuse(
-			m, RPC_BAD_PARAMS, "\"arguments\" must be an object");
+	if (code != RPC_OK)
+		return code;
 	g->args = arena_array(&m->site->arena, count + 1, sizeof(*g->args));
-	if (g->args == NULL) {
-		error_memory(&m->err);
-		return RPC_INTERNAL;
-	}
+	if (g->args == NULL)
+		return mcp_no_memory(m);
 	for (size_t i = 0; i < count; i++) {
 		const char *name = g->prompt->arguments[i].name;
 		const struct rpc_value *v = rpc_member(given, name);
@@ -210,8 +210,8 @@ ask_arguments(struct mcp *m, struct given *g, const char *path,
 	enum mcp_answered *answered)
 {
 	const struct prompt *p = g->prompt;
-	const struct mcp_arguments a = { .asks = p->asks,
-		.ask_count = p->ask_count,
+	const struct mcp_ask a = { .forms = p->asks,
+		.form_count = p->ask_count,
 		.has = has_argument,
 		.take = take_argument,
 		.describe = describe_argument,
@@ -225,8 +225,8 @@ ask_arguments(struct mcp *m, struct given *g, const char *path,
 	}
 	if (p->ask_count == 0)
 		return RPC_OK;
-	code = mcp_round_begin(
-		m, &round, path, TEXT(""), mcp_ask_count(a.asks, a.ask_count));
+	code = mcp_round_begin(m, &round, path, TEXT(""),
+		mcp_ask_count(a.forms, a.form_count));
 	if (code != RPC_OK)
 		return code;
 	*answered = mcp_ask(m, &round, &a);
@@ -289,7 +289,7 @@ write_bytes(struct mcp *m, const char *path, struct ss_text bytes)
 		buf_text(m->out, "{\"type\":\"resource\",\"resource\":{");
 		mcp_key(m, "uri");
 		mcp_uri(m, path);
-		mcp_contents(m, path, bytes);
+		mcp_resources_contents(m, path, bytes);
 		buf_char(m->out, '}');
 	}
 	buf_text(m->out, "}}");
@@ -313,7 +313,7 @@ write_file(struct mcp *m, const struct filling *f, const char *role,
 		ss_path_clean(file.data, file.len, clean, sizeof(clean),
 			NULL) == SS_OK)
 		path = clean;
-	read = path != NULL ? mcp_read_path(m, path, resolved, &bytes)
+	read = path != NULL ? mcp_resources_get(m, path, resolved, &bytes)
 			    : SS_NOT_FOUND;
 	if (read == SS_OK) {
 		begin_message(m, role);
@@ -410,10 +410,8 @@ write_messages(struct mcp *m, const struct ss_document *doc,
 	code = complete(m, &g);
 	if (code != RPC_OK)
 		return code;
-	if (!keep(m, &g, &f)) {
-		error_memory(&m->err);
-		return RPC_INTERNAL;
-	}
+	if (!keep(m, &g, &f))
+		return mcp_no_memory(m);
 	if (prompt->description != NULL)
 		mcp_text(m, "description", prompt->description);
 	mcp_key(m, "messages");
@@ -439,72 +437,12 @@ mcp_prompts_get(struct mcp *m)
 		return RPC_BAD_PARAMS;
 	if (catalog_refresh(&m->site->catalog, &c, &m->err) != SS_OK)
 		return RPC_INTERNAL;
-	listed = page_of(c, name);
+	listed = mcp_prompts_page(c, name);
 	if (listed == NULL ||
 		!open_prompt(m, listed->path, name, &doc, &page, &prompt))
 		return mcp_refuse(m, RPC_BAD_PARAMS,
 			"there is no prompt \"%.100s\"", name);
 	code = write_messages(m, &doc, page, prompt);
-	mcp_close(m, &doc);
+	mcp_document_close(m, &doc);
 	return code;
-}
-
-/* ------------------------------------------------------------ completion -- */
-
-/* Arguments of these names are paths of pages. */
-static bool
-is_path_argument(const char *name)
-{
-	return strcmp(name, "path") == 0 || strcmp(name, "page") == 0 ||
-		strcmp(name, "file") == 0;
-}
-
-static void
-complete_paths(struct mcp *m, const struct catalog *c, const char *start)
-{
-	size_t total = 0;
-
-	for (size_t i = 0; i < c->page_count; i++) {
-		const char *path = c->pages[i].path;
-
-		if (strncmp(path, start, strlen(start)) != 0 ||
-			total++ >= VALUES_MAX)
-			continue;
-		mcp_comma(m);
-		mcp_string(m, path);
-	}
-	buf_printf(m->out, "],\"total\":%zu,\"hasMore\":%s}", total,
-		total > VALUES_MAX ? "true" : "false");
-}
-
-enum rpc_code
-mcp_complete(struct mcp *m)
-{
-	const struct rpc_value *ref = rpc_member(m->rpc.params, "ref");
-	const struct rpc_value *argument =
-		rpc_member(m->rpc.params, "argument");
-	const char *type = rpc_text(rpc_member(ref, "type"));
-	const char *prompt = rpc_text(rpc_member(ref, "name"));
-	const char *name = rpc_text(rpc_member(argument, "name"));
-	const char *value = rpc_text(rpc_member(argument, "value"));
-	bool is_prompt = type != NULL && strcmp(type, "ref/prompt") == 0;
-	struct catalog *c;
-
-	if (type == NULL || name == NULL || value == NULL ||
-		(is_prompt ? prompt == NULL
-			   : strcmp(type, "ref/resource") != 0))
-		return mcp_refuse(m, RPC_BAD_PARAMS,
-			"\"params\" needs \"ref\" and \"argument\"");
-	if (catalog_refresh(&m->site->catalog, &c, &m->err) != SS_OK)
-		return RPC_INTERNAL;
-	if (is_prompt && page_of(c, prompt) == NULL)
-		return mcp_refuse(m, RPC_BAD_PARAMS,
-			"there is no prompt \"%.100s\"", prompt);
-	mcp_key(m, "completion");
-	buf_text(m->out, "{\"values\":[");
-	if (is_path_argument(name))
-		complete_paths(m, c, value);
-	else
-		buf_text(m->out, "],\"total\":0,\"hasMore\":false}");
-	return RPC_OK;
 }

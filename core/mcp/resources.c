@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Pages as resources: their list, one template for every file, what they
- * hold.  A page is read as GET answers it, its components run.
- */
-#include "mcp/parts.h"
+#include "mcp/resources.h"
+#include "mcp/document.h"
+#include "mcp/list.h"
+#include "mcp/skills.h"
+#include "mcp/uri.h"
 #include "site/component.h"
 #include "site/listing.h"
 #include "wire/json.h"
@@ -13,110 +13,9 @@
 #include <stdio.h>
 #include <time.h>
 
-/* ------------------------------------------------------------------- uri -- */
-
-static bool
-is_unreserved(char c)
-{
-	char lower = (char)(c | 0x20);
-
-	return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') ||
-		strchr("-._~/", c) != NULL;
-}
-
-void
-mcp_uri_path_add(struct mcp *m, const char *path)
-{
-	for (const char *c = path; *c != '\0'; c++)
-		if (is_unreserved(*c))
-			buf_char(m->out, *c);
-		else
-			buf_printf(m->out, "%%%02X", (unsigned char)*c);
-}
-
-/* An address of a site may be written without its last slash. */
-static const char *
-slash_behind(const char *base)
-{
-	return text_ends(text_of(base), "/") ? "" : "/";
-}
-
-/* A quote and the base, which config holds to need no escape. */
-static void
-open_uri(struct mcp *m)
-{
-	const char *base = m->site->config.mcp.uri;
-
-	buf_printf(m->out, "\"%s%s", base, slash_behind(base));
-}
-
-void
-mcp_uri(struct mcp *m, const char *path)
-{
-	open_uri(m);
-	mcp_uri_path_add(m, path);
-	buf_char(m->out, '"');
-}
-
-static int
-hex(char c)
-{
-	char lower = (char)(c | 0x20);
-
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
-const char *
-mcp_uri_path(struct mcp *m, const char *uri)
-{
-	const char *base = m->site->config.mcp.uri;
-	const char *slash = slash_behind(base);
-	size_t n = strlen(base);
-
-	if (strncmp(uri, base, n) != 0 ||
-		strncmp(uri + n, slash, strlen(slash)) != 0)
-		return NULL;
-	return mcp_uri_decode(m, uri + n + strlen(slash));
-}
-
-const char *
-mcp_uri_decode(struct mcp *m, const char *uri)
-{
-	char *plain, *path;
-	size_t len = 0;
-
-	plain = arena_alloc(&m->site->arena, strlen(uri) + 1);
-	path = arena_alloc(&m->site->arena, PATH_BYTES_MAX + 1);
-	if (plain == NULL || path == NULL)
-		return NULL;
-	for (; *uri != '\0'; uri++) {
-		if (*uri == '?' || *uri == '#')
-			return NULL;
-		plain[len] = *uri;
-		if (*uri == '%') {
-			int high = hex(uri[1]);
-			int low = high >= 0 ? hex(uri[2]) : -1;
-
-			if (low < 0)
-				return NULL;
-			plain[len] = (char)(high << 4 | low);
-			uri += 2;
-		}
-		len++;
-	}
-	if (len > 0 && plain[0] == '/') /* the base ends with the one slash */
-		return NULL;
-	return ss_path_clean(plain, len, path, PATH_BYTES_MAX + 1, NULL) ==
-			SS_OK
-		? path
-		: NULL;
-}
-
 /* ------------------------------------------------------------------ list -- */
 
-/* A skill is called as its directory is. */
+/* A skill has the name of its directory. */
 static void
 skill_name(struct mcp *m, const char *path)
 {
@@ -139,7 +38,7 @@ write_resource(struct mcp *m, const struct catalog_page *p)
 	buf_char(m->out, '{');
 	mcp_key(m, "uri");
 	if (p->is_skill) {
-		mcp_skill_uri(m, p->path);
+		mcp_skills_uri(m, p->path);
 		skill_name(m, p->path);
 		mcp_text(m, "description", p->skill_description);
 	} else {
@@ -166,12 +65,12 @@ mcp_resources_list(struct mcp *m)
 	struct mcp_list l;
 	struct catalog *c;
 	enum rpc_code code =
-		mcp_list_begin(m, &l, "resources", MCP_PAGE_SIZE, &c);
+		mcp_list_begin(m, &l, "resources", MCP_LIST_PIECE, &c);
 
 	if (code != RPC_OK)
 		return code;
 	for (size_t i = 0; i < c->page_count; i++)
-		if (mcp_list_takes(&l, c->pages[i].path))
+		if (mcp_list_includes(&l, c->pages[i].path))
 			write_resource(m, &c->pages[i]);
 	return mcp_list_end(m, &l);
 }
@@ -181,7 +80,7 @@ mcp_resources_templates(struct mcp *m)
 {
 	mcp_key(m, "resourceTemplates");
 	buf_text(m->out, "[{\"uriTemplate\":");
-	open_uri(m);
+	mcp_uri_begin(m);
 	buf_text(m->out, "{+path}\"");
 	mcp_text(m, "name", "file");
 	mcp_text(m, "title", "A file of the site");
@@ -201,9 +100,8 @@ not_found(struct mcp *m, const char *uri)
 	buf_text(&m->error_data, "{\"uri\":");
 	json_string(&m->error_data, uri, strlen(uri));
 	buf_char(&m->error_data, '}');
-	return mcp_refuse(m,
-		m->era == MCP_MODERN ? RPC_BAD_PARAMS : RPC_NOT_FOUND,
-		"there is no such resource");
+	return mcp_refuse(
+		m, m->revision->no_resource, "there is no such resource");
 }
 
 /* The document as GET answers it. */
@@ -214,7 +112,7 @@ read_document(
 	struct component_job job = { .executor = &m->site->exec_state,
 		.doc = doc,
 		.request_id = m->request_id,
-		.client_fd = m->client_fd };
+		.client_fd = m->client.fd };
 	enum ss_err code = SS_OK;
 
 	if (path_is_page(doc->path) && !raw)
@@ -246,7 +144,7 @@ type_of(const char *path)
 }
 
 void
-mcp_contents(struct mcp *m, const char *path, struct ss_text bytes)
+mcp_resources_contents(struct mcp *m, const char *path, struct ss_text bytes)
 {
 	struct ss_text type = type_of(path);
 
@@ -267,7 +165,7 @@ read_path(struct mcp *m, const char *path, bool raw, char resolved[static 4097],
 	struct buf *out)
 {
 	struct ss_document doc;
-	enum ss_err code = mcp_open(m, path, &doc, NULL);
+	enum ss_err code = mcp_document_open(m, path, &doc, NULL);
 
 	*out = BUF_INIT((size_t)m->site->config.limits.max_output_bytes);
 	if (code != SS_OK)
@@ -277,12 +175,12 @@ read_path(struct mcp *m, const char *path, bool raw, char resolved[static 4097],
 	else
 		code = error_set(&m->err, SS_NOT_FOUND, "no such file");
 	snprintf(resolved, 4097, "%s", doc.path);
-	mcp_close(m, &doc);
+	mcp_document_close(m, &doc);
 	return code;
 }
 
 enum ss_err
-mcp_read_path(struct mcp *m, const char *path, char resolved[static 4097],
+mcp_resources_get(struct mcp *m, const char *path, char resolved[static 4097],
 	struct buf *out)
 {
 	return read_path(m, path, false, resolved, out);
@@ -300,7 +198,7 @@ mcp_resources_read(struct mcp *m)
 
 	if (uri == NULL)
 		return RPC_BAD_PARAMS;
-	path = mcp_skill_file(m, uri);
+	path = mcp_skills_file(m, uri);
 	raw = path != NULL;
 	if (path == NULL)
 		path = mcp_uri_path(m, uri);
@@ -311,7 +209,7 @@ mcp_resources_read(struct mcp *m)
 		mcp_key(m, "contents");
 		buf_text(m->out, "[{\"uri\":");
 		mcp_string(m, uri);
-		mcp_contents(m, resolved, buf_view(&bytes));
+		mcp_resources_contents(m, resolved, buf_view(&bytes));
 		buf_text(m->out, "}]");
 		mcp_cacheable(m);
 	}

@@ -11,25 +11,23 @@
 #include "wire/json.h"
 
 #define NUMBER_BYTES 12
-#define STATE_MAX ((size_t)1 << 20)
+#define ANSWERS_MAX ((size_t)1 << 20)
 
-/* ----------------------------------------------------------------- about -- */
-
-/* Who asks for what: the same in each round, or the state is refused. */
+/* Digests who asks for what: it must be the same in each round. */
 static enum rpc_code
-describe(struct mcp *m, struct mcp_round *r, const char *path,
+digest_about(struct mcp *m, struct mcp_round *r, const char *path,
 	struct ss_text declared)
 {
 	const struct rpc_value *arguments =
 		rpc_member(m->rpc.params, "arguments");
-	struct buf text = BUF_INIT(STATE_MAX * 8);
+	struct buf text = BUF_INIT(ANSWERS_MAX * 8);
 	struct ss_text parts[6];
 
 	if (arguments != NULL)
 		rpc_write(&text, arguments);
 	parts[0] = text_of(m->rpc.method);
 	parts[1] = text_of(rpc_text(rpc_member(m->rpc.params, "name")));
-	parts[2] = text_of(m->user);
+	parts[2] = text_of(m->client.user);
 	parts[3] = text_of(path);
 	parts[4] = declared;
 	parts[5] = buf_view(&text);
@@ -40,11 +38,9 @@ describe(struct mcp *m, struct mcp_round *r, const char *path,
 	return m->err.code == SS_OK ? RPC_OK : RPC_INTERNAL;
 }
 
-/* ------------------------------------------------------------- signature -- */
-
-/* Of the state's text up to its last point, and what it is about. */
+/* Signs the state's text up to its last point, together with r->about. */
 static void
-sign(const struct mcp *m, const struct mcp_round *r, struct ss_text text,
+sign_state(const struct mcp *m, const struct mcp_round *r, struct ss_text text,
 	uint8_t out[static DIGEST_BYTES])
 {
 	const struct ss_text parts[] = { text,
@@ -57,14 +53,15 @@ sign(const struct mcp *m, const struct mcp_round *r, struct ss_text text,
 /* ----------------------------------------------------------------- state -- */
 
 /*
- * EXPIRES.KIND.NUMBER.ANSWERS.SIGNATURE: seconds, "a" or "c", a random number
- * that makes each state another one, and names and values, each with a NUL
- * behind it, in base64.
+ * EXPIRES.KIND.NUMBER.ANSWERS.SIGNATURE: seconds, "a" for a form or "c" for
+ * confirm, a random number that no other state has, and names and values in
+ * base64, each ended by a NUL.
  */
-static bool
-state(struct mcp *m, struct mcp_round *r, bool confirming, struct buf *out)
+bool
+mcp_round_state(
+	struct mcp *m, struct mcp_round *r, bool confirming, struct buf *out)
 {
-	struct buf answers = BUF_INIT(STATE_MAX);
+	struct buf answers = BUF_INIT(ANSWERS_MAX);
 	uint8_t number[NUMBER_BYTES];
 	char hex[DIGEST_HEX + 1];
 
@@ -81,16 +78,16 @@ state(struct mcp *m, struct mcp_round *r, bool confirming, struct buf *out)
 	buf_printf(out, "%" PRId64 ".%c.%s.", r->expires,
 		confirming ? 'c' : 'a', hex);
 	base64_write(out, answers.data, answers.len);
-	sign(m, r, buf_view(out), r->signature);
+	sign_state(m, r, buf_view(out), r->signature);
 	digest_hex(r->signature, DIGEST_BYTES, hex);
 	buf_printf(out, ".%s", hex);
 	buf_release(&answers);
 	return buf_ok(out) && !answers.full && !answers.failed;
 }
 
-/* The next field of a state, up to a point; its end is cut off *rest. */
+/* Cuts the next field, up to a point, off the start of *rest. */
 static struct ss_text
-field(struct ss_text *rest)
+cut_field(struct ss_text *rest)
 {
 	const char *point = memchr(rest->data, '.', rest->len);
 	struct ss_text f = *rest;
@@ -108,7 +105,7 @@ field(struct ss_text *rest)
 static bool
 read_answers(struct mcp *m, struct mcp_round *r, struct ss_text base64)
 {
-	struct buf plain = BUF_INIT(STATE_MAX);
+	struct buf plain = BUF_INIT(ANSWERS_MAX);
 	const char *at = NULL, *end;
 	bool good = base64_read(&plain, base64.data, base64.len);
 
@@ -126,7 +123,7 @@ read_answers(struct mcp *m, struct mcp_round *r, struct ss_text base64)
 	return at != NULL && at == end;
 }
 
-/* Signed by us, about this, not long ago?  In constant time. */
+/* Did we sign this, about this request, not long ago?  In constant time. */
 static bool
 is_ours(struct mcp *m, struct mcp_round *r, const char *text)
 {
@@ -135,18 +132,19 @@ is_ours(struct mcp *m, struct mcp_round *r, const char *text)
 	char hex[DIGEST_HEX + 1];
 	struct ss_text given;
 
-	if (rest.len > STATE_MAX * 2 || text[0] < '1' || text[0] > '9')
+	if (rest.len > MCP_ROUND_STATE_MAX || text[0] < '1' || text[0] > '9')
 		return false;
-	r->expires = strtoll(field(&rest).data, NULL, 10);
+	r->expires = strtoll(cut_field(&rest).data, NULL, 10);
 	if (r->expires < now || r->expires > now + SEAL_VALID_S)
 		return false;
-	kind = field(&rest);
-	field(&rest);
-	answers = field(&rest);
+	kind = cut_field(&rest);
+	cut_field(&rest);
+	answers = cut_field(&rest);
 	given = rest;
 	if (given.len != DIGEST_HEX)
 		return false;
-	sign(m, r, (struct ss_text){ text, (size_t)(given.data - text) - 1 },
+	sign_state(m, r,
+		(struct ss_text){ text, (size_t)(given.data - text) - 1 },
 		r->signature);
 	digest_hex(r->signature, DIGEST_BYTES, hex);
 	r->confirming = text_is(kind, "c");
@@ -166,7 +164,7 @@ mcp_round_begin(struct mcp *m, struct mcp_round *r, const char *path,
 	enum rpc_code code;
 
 	*r = (struct mcp_round){ .answer_room = 0 };
-	if (m->era != MCP_MODERN)
+	if (m->revision->asking != MCP_ASKS_BY_RESULT)
 		return RPC_OK;
 	r->answer_room = room;
 	if (responses != NULL && !rpc_is_object(responses))
@@ -174,11 +172,9 @@ mcp_round_begin(struct mcp *m, struct mcp_round *r, const char *path,
 			"\"inputResponses\" must be an object");
 	r->answers =
 		arena_array(&m->site->arena, room + 1, sizeof(*r->answers));
-	if (r->answers == NULL) {
-		error_memory(&m->err);
-		return RPC_INTERNAL;
-	}
-	code = describe(m, r, path, declared);
+	if (r->answers == NULL)
+		return mcp_no_memory(m);
+	code = digest_about(m, r, path, declared);
 	if (code != RPC_OK || given == NULL)
 		return code;
 	if (rpc_text(given) != NULL && is_ours(m, r, rpc_text(given)))
@@ -195,88 +191,13 @@ mcp_round_answer(struct mcp_round *r, const char *name, const char *value)
 			(struct ss_pair){ .name = name, .value = value };
 }
 
-/* -------------------------------------------------------------- question -- */
-
-bool
-mcp_can_ask(const struct mcp *m)
-{
-	if (m->era == MCP_LEGACY)
-		return m->asker.receive != NULL;
-	return mcp_elicits(
-		rpc_member(m->meta, MCP_NAMESPACE "clientCapabilities"));
-}
-
-const struct rpc_value *
-mcp_response(const struct mcp *m, const char *name)
-{
-	if (m->era == MCP_MODERN)
-		return rpc_member(
-			rpc_member(m->rpc.params, "inputResponses"), name);
-	return m->answered != NULL && strcmp(m->question_name, name) == 0
-		? m->answered
-		: NULL;
-}
-
-bool
-mcp_is_accepted(const struct rpc_value *response)
-{
-	const char *action = rpc_text(rpc_member(response, "action"));
-
-	return action != NULL && strcmp(action, "accept") == 0;
-}
-
-void
-mcp_question_begin(struct mcp *m, const char *name)
-{
-	if (m->era == MCP_LEGACY) {
-		mcp_elicit_begin(m, name);
-		return;
-	}
-	m->result_type = "input_required";
-	mcp_key(m, "inputRequests");
-	buf_char(m->out, '{');
-	mcp_key(m, name);
-	buf_text(m->out,
-		"{\"method\":\"elicitation/create\",\"params\":{\"mode\":"
-		"\"form\",\"message\":");
-}
-
-void
-mcp_question_form(struct mcp *m)
-{
-	buf_text(m->out,
-		",\"requestedSchema\":{\"type\":\"object\",\"properties\":{");
-}
-
-enum mcp_answered
-mcp_question_end(struct mcp *m, struct mcp_round *r,
-	const char *const *required, size_t count, bool confirming)
-{
-	struct buf text = BUF_INIT(STATE_MAX * 2);
-
-	buf_text(m->out, "},\"required\":[");
-	for (size_t i = 0; i < count; i++) {
-		mcp_comma(m);
-		mcp_string(m, required[i]);
-	}
-	if (m->era == MCP_LEGACY) {
-		buf_text(m->out, "]}}}");
-		return mcp_elicit_end(m);
-	}
-	buf_text(m->out, "]}}}}");
-	mcp_key(m, "requestState");
-	if (state(m, r, confirming, &text))
-		json_string(m->out, text.data, text.len);
-	else
-		m->out->failed = true;
-	buf_release(&text);
-	return MCP_ASKED;
-}
-
 bool
 mcp_round_spend(struct mcp *m, const struct mcp_round *r)
 {
-	/* Not used up by a request that is handled again later. */
+	/*
+	 * A request without a place for its tool is handled again later: its
+	 * agreement is still good then.
+	 */
 	return limit_start(&m->site->exec_state.limit) &&
 		seal_spend(m->site, r->signature, r->expires);
 }

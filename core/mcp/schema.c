@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a tool takes and gives, as JSON Schema, and what it may do. */
-#include "mcp/parts.h"
+#include "mcp/schema.h"
 #include "page/env.h"
+#include "sandbox/sandbox_fork.h"
 #include "wire/ecma.h"
 #include "wire/json.h"
 
@@ -54,7 +54,7 @@ placeholder(struct mcp *m, const struct part *p, const char *name)
 
 /* Forms know no pattern, but lists to choose from. */
 void
-mcp_field(struct mcp *m, const struct part *p)
+mcp_schema_field(struct mcp *m, const struct part *p)
 {
 	struct buf words = BUF_INIT(PATTERN_MAX);
 	bool chosen = p->kind == PART_REGEX &&
@@ -107,7 +107,8 @@ environment(struct mcp *m, const struct page *page, const struct spec *spec)
 static bool
 is_asked(const struct mcp *m, const struct spec *spec, const char *name)
 {
-	for (size_t i = 0; m->era == MCP_MODERN && i < spec->ask_count; i++)
+	for (size_t i = 0;
+		m->revision->asked_is_optional && i < spec->ask_count; i++)
 		if (name_list_has(&spec->asks[i].arguments, text_of(name)))
 			return true;
 	return false;
@@ -130,7 +131,7 @@ required(struct mcp *m, const struct spec *spec)
 }
 
 void
-mcp_input_schema(
+mcp_schema_input(
 	struct mcp *m, const struct page *page, const struct spec *spec)
 {
 	char name[TOOLCALL_PROPERTY_MAX + 1];
@@ -160,7 +161,7 @@ mcp_input_schema(
 }
 
 void
-mcp_output_schema(struct mcp *m)
+mcp_schema_output(struct mcp *m)
 {
 	mcp_key(m, "outputSchema");
 	buf_text(m->out,
@@ -185,7 +186,7 @@ level(const struct mcp *m)
 }
 
 void
-mcp_annotate(struct mcp *m, bool writes, bool reaches)
+mcp_schema_hints(struct mcp *m, bool writes, bool reaches)
 {
 	enum sandbox_level held = level(m);
 
@@ -206,13 +207,14 @@ mcp_annotate(struct mcp *m, bool writes, bool reaches)
  * that are without asking.
  */
 void
-mcp_annotations(struct mcp *m, const struct page *page, const struct spec *spec)
+mcp_schema_hints_of(
+	struct mcp *m, const struct page *page, const struct spec *spec)
 {
 	const struct powers *p =
 		&page->rights.tools[spec - page->front.specs].powers;
 	const struct wants *asked = &p->asked;
 
-	mcp_annotate(m, asked->write.count > 0 || spec->confirm,
+	mcp_schema_hints(m, asked->write.count > 0 || spec->confirm,
 		asked->network != NETWORK_OFF || p->http ||
 			asked->unix_sockets.count > 0);
 }

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Skills (SEP-2640): a directory with a SKILL.md whose frontmatter names it.
- * A client gets the frontmatter, and each file with its size and digest, and
- * reads the files it needs as skill://DIRECTORY/FILE, byte for byte.
- */
+#include "mcp/skills.h"
+
 #include <fcntl.h>
 
 #include "base/digest.h"
 #include "base/fd.h"
 #include "files/walk.h"
-#include "mcp/parts.h"
+#include "mcp/document.h"
+#include "mcp/list.h"
+#include "mcp/uri.h"
 #include "site/listing.h"
 #include "wire/json.h"
 #include "wire/path.h"
@@ -80,14 +79,14 @@ write_frontmatter(struct mcp *m, const char *path)
 	struct page *page;
 	bool there;
 
-	if (mcp_open(m, path, &doc, &page) != SS_OK)
+	if (mcp_document_open(m, path, &doc, &page) != SS_OK)
 		return false;
 	there = page->front.root != NULL;
 	if (there) {
 		mcp_key(m, "frontmatter");
 		write_node(m, page->front.root, 0);
 	}
-	mcp_close(m, &doc);
+	mcp_document_close(m, &doc);
 	return there;
 }
 
@@ -137,7 +136,7 @@ static void
 write_uri(struct mcp *m, const char *path)
 {
 	buf_text(m->out, "\"skill://");
-	mcp_uri_path_add(m, path);
+	mcp_uri_escape(m, path);
 	buf_char(m->out, '"');
 }
 
@@ -208,7 +207,7 @@ mcp_skills_list(struct mcp *m)
 	for (size_t i = 0; i < c->page_count; i++) {
 		const struct catalog_page *p = &c->pages[i];
 
-		if (p->is_skill && mcp_list_takes(&l, p->path))
+		if (p->is_skill && mcp_list_includes(&l, p->path))
 			write_skill(m, p);
 	}
 	error_clear(&m->err);
@@ -247,7 +246,7 @@ mcp_skills_get(struct mcp *m)
 }
 
 const char *
-mcp_skill_file(struct mcp *m, const char *uri)
+mcp_skills_file(struct mcp *m, const char *uri)
 {
 	const char *path = skill_path(m, uri);
 	struct catalog *c;
@@ -267,7 +266,7 @@ mcp_skill_file(struct mcp *m, const char *uri)
 }
 
 void
-mcp_skill_uri(struct mcp *m, const char *path)
+mcp_skills_uri(struct mcp *m, const char *path)
 {
 	write_uri(m, path);
 }

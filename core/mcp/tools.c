@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * tools/list: pages' tools under their names, or, on a site with more of them
- * than [mcp] max_tools, one tool `run` for all.
- */
-#include "mcp/call.h"
+#include "mcp/tools.h"
+#include "mcp/content.h"
+#include "mcp/document.h"
+#include "mcp/list.h"
+#include "mcp/schema.h"
 #include "wire/json.h"
 
 #define RUN_PAGES_MAX 4096 /* of names in the description of `run` */
 
 bool
-mcp_is_generic(const struct mcp *m, const struct catalog *c)
+mcp_tools_is_generic(const struct mcp *m, const struct catalog *c)
 {
 	return c->tool_count > m->site->config.mcp.max_tools;
 }
@@ -43,15 +43,15 @@ write_tool(struct mcp *m, const struct catalog_page *listed,
 	mcp_text(m, "name", tool->name);
 	mcp_text(m, "title", spec->title != NULL ? spec->title : listed->title);
 	describe(m, listed, spec);
-	mcp_input_schema(m, page, spec);
-	if (mcp_output_type(spec).len == 0)
-		mcp_output_schema(m);
-	mcp_annotations(m, page, spec);
+	mcp_schema_input(m, page, spec);
+	if (mcp_content_type(spec).len == 0)
+		mcp_schema_output(m);
+	mcp_schema_hints_of(m, page, spec);
 	buf_char(m->out, '}');
 }
 
 void
-mcp_pages_with_tools(const struct catalog *c, struct buf *out, size_t most)
+mcp_tools_pages(const struct catalog *c, struct buf *out, size_t most)
 {
 	size_t told = 0, count = 0, start = out->len;
 
@@ -77,14 +77,14 @@ write_run_tool(struct mcp *m, const struct catalog *c)
 {
 	struct buf text = BUF_INIT(RUN_PAGES_MAX + 1024);
 
-	buf_text(m->out, "{\"name\":\"" MCP_RUN_TOOL "\"");
+	buf_text(m->out, "{\"name\":\"" MCP_TOOLS_RUN "\"");
 	mcp_text(m, "title", "Run a command that a page allows");
 	buf_text(&text,
 		"Each page of this site lists in its frontmatter, under "
 		"`tools:`, the commands that may be run in its directory: read "
 		"the page as a resource first. {} stands for any word, a regex "
 		"for a word that matches it.\nPages with tools: ");
-	mcp_pages_with_tools(c, &text, RUN_PAGES_MAX);
+	mcp_tools_pages(c, &text, RUN_PAGES_MAX);
 	mcp_key(m, "description");
 	json_string(m->out, text.data, text.len);
 	buf_release(&text);
@@ -101,8 +101,8 @@ write_run_tool(struct mcp *m, const struct catalog *c)
 		"\"stdin\":{\"type\":\"string\"}},"
 		"\"required\":[\"page\",\"command\"],"
 		"\"additionalProperties\":false}");
-	mcp_output_schema(m);
-	mcp_annotate(m, true,
+	mcp_schema_output(m);
+	mcp_schema_hints(m, true,
 		m->site->grant.network != NETWORK_OFF || m->site->grant.http);
 	buf_char(m->out, '}');
 }
@@ -118,16 +118,17 @@ write_tools_of(
 	for (size_t k = 0; k < listed->tool_count; k++) {
 		const struct catalog_tool *t = &listed->tools[k];
 
-		if (t->hidden || !mcp_list_takes(l, t->name))
+		if (t->hidden || !mcp_list_includes(l, t->name))
 			continue;
 		if (page == NULL &&
-			mcp_open(m, listed->path, &doc, &page) != SS_OK)
+			mcp_document_open(m, listed->path, &doc, &page) !=
+				SS_OK)
 			return; /* it went away meanwhile */
 		if (t->index < page->front.spec_count)
 			write_tool(m, listed, t, page);
 	}
 	if (page != NULL)
-		mcp_close(m, &doc);
+		mcp_document_close(m, &doc);
 }
 
 enum rpc_code
@@ -135,13 +136,14 @@ mcp_tools_list(struct mcp *m)
 {
 	struct mcp_list l;
 	struct catalog *c;
-	enum rpc_code code = mcp_list_begin(m, &l, "tools", MCP_PAGE_SIZE, &c);
+	enum rpc_code code = mcp_list_begin(m, &l, "tools", MCP_LIST_PIECE, &c);
 
 	if (code != RPC_OK)
 		return code;
-	if (mcp_is_generic(m, c))
+	if (mcp_tools_is_generic(m, c))
 		write_run_tool(m, c);
-	for (size_t i = 0; !mcp_is_generic(m, c) && i < c->page_count; i++)
+	for (size_t i = 0; !mcp_tools_is_generic(m, c) && i < c->page_count;
+		i++)
 		write_tools_of(m, &l, &c->pages[i]);
 	error_clear(&m->err);
 	return mcp_list_end(m, &l);

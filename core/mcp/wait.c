@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Waiting, over HTTP, for the response to a question: a request of its own,
- * which mostly reaches another process and is handed over by the relay.
- */
+#include "mcp/wait.h"
 #include "mcp/session.h"
 
 #include <poll.h>
@@ -10,20 +7,21 @@
 #include "base/clock.h"
 #include "wire/json.h"
 
-#define BEAT_MS 5000 /* what lies between must not take us for dead */
+#define PURPOSE "answered" /* of a key in the relay */
+#define BEAT_MS 5000       /* proxies end connections that are silent */
 #define WAIT_MS (300 * 1000)
 
 bool
-mcp_session_can_wait(const struct mcp *m)
+mcp_wait_possible(const struct mcp *m)
 {
 	const struct ss_relay *relay = &m->site->relay;
 
-	return m->session != NULL && m->session_asks && relay->post != NULL &&
-		relay->wait != NULL;
+	return m->client.session != NULL && m->client.session_asks &&
+		relay->post != NULL && relay->wait != NULL;
 }
 
 bool
-mcp_session_wait_begin(struct mcp *m)
+mcp_wait_begin(struct mcp *m)
 {
 	const struct ss_relay *relay = &m->site->relay;
 
@@ -35,11 +33,11 @@ mcp_session_wait_begin(struct mcp *m)
 	return false;
 }
 
-/* A hang-up, or a cancellation; m->client_fd is the epoll of mcp_cancel. */
+/* A hang-up, or a cancellation; m->client.fd is the epoll of mcp_cancel. */
 static bool
 client_left(struct mcp *m, int timeout_ms)
 {
-	struct pollfd p = { .fd = m->client_fd, .events = POLLIN };
+	struct pollfd p = { .fd = m->client.fd, .events = POLLIN };
 
 	return poll(&p, 1, timeout_ms) > 0 &&
 		m->site->exec_state.client.left(m->site->exec_state.client.ctx);
@@ -47,31 +45,32 @@ client_left(struct mcp *m, int timeout_ms)
 
 static enum ss_err
 wait_for(struct mcp *m, const unsigned char *key, uint64_t deadline_ms,
-	bool (*beat)(void *ctx), void *ctx, size_t *len)
+	const struct mcp_wait_beat *beat, struct ss_text *response)
 {
 	const struct ss_relay *relay = &m->site->relay;
+	char *data = m->elicitation.relayed;
 	ssize_t n;
 
 	for (;;) {
 		int left = clock_left_ms(deadline_ms);
 
 		n = relay->take(
-			relay->ctx, key, m->relayed, sizeof(m->relayed));
+			relay->ctx, key, data, sizeof(m->elicitation.relayed));
 		if (n >= 0)
 			break;
 		if (left == 0 || !relay->wait(relay->ctx, false))
 			return SS_TIMEOUT;
 		if (client_left(m, left < BEAT_MS ? left : BEAT_MS) ||
-			!beat(ctx))
+			!beat->send(beat->ctx))
 			return SS_GONE;
 	}
-	*len = (size_t)n;
+	*response = (struct ss_text){ data, (size_t)n };
 	return SS_OK;
 }
 
 enum ss_err
-mcp_session_wait(struct mcp *m, const char *id, uint32_t timeout_ms,
-	bool (*beat)(void *ctx), void *ctx, const char **message, size_t *len)
+mcp_wait_response(struct mcp *m, const char *id, uint32_t timeout_ms,
+	const struct mcp_wait_beat *beat, struct ss_text *response)
 {
 	const struct ss_relay *relay = &m->site->relay;
 	uint64_t deadline_ms =
@@ -81,18 +80,17 @@ mcp_session_wait(struct mcp *m, const char *id, uint32_t timeout_ms,
 	enum ss_err code = SS_TIMEOUT;
 
 	json_string(&quoted, id, strlen(id));
-	if (m->client_fd >= 0 && m->site->exec_state.client.left != NULL &&
-		mcp_session_key(m, "answered", buf_view(&quoted), key))
-		code = wait_for(m, key, deadline_ms, beat, ctx, len);
-	*message = m->relayed;
+	if (m->client.fd >= 0 && m->site->exec_state.client.left != NULL &&
+		mcp_session_key(m, PURPOSE, buf_view(&quoted), key))
+		code = wait_for(m, key, deadline_ms, beat, response);
 	relay->waited(relay->ctx);
 	buf_release(&quoted);
 	return code;
 }
 
-/* One that is too long is no answer: who waits is told at once. */
+/* A response that is too long is refused at once, for the one who waits. */
 void
-mcp_session_responded(struct mcp *m, const char *text, size_t len)
+mcp_wait_responded(struct mcp *m, const char *text, size_t len)
 {
 	const struct ss_relay *relay = &m->site->relay;
 	struct buf id = BUF_INIT(256), refusal = BUF_INIT(512);
@@ -100,7 +98,7 @@ mcp_session_responded(struct mcp *m, const char *text, size_t len)
 
 	if (relay->post != NULL && rpc_is_token(m->rpc.id) &&
 		rpc_write(&id, m->rpc.id) &&
-		mcp_session_key(m, "answered", buf_view(&id), key) &&
+		mcp_session_key(m, PURPOSE, buf_view(&id), key) &&
 		!relay->post(relay->ctx, key, text, len)) {
 		buf_printf(&refusal,
 			"{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":"

@@ -455,14 +455,15 @@ static void
 bounds_turn(struct batch *b, const struct pollfd *p)
 {
 	const struct spawn_bounds *bounds = b->bounds;
-	const char *limit;
+	enum spawn_limit limit;
 
 	if (p->revents & POLLIN)
 		bounds->ready(bounds->ctx);
 	if (b->look_us == 0 || clock_us() < b->look_us)
 		return;
 	limit = bounds->over(bounds->ctx);
-	for (size_t i = 0; i < b->live_count && limit != NULL; i++) {
+	for (size_t i = 0; i < b->live_count && limit != SPAWN_LIMIT_NONE;
+		i++) {
 		if (!b->live[i].over)
 			b->live[i].r->limit = limit;
 		stop(&b->live[i], SPAWN_SIGNALLED);
@@ -566,7 +567,7 @@ take_report(struct run *run)
 }
 
 /* SIGKILL comes from RLIMIT_CPU when the time it grants was used. */
-static const char *
+static enum spawn_limit
 limit_of_signal(const struct run *run, int number)
 {
 	const struct timeval *u = &run->usage.ru_utime;
@@ -574,12 +575,12 @@ limit_of_signal(const struct run *run, int number)
 	uint32_t cpu_s = run->s->limits.cpu_s;
 
 	if (number == SIGXCPU)
-		return "cpu";
+		return SPAWN_LIMIT_CPU;
 	if (number == SIGXFSZ)
-		return "file";
+		return SPAWN_LIMIT_FILE;
 	if (number == SIGKILL && cpu_s > 0 && u->tv_sec + k->tv_sec >= cpu_s)
-		return "cpu";
-	return NULL;
+		return SPAWN_LIMIT_CPU;
+	return SPAWN_LIMIT_NONE;
 }
 
 static void
@@ -597,8 +598,8 @@ classify(struct run *run)
 		r->status = WTERMSIG(run->status);
 		r->limit = limit_of_signal(run, r->status);
 		break;
-	case SPAWN_TIMEOUT: r->limit = "wall"; break;
-	case SPAWN_OUTPUT: r->limit = "output"; break;
+	case SPAWN_TIMEOUT: r->limit = SPAWN_LIMIT_WALL; break;
+	case SPAWN_OUTPUT: r->limit = SPAWN_LIMIT_OUTPUT; break;
 	case SPAWN_SIGNALLED: r->status = SIGKILL; break; /* for b->bounds */
 	case SPAWN_GONE:
 	case SPAWN_FAILED: break;
@@ -627,7 +628,7 @@ run_end(struct run *run)
 		b->stuck = true;
 		batch_close(b, SPAWN_FAILED);
 	}
-	if (run->r->failed_step != NULL) {
+	if (run->r->failed_step != SPAWN_STEP_NONE) {
 		run->r->end = SPAWN_FAILED;
 		run->r->run_us = 0;
 	} else {
@@ -706,7 +707,7 @@ batch_start(struct batch *b)
 		if (run_open(run) != 0 || run_start(run) != 0) {
 			run_close(run);
 			batch_close(b, SPAWN_FAILED);
-		} else if (run->r->failed_step != NULL) {
+		} else if (run->r->failed_step != SPAWN_STEP_NONE) {
 			run_end(run);
 		} else {
 			b->live_count++;
@@ -821,6 +822,34 @@ spawn_run_many(const struct spawn_batch *asked, struct ss_error *err)
 	if (b.parallel == 0)
 		b.parallel = 1;
 	return batch_run(&b, live, b.total_ms, err);
+}
+
+const char *
+spawn_limit_name(enum spawn_limit limit)
+{
+	switch (limit) {
+	case SPAWN_LIMIT_NONE: break;
+	case SPAWN_LIMIT_WALL: return "wall";
+	case SPAWN_LIMIT_OUTPUT: return "output";
+	case SPAWN_LIMIT_CPU: return "cpu";
+	case SPAWN_LIMIT_FILE: return "file";
+	case SPAWN_LIMIT_MEMORY: return "memory";
+	}
+	return NULL;
+}
+
+const char *
+spawn_step_name(enum spawn_step step)
+{
+	switch (step) {
+	case SPAWN_STEP_NONE: break;
+	case SPAWN_STEP_CHDIR: return "chdir";
+	case SPAWN_STEP_DESCRIPTORS: return "descriptors";
+	case SPAWN_STEP_LIMITS: return "limits";
+	case SPAWN_STEP_SANDBOX: return "sandbox";
+	case SPAWN_STEP_EXEC: return "exec";
+	}
+	return "none";
 }
 
 void

@@ -39,9 +39,11 @@ struct spawn_enter {
 struct spawn_bounds {
 	int fd; /* readable: call ready; -1 */
 	void (*ready)(void *ctx);
-	const char *(*over)(void *ctx); /* asked at intervals; NULL: never.
-					 * The limit that was passed: all that
-					 * runs is ended for it; else NULL */
+	/*
+	 * Asked at intervals; NULL: never.  The limit that was passed, for
+	 * which everything that runs is ended.
+	 */
+	enum spawn_limit (*over)(void *ctx);
 	uint32_t every_ms;
 	void *ctx;
 };
@@ -79,17 +81,44 @@ enum spawn_end {
 	SPAWN_FAILED     /* never ran: failed_step, failed_errno */
 };
 
+/* The limit that a run passed: that ended it, or that a call ran into. */
+enum spawn_limit {
+	SPAWN_LIMIT_NONE,
+	SPAWN_LIMIT_WALL,   /* "wall" */
+	SPAWN_LIMIT_OUTPUT, /* "output" */
+	SPAWN_LIMIT_CPU,    /* "cpu" */
+	SPAWN_LIMIT_FILE,   /* "file" */
+	SPAWN_LIMIT_MEMORY, /* "memory" */
+	SPAWN_LIMIT_LAST = SPAWN_LIMIT_MEMORY
+};
+
+/* The step of a child that failed before it became the program. */
+enum spawn_step {
+	SPAWN_STEP_NONE,
+	SPAWN_STEP_CHDIR,
+	SPAWN_STEP_DESCRIPTORS,
+	SPAWN_STEP_LIMITS,
+	SPAWN_STEP_SANDBOX, /* spawn_enter */
+	SPAWN_STEP_EXEC,
+	SPAWN_STEP_LAST = SPAWN_STEP_EXEC
+};
+
+/* The word in quotes above; NULL for none. */
+const char *spawn_limit_name(enum spawn_limit limit);
+/* "chdir", "exec" and so on, for the operator; never NULL. */
+const char *spawn_step_name(enum spawn_step step);
+
 struct spawn_result {
 	enum spawn_end end;
 	int status;
-	const char *failed_step; /* "exec" "chdir" "limits" "sandbox" ... */
+	enum spawn_step failed_step;
 	int failed_errno;
 	struct buf out, err; /* released by spawn_result_release */
 	struct buf report;   /* the same: the first bytes of descriptor 3 */
 	uint64_t run_us;
 	uint64_t cpu_us;       /* rusage of wait4(2) */
 	uint64_t memory_bytes; /* the largest resident set */
-	const char *limit; /* "wall", "output", "cpu", "file", over's, NULL */
+	enum spawn_limit limit;
 };
 
 #define SPAWN_REPORT_FD 3

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 static int
-child_failed(struct run *run, const char *step, int number)
+child_failed(struct run *run, enum spawn_step step, int number)
 {
 	run->r->failed_step = step;
 	run->r->failed_errno = number;
@@ -126,20 +126,20 @@ spawn_child_main(void *arg)
 	setsid();
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	if (s->dir_fd >= 0 && fchdir(s->dir_fd) != 0)
-		return child_failed(run, "chdir", errno);
+		return child_failed(run, SPAWN_STEP_CHDIR, errno);
 	if ((e = child_descriptors(run)) != 0)
-		return child_failed(run, "descriptors", e);
+		return child_failed(run, SPAWN_STEP_DESCRIPTORS, e);
 	if ((e = child_limits(&s->limits)) != 0)
-		return child_failed(run, "limits", e);
+		return child_failed(run, SPAWN_STEP_LIMITS, e);
 	umask(077);
 	child_signals(run->batch->reset);
 	if (s->enter.child_enter != NULL &&
 		(e = s->enter.child_enter(s->enter.ctx)) != 0)
-		return child_failed(run, "sandbox", e);
+		return child_failed(run, SPAWN_STEP_SANDBOX, e);
 	if ((e = child_report(run->report[1])) != 0)
-		return child_failed(run, "descriptors", e);
+		return child_failed(run, SPAWN_STEP_DESCRIPTORS, e);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	execve(s->program, s->argv, s->envp);
-	return child_failed(run, "exec", errno);
+	return child_failed(run, SPAWN_STEP_EXEC, errno);
 }

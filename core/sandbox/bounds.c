@@ -137,15 +137,15 @@ answer(void *ctx)
 	ioctl(self.listener, SECCOMP_IOCTL_NOTIF_SEND, &out);
 }
 
-static const char *
+static enum spawn_limit
 over(void *ctx)
 {
 	struct usage now;
 
 	(void)ctx;
 	if (!usage_read(self.proc, self.alone, self.memory, &now))
-		return NULL;
-	return now.bytes > self.memory ? "memory" : NULL;
+		return SPAWN_LIMIT_NONE;
+	return now.bytes > self.memory ? SPAWN_LIMIT_MEMORY : SPAWN_LIMIT_NONE;
 }
 
 const struct spawn_bounds *

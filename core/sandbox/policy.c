@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "sandbox/grant_path.h"
 #include "sandbox/program.h"
 #include "sandbox/sandbox.h"
-#include "sandbox/view.h"
 
 /* ----------------------------------------------------- the ceiling */
 
@@ -50,10 +50,10 @@ list_covers(const struct path_list *list, const char *root, const char *path,
 	bool optional;
 
 	for (size_t i = 0; i < list->count; i++)
-		if (view_outside(list->items[i], root, granted, sizeof(granted),
-			    &optional) &&
+		if (grant_path_outside(list->items[i], root, granted,
+			    sizeof(granted), &optional) &&
 			(exact ? strcmp(path, granted) == 0
-			       : view_is_below(path, granted)))
+			       : grant_path_is_below(path, granted)))
 			return true;
 	return false;
 }
@@ -69,11 +69,11 @@ check_paths(const struct name_list *asked, const struct path_list *ceiling,
 	bool optional;
 
 	for (size_t i = 0; i < asked->count; i++) {
-		if (!view_outside(asked->names[i], root, path, sizeof(path),
-			    &optional))
+		if (!grant_path_outside(asked->names[i], root, path,
+			    sizeof(path), &optional))
 			return refuse(
 				v, list_place(asked), key, asked->names[i]);
-		if (reading && view_is_below(path, root))
+		if (reading && grant_path_is_below(path, root))
 			continue;
 		if (!list_covers(ceiling, root, path, sockets))
 			return refuse(
@@ -222,7 +222,7 @@ policy_is_writable(const struct grant *ceiling, const char *path)
 	bool optional;
 
 	return ceiling->write.count > 0 &&
-		view_outside(
+		grant_path_outside(
 			path, ceiling->root, whole, sizeof(whole), &optional) &&
 		list_covers(&ceiling->write, ceiling->root, whole, false);
 }
@@ -270,8 +270,8 @@ policy_leads_to(const struct grant *ceiling, int root, const char *path)
 		const char *name = granted;
 		int at;
 
-		if (!view_inside(write->items[i], ceiling->root, site, granted,
-			    sizeof(granted), &optional))
+		if (!grant_path_inside(write->items[i], ceiling->root, site,
+			    granted, sizeof(granted), &optional))
 			continue;
 		at = sandbox_at(&name);
 		/* What is not there leads nowhere. */
@@ -289,12 +289,12 @@ policy_alias(const struct grant *ceiling)
 	bool optional, is_alias;
 
 	for (size_t i = 0; i < ceiling->write.count; i++) {
-		if (!view_outside(ceiling->write.items[i], ceiling->root,
+		if (!grant_path_outside(ceiling->write.items[i], ceiling->root,
 			    granted, sizeof(granted), &optional))
 			continue;
 		real = realpath(granted, NULL);
 		is_alias = real != NULL && strcmp(real, granted) != 0 &&
-			view_is_below(ceiling->root, real);
+			grant_path_is_below(ceiling->root, real);
 		free(real);
 		if (is_alias)
 			return ceiling->write.items[i];
@@ -323,9 +323,9 @@ widest(const struct path_list *list, const char *root, const char *path,
 	bool optional;
 
 	for (size_t i = 0; i < list->count; i++)
-		if (view_outside(list->items[i], root, one, sizeof(one),
+		if (grant_path_outside(list->items[i], root, one, sizeof(one),
 			    &optional) &&
-			view_is_below(path, one) &&
+			grant_path_is_below(path, one) &&
 			(found == NULL || strlen(one) < strlen(granted)))
 			found = memcpy(granted, one, strlen(one) + 1);
 	return found;
@@ -352,8 +352,8 @@ inside(const struct resolving *r, const char *name, bool *optional)
 {
 	char path[PATH_MAX];
 
-	if (!view_inside(name, r->ceiling->root, sandbox_self()->site, path,
-		    sizeof(path), optional))
+	if (!grant_path_inside(name, r->ceiling->root, sandbox_self()->site,
+		    path, sizeof(path), optional))
 		return NULL;
 	return arena_copy(r->arena, path, strlen(path));
 }
@@ -395,7 +395,7 @@ resolve_paths(struct resolving *r, const struct name_list *asked,
 		const char *seen = inside(r, name, &optional);
 
 		if (seen == NULL ||
-			!view_outside(name, r->ceiling->root, path,
+			!grant_path_outside(name, r->ceiling->root, path,
 				sizeof(path), &optional))
 			return refuse(&v, list_place(asked), "path", name);
 		if (!program_exists(seen)) {
@@ -521,8 +521,8 @@ check_sockets(const struct resolving *r)
 		sandbox_self()->landlock_abi >= 9)
 		return SS_OK;
 	for (size_t i = 0; i < granted->count; i++)
-		if (view_outside(granted->items[i], root, path, sizeof(path),
-			    &optional) &&
+		if (grant_path_outside(granted->items[i], root, path,
+			    sizeof(path), &optional) &&
 			!list_covers(&own, root, path, true)) {
 			error_set(r->err, SS_SANDBOX_UNAVAILABLE,
 				"line %u, column %u: unix: this kernel cannot "

@@ -1,42 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What one tool may touch: the page's and the tool's wishes held against the
- * operator's ceiling, resolved to files of this process's view, and made into
- * a Landlock ruleset (core/README.md, The sandbox, statespace.toml(5)).
- *
- * How the walls are built is sandbox's; how a child starts is spawn's.
+ * What one tool may touch: what the page and the tool ask for, compared with
+ * the operator's ceiling and resolved to files as this process sees them
+ * (core/README.md, The sandbox, statespace.toml(5)).
  */
 #ifndef SS_SANDBOX_POLICY_H
 #define SS_SANDBOX_POLICY_H
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "page/spec.h"
-#include "run/spawn.h"
+#include "sandbox/grant.h"
 #include "sandbox/powers.h"
-
-struct path_list {
-	const char *const *items;
-	size_t count;
-};
-
-/*
- * The operator's ceiling: [grant] and [limits] of the configuration.  Paths
- * are relative to the site, or absolute; one that ends with '?' may be absent.
- * Borrowed by whoever is given it.
- */
-struct grant {
-	const char *root; /* the site, absolute: what relative paths mean */
-	struct path_list read, write, unix_sockets;
-	bool exec_any; /* else only the programs of exec */
-	struct path_list exec;
-	enum network_kind network; /* UNSET counts as OFF */
-	struct path_list network_targets;
-	bool http, proc;
-	struct spawn_limits limits; /* the defaults, and the ceiling where */
-	uint32_t timeout_ms;        /* these three are 0 */
-	uint64_t memory_bytes, processes;
-};
 
 struct policy {
 	const char *program; /* absolute; NULL: the agent's, or not found */
@@ -94,32 +68,5 @@ bool policy_leads_to(const struct grant *ceiling, int root, const char *path);
  * does not tell what lies in it.  NULL: none.  By realpath(3), outside.
  */
 const char *policy_alias(const struct grant *ceiling);
-
-/* ---- the ruleset: made once, kept with the cached page ---- */
-
-struct ruleset_mark;
-
-struct ruleset {
-	int fd; /* -1: none, or Landlock is not in use here */
-	struct ruleset_mark *marks;
-	size_t mark_count;
-};
-
-#define RULESET_INIT ((struct ruleset){ .fd = -1 })
-
-/*
- * Makes the Landlock ruleset of a policy; fd stays -1 where sandbox_self()
- * does not use Landlock.  The marks live in arena.
- * Errors  SS_SANDBOX_UNAVAILABLE, detail names the step; SS_INTERNAL.
- */
-enum ss_err ruleset_make(struct arena *arena, const struct policy *p,
-	struct ruleset *out, struct ss_error *err);
-/*
- * Rules hold on to inodes: false when a program was replaced, or a directory
- * of the page's path changed and a dot entry may be new.  Then release it and
- * make another one.  A few stat calls.
- */
-bool ruleset_is_fresh(const struct ruleset *r);
-void ruleset_release(struct ruleset *r);
 
 #endif

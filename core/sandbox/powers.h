@@ -9,13 +9,7 @@
 #define SS_SANDBOX_POWERS_H
 
 #include "page/spec.h"
-
-/* What a worker gives up at its start, so that only a launcher has it. */
-enum {
-	KEEP_NETWORK = 1 << 0, /* the host's network */
-	KEEP_UNIX = 1 << 1,    /* sockets that the operator granted */
-	KEEP_PROC = 1 << 2     /* a /proc of its own pid namespace */
-};
+#include "sandbox/keeps.h"
 
 /* A tool, or the components of a page, with what decides its powers. */
 struct policy_ask {

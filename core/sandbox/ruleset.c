@@ -6,7 +6,7 @@
  * all of them would make the set an advice.  In a view the loader's copy runs
  * nothing (loader.h); without one, what lies among the libraries can be run so.
  */
-#include "sandbox/sandbox_parts.h"
+#include "sandbox/ruleset.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,7 +18,11 @@
 
 #include "base/fd.h"
 #include "files/root.h"
+#include "sandbox/grant_path.h"
 #include "sandbox/landlock.h"
+#include "sandbox/sandbox.h"
+#include "sandbox/view.h"
+#include "sandbox/view_loaders.h"
 
 #define DEPTH_MAX 128 /* directories from the site's root to a page */
 #define RECENT 4      /* directories whose dot entries are remembered */
@@ -183,7 +187,7 @@ static int
 open_beneath(const struct building *b, const char *under, const char *path)
 {
 	const char *site = b->self->site;
-	bool within = view_is_below(under, site);
+	bool within = grant_path_is_below(under, site);
 	struct root top = ROOT_INIT;
 	int place = -1, fd = -1;
 
@@ -223,20 +227,20 @@ allow_granted(struct building *b, const struct path_list *list,
 	return done;
 }
 
-static bool view_spent;
+static bool view_stale;
 
 bool
-ruleset_view_is_spent(void)
+ruleset_view_is_stale(void)
 {
-	return view_spent;
+	return view_stale;
 }
 
 static bool
 loaders_hold(struct building *b)
 {
-	view_spent = b->self->level == SANDBOX_STRICT && !view_loaders_hold();
+	view_stale = b->self->level == SANDBOX_STRICT && !view_loaders_hold();
 	errno = ESTALE;
-	return !view_spent || step_fail(&b->step, "find the loader covered");
+	return !view_stale || step_fail(&b->step, "find the loader covered");
 }
 
 /*
@@ -253,12 +257,12 @@ is_program(const struct building *b, int fd, const char *path)
 		return false;
 	if (!S_ISDIR(st.st_mode))
 		return S_ISREG(st.st_mode) && (st.st_mode & 0111) != 0;
-	if (view_is_below(path, b->self->site) || strstr(path, "//") != NULL ||
-		strstr(path, "/.") != NULL)
+	if (grant_path_is_below(path, b->self->site) ||
+		strstr(path, "//") != NULL || strstr(path, "/.") != NULL)
 		return false;
 	for (const char *const *tree = view_program_trees; *tree != NULL;
 		tree++)
-		if (view_is_below(path, *tree))
+		if (grant_path_is_below(path, *tree))
 			return true;
 	return b->self->level == SANDBOX_STRICT;
 }

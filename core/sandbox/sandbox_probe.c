@@ -3,7 +3,7 @@
  * What this kernel and account can confine, tried for real and not read off a
  * version number: each layer in a child that is thrown away.
  */
-#include "sandbox/sandbox_parts.h"
+#include "sandbox/sandbox_probe.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +20,7 @@
 
 #include "base/fd.h"
 #include "sandbox/bounds.h"
+#include "sandbox/confine.h"
 #include "sandbox/filter.h"
 #include "sandbox/landlock.h"
 #include "sandbox/loader.h"
@@ -43,11 +44,8 @@ write_file(const char *path, const char *text)
 static bool
 become_account(const struct sandbox_plan *p)
 {
-	return !p->drop ||
-		(syscall(SYS_setgroups, 0, NULL) == 0 &&
-			setresgid(p->gid, p->gid, p->gid) == 0 &&
-			setresuid(p->uid, p->uid, p->uid) == 0 &&
-			prctl(PR_SET_DUMPABLE, 1) == 0);
+	return account_become(&p->account) &&
+		(!p->account.drop || prctl(PR_SET_DUMPABLE, 1) == 0);
 }
 
 static bool
@@ -55,7 +53,7 @@ own_user_namespace(const struct sandbox_plan *p)
 {
 	char map[64];
 
-	snprintf(map, sizeof(map), "%u %u 1", p->uid, p->uid);
+	snprintf(map, sizeof(map), "%u %u 1", p->account.uid, p->account.uid);
 	return become_account(p) && unshare(CLONE_NEWUSER) == 0 &&
 		write_file("/proc/self/setgroups", "deny") &&
 		write_file("/proc/self/uid_map", map);
@@ -65,7 +63,8 @@ own_user_namespace(const struct sandbox_plan *p)
 static bool
 own_namespace(const struct sandbox_plan *p, int flags)
 {
-	return (p->drop || own_user_namespace(p)) && unshare(flags) == 0;
+	return (p->account.drop || own_user_namespace(p)) &&
+		unshare(flags) == 0;
 }
 
 static bool
@@ -129,22 +128,21 @@ nothing(void *ctx)
 	return 0;
 }
 
-/* Born at the strict level; what its worker returns decides. */
+/* In a child at the strict level: does its main return 0? */
 static bool
-try_birth(const struct sandbox_plan *p, unsigned keeps,
-	int (*worker)(void *ctx), char *detail)
+try_child(const struct sandbox_plan *p, unsigned keeps, int (*main)(void *ctx),
+	char *detail)
 {
 	struct sandbox_plan plan = *p;
-	struct confine_request wish = { .level = SANDBOX_STRICT,
-		.process = { .keeps = keeps, .main = worker },
+	struct confine_request request = { .level = SANDBOX_STRICT,
+		.keeps = keeps,
 		.only = -1,
-		.launcher = -1,
-		.launch_fd = -1 };
+		.main = main };
 	struct step failed;
 	int status = 0;
 	pid_t pid;
 
-	if (!confine_start(&plan, &wish, &pid, &failed)) {
+	if (!confine_start(&plan, &request, &pid, &failed)) {
 		snprintf(detail, DETAIL_SIZE, "%.80s: %s", failed.name,
 			strerror(failed.number));
 		errno = failed.number;
@@ -159,10 +157,10 @@ try_birth(const struct sandbox_plan *p, unsigned keeps,
 static bool
 try_strict(const struct sandbox_plan *p, char *detail)
 {
-	return try_birth(p, 0, nothing, detail);
+	return try_child(p, 0, nothing, detail);
 }
 
-/* A born process that lost KEEP_PROC on the way says so. */
+/* view_enter leaves /proc out where it cannot be mounted. */
 static int
 has_proc(void *ctx)
 {
@@ -173,7 +171,7 @@ has_proc(void *ctx)
 static bool
 try_proc(const struct sandbox_plan *p, char *detail)
 {
-	bool works = try_birth(p, KEEP_PROC, has_proc, detail);
+	bool works = try_child(p, KEEP_PROC, has_proc, detail);
 
 	detail[0] = '\0'; /* the view's line has it */
 	return works;
@@ -210,7 +208,7 @@ loaders_run(void *ctx)
 static bool
 try_loaders(const struct sandbox_plan *p, char *detail)
 {
-	bool works = try_birth(p, 0, loaders_run, detail);
+	bool works = try_child(p, 0, loaders_run, detail);
 
 	if (works)
 		snprintf(detail, DETAIL_SIZE, "ld.so PROGRAM is refused");
@@ -269,15 +267,16 @@ try_filter(const struct sandbox_plan *p, char *detail)
 static bool
 try_processes(const struct sandbox_plan *p, char *detail)
 {
-	if ((!p->drop || own_user_namespace(p)) && bounds_processes_bind())
+	if ((!p->account.drop || own_user_namespace(p)) &&
+		bounds_processes_bind())
 		return true;
-	if (p->drop) {
+	if (p->account.drop) {
 		errno = errno != 0 ? errno : ENOTSUP;
 		return false;
 	}
 	snprintf(detail, DETAIL_SIZE,
 		"counted here: the account is the machine's root");
-	return try_birth(p, 0, nothing, detail);
+	return try_child(p, 0, nothing, detail);
 }
 
 static bool
@@ -298,7 +297,7 @@ try_group(const struct sandbox_plan *p, char *detail)
 static bool
 try_memory(const struct sandbox_plan *p, char *detail)
 {
-	bool works = try_birth(p, 0, memory_is_read, detail);
+	bool works = try_child(p, 0, memory_is_read, detail);
 
 	snprintf(detail, DETAIL_SIZE, "%s",
 		works ? "of all processes together, every 50 ms"

@@ -3,7 +3,7 @@
  * One command of a confined process: does this process hold up the walls that
  * the policy needs, and what does the child do right before exec.
  */
-#include "sandbox/sandbox_parts.h"
+#include "sandbox/sandbox_run.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +13,8 @@
 #include "sandbox/bounds.h"
 #include "sandbox/filter.h"
 #include "sandbox/landlock.h"
+#include "sandbox/launcher_call.h"
+#include "sandbox/sandbox.h"
 
 struct entry {
 	enum sandbox_level level;
@@ -108,7 +110,7 @@ check_layers(
 }
 
 static bool
-runs_away(const struct policy *p)
+runs_in_launcher(const struct policy *p)
 {
 	const struct sandbox *self = sandbox_self();
 
@@ -153,7 +155,7 @@ from_page_dir(const struct policy *p, const char *program)
 }
 
 static void
-through(const struct policy *p, struct spawn *s, struct entry *entry,
+fill_spawn(const struct policy *p, struct spawn *s, struct entry *entry,
 	const struct spawn_bounds *bounds)
 {
 	if (s->dir_fd >= 0)
@@ -170,8 +172,8 @@ static enum ss_err
 bound_memory(const struct spawn *s, size_t count, struct ss_error *err)
 {
 	uint64_t each = s->limits.memory_bytes;
-	int e = cgroup_limit(
-		sandbox_memory(), each < UINT64_MAX / count ? each * count : 0);
+	int e = cgroup_limit(sandbox_memory_group(),
+		each < UINT64_MAX / count ? each * count : 0);
 
 	return e == 0 ? SS_OK : error_internal(err, e, "limit the memory");
 }
@@ -189,10 +191,10 @@ note_kills(struct spawn_result *results, size_t count)
 			(r->end == SPAWN_EXITED && r->status == 0))
 			continue;
 		if (!asked)
-			killed = cgroup_has_killed(sandbox_memory());
+			killed = cgroup_has_killed(sandbox_memory_group());
 		asked = true;
-		if (killed && r->limit == NULL)
-			r->limit = "memory";
+		if (killed && r->limit == SPAWN_LIMIT_NONE)
+			r->limit = SPAWN_LIMIT_MEMORY;
 	}
 }
 
@@ -203,12 +205,12 @@ run_one(const struct policy *p, const struct ruleset *r, struct spawn *s,
 	struct entry entry;
 	enum ss_err code;
 
-	if (runs_away(p))
-		return launcher_run(p, s, result, err);
+	if (runs_in_launcher(p))
+		return launcher_call(p, s, result, err);
 	code = prepare_entry(p, r, &entry, err);
 	if (code != SS_OK)
 		return code;
-	through(p, s, &entry, bounds_begin(&s->limits, 1));
+	fill_spawn(p, s, &entry, bounds_begin(&s->limits, 1));
 	return spawn_run(s, result, err);
 }
 
@@ -227,7 +229,7 @@ sandbox_run(const struct policy *p, const struct ruleset *r, struct spawn *s,
 
 /* A launcher runs one at a time; what does not fit the total never starts. */
 static enum ss_err
-many_away(const struct policy *p, struct spawn *runs,
+run_many_in_launcher(const struct policy *p, struct spawn *runs,
 	const struct spawn_batch *batch, struct ss_error *err)
 {
 	uint64_t end_ms = clock_ms() + batch->total_ms;
@@ -245,7 +247,7 @@ many_away(const struct policy *p, struct spawn *runs,
 			(runs[i].limits.timeout_ms == 0 ||
 				runs[i].limits.timeout_ms > left))
 			runs[i].limits.timeout_ms = left;
-		code = launcher_run(p, &runs[i], &batch->results[i], err);
+		code = launcher_call(p, &runs[i], &batch->results[i], err);
 	}
 	return code;
 }
@@ -260,8 +262,8 @@ run_many(const struct policy *p, const struct ruleset *r, struct spawn *runs,
 	struct entry entry;
 	enum ss_err code;
 
-	if (runs_away(p))
-		return many_away(p, runs, batch, err);
+	if (runs_in_launcher(p))
+		return run_many_in_launcher(p, runs, batch, err);
 	code = prepare_entry(p, r, &entry, err);
 	if (code != SS_OK)
 		return code;
@@ -269,7 +271,7 @@ run_many(const struct policy *p, const struct ruleset *r, struct spawn *runs,
 		return SS_OK;
 	bounds = bounds_begin(&runs[0].limits, at_once > 0 ? at_once : 1);
 	for (size_t i = 0; i < batch->count; i++)
-		through(p, &runs[i], &entry, bounds);
+		fill_spawn(p, &runs[i], &entry, bounds);
 	return spawn_run_many(batch, err);
 }
 

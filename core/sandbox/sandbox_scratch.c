@@ -5,7 +5,7 @@
  * owner, times, attributes: each could carry a message from one request to the
  * next).  What resists cleaning costs the worker its life.
  */
-#include "sandbox/sandbox_parts.h"
+#include "sandbox/sandbox_scratch.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -22,6 +22,9 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "files/scratch.h"
+#include "sandbox/launcher_call.h"
+#include "sandbox/ruleset.h"
+#include "sandbox/sandbox.h"
 
 #define CLEAN_MS 500  /* a new worker costs about 2 */
 #define UNLOCKED_S 10 /* its owner may be about to rename it */
@@ -121,7 +124,7 @@ sandbox_clean(void)
 {
 	struct stat before;
 
-	if (launcher_is_broken() || ruleset_view_is_spent())
+	if (launcher_is_broken() || ruleset_view_is_stale())
 		return false;
 	if (scratch.fd < 0)
 		return sandbox_self()->level == SANDBOX_NONE;

@@ -236,7 +236,7 @@ step_tool(struct road *r)
 
 	if (right->builtin == NULL)
 		return SS_OK;
-	bounds = right_bounds(right, &r->site->config);
+	bounds = rights_bounds(right, &r->site->config);
 	return tool_check(right->builtin, r->argv, &bounds, r->err);
 }
 

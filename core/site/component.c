@@ -6,6 +6,8 @@
 #include "base/error.h"
 #include "page/env.h"
 #include "page/fence.h"
+#include "sandbox/sandbox_run.h"
+#include "sandbox/sandbox_scratch.h"
 #include "site/oneshot.h"
 
 /* Of what a failed block said. */
@@ -286,7 +288,7 @@ run_here(struct rendering *r, struct ss_error *err)
 		code = error_set(&r->refused, SS_SANDBOX_UNAVAILABLE,
 			"this worker is being replaced");
 	else
-		code = right_prepare(right, e->grant, &r->refused);
+		code = rights_prepare(right, e->grant, &r->refused);
 	if (code == SS_OK && r->count > 0) {
 		if (!limit_start(&e->limit))
 			return limit_error(err);
@@ -346,12 +348,12 @@ render_here(
 }
 
 /*
- * In a process born for this page: what its parent has open lies outside the
- * new view, so the page's directory is opened again, inside.
+ * In a process that was started for this page: what its parent has open lies
+ * outside the new view, so the page's directory is opened again, inside.
  */
 static enum ss_err
 render_confined(void *ctx, const struct ss_command *cmd,
-	struct ss_result *result, struct ss_error *err)
+	struct oneshot_result *result, struct ss_error *err)
 {
 	struct component_job job = *(const struct component_job *)ctx;
 	struct ss_document doc = *job.doc;
@@ -392,10 +394,13 @@ render_apart(
 		.max_output_bytes = out->max,
 		.output = collect,
 		.output_ctx = out };
-	struct ss_result result = SS_INIT(ss_result);
-	enum ss_err code = oneshot_run(job->executor->plan,
-		job->page->rights.component.powers.keeps, render_confined,
-		&copy, &cmd, NULL, &result, err);
+	struct oneshot oneshot = { .plan = job->executor->plan,
+		.keeps = job->page->rights.component.powers.keeps,
+		.fn = render_confined,
+		.ctx = &copy,
+		.cmd = &cmd };
+	struct oneshot_result result;
+	enum ss_err code = oneshot_run(&oneshot, &result, err);
 
 	return code == SS_OK && !buf_ok(out) ? error_memory(err) : code;
 }

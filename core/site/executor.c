@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "sandbox/sandbox_run.h"
+#include "sandbox/sandbox_scratch.h"
 #include "site/explain.h"
 #include "site/oneshot.h"
 #include "site/rights.h"
@@ -64,9 +66,9 @@ explain_failure(const struct spawn_result *r, const struct ss_command *cmd,
 {
 	const char *name = name_of(cmd);
 
-	if (strcmp(r->failed_step, "exec") != 0)
-		return error_internal(
-			err, r->failed_errno, "child: %s", r->failed_step);
+	if (r->failed_step != SPAWN_STEP_EXEC)
+		return error_internal(err, r->failed_errno, "child: %s",
+			spawn_step_name(r->failed_step));
 	if (r->failed_errno == ENOENT && lacks_interpreter(cmd))
 		return not_there("what runs the program", name,
 			"its first line names it, as #!/bin/sh does", err);
@@ -159,7 +161,7 @@ become_helper(const struct executor *e, const struct right *right,
 
 	if (right->builtin == NULL)
 		return SS_OK;
-	bounds = right_bounds(right, e->config);
+	bounds = rights_bounds(right, e->config);
 	bounds.timeout_ms = right->policy.limits.timeout_ms;
 	s->reports = true;
 	s->argv = tool_argv(e->arena, right->builtin, s->argv, &bounds);
@@ -171,7 +173,7 @@ hand_out(const struct executor *e, struct ss_result *result)
 {
 	result->out = buf_view(&e->last.out);
 	result->err = buf_view(&e->last.err);
-	result->limit = e->last.limit;
+	result->limit = spawn_limit_name(e->last.limit);
 	result->run_us = e->last.run_us;
 	result->cpu_us = e->last.cpu_us;
 	result->memory_bytes = e->last.memory_bytes;
@@ -198,10 +200,10 @@ run_here(void *ctx, const struct ss_command *cmd, struct ss_result *result,
 		.output_ctx = cmd->output_ctx,
 		.tick_ms = cmd->tick_ms,
 	};
-	enum ss_err code = right_prepare(right, e->grant, err);
+	enum ss_err code = rights_prepare(right, e->grant, err);
 
 	result->sandbox = sandbox_level_name(sandbox_self()->level);
-	result->memory = sandbox_self()->memory;
+	result->memory = sandbox_memory_name(sandbox_self()->memory);
 	if (code == SS_SANDBOX_UNAVAILABLE)
 		e->must_exit = !sandbox_clean();
 	if (code == SS_OK)
@@ -228,15 +230,16 @@ run_here(void *ctx, const struct ss_command *cmd, struct ss_result *result,
 }
 
 /*
- * In a process born for this command: what the parent has open lies outside
- * the new view, so the page's directory is opened again, inside.
+ * In a process that was started for this command: what the parent has open lies
+ * outside the new view, so the page's directory is opened again, inside.
  */
 static enum ss_err
-run_confined(void *ctx, const struct ss_command *cmd, struct ss_result *result,
-	struct ss_error *err)
+run_confined(void *ctx, const struct ss_command *cmd,
+	struct oneshot_result *out, struct ss_error *err)
 {
 	struct executor *e = ctx;
 	struct ss_command inside = *cmd;
+	struct ss_result result = SS_INIT(ss_result);
 	const struct right *right = cmd->policy;
 	enum ss_err code = documents_enter_view(e->documents, err);
 
@@ -244,7 +247,14 @@ run_confined(void *ctx, const struct ss_command *cmd, struct ss_result *result,
 	if (code == SS_OK && cmd->dir_fd >= 0)
 		code = root_open_at(&e->documents->root, right->ask.page_dir,
 			O_PATH | O_DIRECTORY, &inside.dir_fd, err);
-	return code == SS_OK ? run_here(ctx, &inside, result, err) : code;
+	if (code == SS_OK)
+		code = run_here(ctx, &inside, &result, err);
+	*out = (struct oneshot_result){ .returncode = result.returncode,
+		.limit = e->last.limit,
+		.run_us = result.run_us,
+		.cpu_us = result.cpu_us,
+		.memory_bytes = result.memory_bytes };
+	return code;
 }
 
 /* Also of a run that failed: a refusal may be why. */
@@ -271,26 +281,46 @@ explain(struct executor *e, const struct ss_command *cmd,
 	return code;
 }
 
+static void
+hand_over(const struct oneshot_result *got, struct ss_result *result)
+{
+	result->returncode = got->returncode;
+	result->limit = spawn_limit_name(got->limit);
+	result->run_us = got->run_us;
+	result->cpu_us = got->cpu_us;
+	result->memory_bytes = got->memory_bytes;
+	result->sandbox = sandbox_level_name(got->level);
+	result->memory = sandbox_memory_name(got->memory);
+}
+
 static enum ss_err
 run_apart(struct executor *e, const struct ss_command *cmd,
 	struct ss_result *result, struct ss_error *err)
 {
 	const struct right *right = cmd->policy;
 	size_t ceiling = cmd->max_output_bytes;
-	struct watch *watch = NULL;
+	struct oneshot oneshot = { .plan = e->plan,
+		.keeps = right->powers.keeps,
+		.fn = run_confined,
+		.ctx = e,
+		.cmd = cmd,
+		.collected = e->collected,
+		.watched = cmd->explain };
+	struct oneshot_result got;
 	enum ss_err code;
 
 	for (size_t i = 0; i < 2; i++) {
 		buf_release(&e->collected[i]);
 		e->collected[i] = BUF_INIT(ceiling);
 	}
-	code = oneshot_watch(e->plan, right->powers.keeps, run_confined, e, cmd,
-		e->collected, cmd->explain ? &watch : NULL, result, err);
+	code = oneshot_run(&oneshot, &got, err);
+	if (oneshot.ended)
+		hand_over(&got, result);
 	result->out = buf_view(&e->collected[0]);
 	result->err = buf_view(&e->collected[1]);
-	if (watch != NULL)
-		code = explain(e, cmd, watch, code, result, err);
-	watch_free(watch);
+	if (oneshot.watch != NULL)
+		code = explain(e, cmd, oneshot.watch, code, result, err);
+	watch_free(oneshot.watch);
 	return code;
 }
 

@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "run/spawn.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/sandbox_plan.h"
 #include "site/config.h"
 #include "site/documents.h"
 #include "site/limit.h"

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "sandbox/grant_path.h"
 #include "sandbox/view.h"
 #include "wire/json.h"
 #include "wire/proto.h"
@@ -48,7 +49,7 @@ static bool
 is_below_any(const char *path, const char *const *trees)
 {
 	for (; *trees != NULL; trees++)
-		if (view_is_below(path, *trees))
+		if (grant_path_is_below(path, *trees))
 			return true;
 	return false;
 }
@@ -67,11 +68,11 @@ to_host(const struct explain *e, const char *path, char *out)
 	char real[PATH_MAX];
 	int n;
 
-	if (is_strict(e) && view_is_below(path, VIEW_LIBEXEC))
+	if (is_strict(e) && grant_path_is_below(path, VIEW_LIBEXEC))
 		return false;
 	if (!is_strict(e))
 		base = root != NULL ? realpath(root, real) : NULL;
-	n = base != NULL && view_is_below(path, base)
+	n = base != NULL && grant_path_is_below(path, base)
 		? snprintf(out, PATH_MAX, "%s%s", root, path + strlen(base))
 		: snprintf(out, PATH_MAX, "%s", path);
 	return n > 0 && n < PATH_MAX;
@@ -83,7 +84,7 @@ to_name(const struct explain *e, struct finding *f)
 {
 	const char *rest = f->goal, *root = e->grant->root;
 
-	if (view_is_below(f->goal, root))
+	if (grant_path_is_below(f->goal, root))
 		rest += strlen(root) + (f->goal[strlen(root)] == '/');
 	snprintf(f->name, sizeof(f->name), "%s", rest[0] != '\0' ? rest : ".");
 }
@@ -157,19 +158,19 @@ rule_out(const struct explain *e, struct finding *f)
 	static const char *const kernel[] = { "/proc", "/sys", "/dev", NULL };
 	const char *goal = f->goal;
 
-	if (view_is_below(goal, e->grant->root))
+	if (grant_path_is_below(goal, e->grant->root))
 		return;
 	/* Settings of the C library and of interpreters. */
-	f->quiet = f->key == KEY_READ && view_is_below(goal, "/etc");
+	f->quiet = f->key == KEY_READ && grant_path_is_below(goal, "/etc");
 	if (is_below_any(goal, kernel)) {
 		f->quiet = true;
 		f->key = is_strict(e) && f->key == KEY_READ &&
-				view_is_below(goal, "/proc") &&
+				grant_path_is_below(goal, "/proc") &&
 				is_pid_file(goal)
 			? KEY_PROC
 			: KEY_NONE;
 		f->why = "files of the kernel cannot be granted";
-	} else if (view_is_below(goal, VIEW_SCRATCH)) {
+	} else if (grant_path_is_below(goal, VIEW_SCRATCH)) {
 		f->key = KEY_NONE;
 		f->why = "nothing below /tmp can be granted";
 	} else if (goal[1] == '\0') {
@@ -272,7 +273,7 @@ aim_write(const struct explain *e, struct finding *f)
 		cut_last(f->goal);
 	to_name(e, f);
 	snprintf(page, sizeof(page), "%s/%s", e->grant->root, e->page);
-	if (view_is_below(page, f->goal)) {
+	if (grant_path_is_below(page, f->goal)) {
 		f->key = KEY_NONE;
 		f->why = "a page that tools may write declares no tools: "
 			 "let it write to another directory";
@@ -313,7 +314,7 @@ aim(const struct explain *e, struct finding *f)
 	/* What the scratch refuses, it refuses as any directory would. */
 	return f->key != KEY_NONE || !is_strict(e) ||
 		(v->kind != WATCH_WRITE && v->kind != WATCH_ENTRY) ||
-		!view_is_below(f->goal, VIEW_SCRATCH);
+		!grant_path_is_below(f->goal, VIEW_SCRATCH);
 }
 
 /* ---------------------------------------- with the eyes of the account */
@@ -353,10 +354,7 @@ judge_all(const struct sandbox_plan *plan, const struct finding *found,
 {
 	char verdicts[FOUND_MAX];
 
-	if (plan->drop &&
-		(syscall(SYS_setgroups, 0, NULL) < 0 ||
-			setresgid(plan->gid, plan->gid, plan->gid) < 0 ||
-			setresuid(plan->uid, plan->uid, plan->uid) < 0))
+	if (!account_become(&plan->account))
 		return 1;
 	for (size_t i = 0; i < count; i++)
 		verdicts[i] = (char)judge(&found[i]);
@@ -402,9 +400,9 @@ covers(const struct explain *e, const char *const *items, size_t count,
 	bool optional;
 
 	for (size_t i = 0; i < count; i++)
-		if (view_outside(items[i], e->grant->root, granted,
+		if (grant_path_outside(items[i], e->grant->root, granted,
 			    sizeof(granted), &optional) &&
-			view_is_below(path, granted))
+			grant_path_is_below(path, granted))
 			return true;
 	return false;
 }
@@ -580,7 +578,7 @@ static bool
 must_be_shown(const struct explain *e, const struct finding *f)
 {
 	return f->key == KEY_EXEC && is_strict(e) && e->grant->exec_any &&
-		!view_is_below(f->goal, e->grant->root) &&
+		!grant_path_is_below(f->goal, e->grant->root) &&
 		!is_below_any(f->goal, view_program_trees) &&
 		!covers(e, page_of(e->ask)->read.names,
 			page_of(e->ask)->read.count, f->goal);
@@ -629,7 +627,7 @@ put_finding(const struct explain *e, const struct finding *f, struct buf *out)
 		return buf_printf(out,
 			"    no line grants it: the account %s may not, by "
 			"the file's mode\n",
-			e->plan->account);
+			e->plan->account.name);
 	if (f->key == KEY_NONE)
 		return buf_printf(out, "    no line grants it: %s\n", f->why);
 	if (must_be_shown(e, f))

@@ -9,7 +9,8 @@
 #define SS_SITE_EXPLAIN_H
 
 #include "run/watch.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/policy.h"
+#include "sandbox/sandbox_plan.h"
 
 struct explain {
 	const struct watch *watch;

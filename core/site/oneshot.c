@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The two ends are one program and one socket: frames are a head and its
- * bytes, the last one is the result as it lies in memory.
- */
 #include "site/oneshot.h"
 
 #include <errno.h>
@@ -15,144 +11,88 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "run/channel.h"
+#include "sandbox/sandbox_fork.h"
 
-/* Of one frame; a longer piece of output is sent in several. */
-#define FRAME_MAX 65536
+/* The first two are the stream's number; the last one ends the run. */
+enum { FRAME_STDOUT = 1, FRAME_STDERR = 2, FRAME_READY = 3, FRAME_END = 4 };
 
-enum frame_kind { FRAME_STDOUT = 1, FRAME_STDERR = 2, FRAME_RESULT = 3 };
-
-struct frame {
-	uint32_t kind, len;
-};
-
-struct outcome {
+/* The bytes of FRAME_END. */
+struct end {
 	enum ss_err code;
-	int returncode;
-	uint64_t run_us, cpu_us, memory_bytes;
-	char limit[16], sandbox[16], memory[16];
+	struct oneshot_result result;
 	struct ss_error err;
 };
 
-/* What the confined process needs to know. */
-struct errand {
-	oneshot_fn fn;
-	void *ctx;
-	const struct ss_command *cmd;
-	int ends[2]; /* 0 is the parent's, 1 ours */
-	bool watched;
+/* Both ends of the run, from before the fork. */
+struct ends {
+	const struct oneshot *asked;
+	int fd[2]; /* 0 is the parent's, 1 the child's */
 };
 
-static int
-send_frame(int fd, enum frame_kind kind, const void *data, size_t len)
-{
-	struct frame head = { .kind = kind, .len = (uint32_t)len };
-	int number = fd_write_all(fd, (const char *)&head, sizeof(head));
-
-	return number != 0 ? number : fd_write_all(fd, data, len);
-}
+/* ----------------------------------------------------------- in the child */
 
 static void
 send_output(void *ctx, int stream, const char *data, size_t len)
 {
-	const struct errand *e = ctx;
-
-	while (len > 0) {
-		size_t n = len < FRAME_MAX ? len : FRAME_MAX;
-
-		if (send_frame(e->ends[1],
-			    stream == 1 ? FRAME_STDOUT : FRAME_STDERR, data,
-			    n) != 0)
-			return;
-		data += n;
-		len -= n;
-	}
-}
-
-static void
-copy_word(char *out, size_t cap, const char *word)
-{
-	size_t n = word != NULL ? strlen(word) : 0;
-
-	if (n >= cap)
-		n = cap - 1;
-	if (n > 0)
-		memcpy(out, word, n);
-	out[n] = '\0';
-}
-
-/* 0; errno; ECONNRESET for an end that came too early. */
-static int
-read_exactly(int fd, void *out, size_t len)
-{
-	char *p = out;
-	ssize_t n;
-
-	while (len > 0) {
-		n = read(fd, p, len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? errno : ECONNRESET;
-		p += n;
-		len -= (size_t)n;
-	}
-	return 0;
+	channel_send_pieces(ctx, (unsigned)stream, data, len);
 }
 
 /*
- * Only what is dumpable can be traced; nothing of the tool has begun.  False:
- * the parent gave up.
+ * Only a dumpable process can be traced, ptrace(2); the tool has not begun.
+ * False: the parent gave up.
  */
 static bool
-wait_for_watch(int fd)
+wait_for_watch(const struct channel *c)
 {
-	char ready = 'r';
+	struct channel_head head;
 	bool done;
 
 	prctl(PR_SET_DUMPABLE, 1);
-	done = fd_write_all(fd, &ready, 1) == 0 &&
-		read_exactly(fd, &ready, 1) == 0;
+	done = channel_send(c, FRAME_READY, NULL, 0) == 0 &&
+		channel_read_head(c, 0, &head) == 0;
 	prctl(PR_SET_DUMPABLE, 0);
 	return done;
 }
 
-/* Our end hangs up when the parent leaves: that ends the run. */
+/* The parent's death closes its end: as the client's hang-up it ends the run. */
 static int
-confined_main(void *ctx)
+child_main(void *ctx)
 {
-	struct errand *e = ctx;
-	struct ss_command cmd = *e->cmd;
-	struct ss_result result = SS_INIT(ss_result);
-	static struct outcome o;
+	struct ends *ends = ctx;
+	const struct oneshot *o = ends->asked;
+	struct channel channel = { .fd = ends->fd[1] };
+	struct ss_command cmd = *o->cmd;
+	static struct end end;
 
-	fd_close(&e->ends[0]);
+	fd_close(&ends->fd[0]);
 	signal(SIGPIPE, SIG_IGN);
-	if (e->watched && !wait_for_watch(e->ends[1]))
+	if (o->watched && !wait_for_watch(&channel))
 		return 1;
 	cmd.output = send_output;
-	cmd.output_ctx = e;
-	cmd.client_fd = e->ends[1];
-	o.code = e->fn(e->ctx, &cmd, &result, &o.err);
-	o.returncode = result.returncode;
-	o.run_us = result.run_us;
-	o.cpu_us = result.cpu_us;
-	o.memory_bytes = result.memory_bytes;
-	copy_word(o.limit, sizeof(o.limit), result.limit);
-	copy_word(o.sandbox, sizeof(o.sandbox), result.sandbox);
-	copy_word(o.memory, sizeof(o.memory), result.memory);
-	return send_frame(e->ends[1], FRAME_RESULT, &o, sizeof(o)) != 0;
+	cmd.output_ctx = &channel;
+	cmd.client_fd = channel.fd;
+	end.code = o->fn(o->ctx, &cmd, &end.result, &end.err);
+	end.result.level = sandbox_self()->level;
+	end.result.memory = sandbox_self()->memory;
+	return channel_send(&channel, FRAME_END, &end, sizeof(end)) != 0;
 }
 
-/* Where the frames come from, and who else wants something meanwhile. */
+/* ---------------------------------------------------------- in the parent */
+
 struct source {
 	int fd, client_fd;
 	struct watch *watch; /* NULL: none */
 };
 
-/* Waits for something to read; false: the client hung up first. */
+/*
+ * Waits for something to read; false: the client hung up first.  A watched
+ * child may stop in the middle of a frame, until watch_drain lets it go on.
+ */
 static bool
-wait_readable(const struct source *in)
+wait_readable(void *ctx)
 {
+	const struct source *in = ctx;
 	struct pollfd p[3] = { { .fd = in->fd, .events = POLLIN },
 		{ .fd = in->client_fd, .events = POLLRDHUP },
 		{ .fd = in->watch != NULL ? watch_fd(in->watch) : -1,
@@ -170,131 +110,71 @@ wait_readable(const struct source *in)
 	}
 }
 
-/* A watched process may stop in the middle of a frame. */
-static int
-take_exactly(const struct source *in, void *out, size_t len)
-{
-	char *p = out;
-	ssize_t n;
-
-	while (len > 0) {
-		if (in->watch != NULL && !wait_readable(in))
-			return ECONNRESET;
-		n = read(in->fd, p, len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? errno : ECONNRESET;
-		p += n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
-
 static enum ss_err
-take_output(const struct ss_command *cmd, struct buf collected[2], int stream,
-	const char *data, size_t len, struct ss_error *err)
+take_output(const struct oneshot *o, int stream, const char *data, size_t len,
+	struct ss_error *err)
 {
-	if (cmd->output != NULL)
-		cmd->output(cmd->output_ctx, stream, data, len);
-	else if (!buf_add(&collected[stream - 1], data, len))
+	if (o->cmd->output != NULL)
+		o->cmd->output(o->cmd->output_ctx, stream, data, len);
+	else if (!buf_add(&o->collected[stream - 1], data, len))
 		return error_memory(err);
 	return SS_OK;
 }
 
 static enum ss_err
-receive(const struct source *in, const struct ss_command *cmd,
-	struct buf collected[2], struct outcome *o, struct ss_error *err)
+refuse_lost(struct ss_error *err, int number)
 {
-	static char data[FRAME_MAX];
-	struct frame head;
+	if (number == ECANCELED)
+		return error_set(err, SS_GONE, "the client left");
+	return error_internal(err, number, "the confined process went away");
+}
+
+static enum ss_err
+receive_frames(const struct oneshot *o, struct source *in, struct end *end,
+	struct ss_error *err)
+{
+	static char data[CHANNEL_PIECE];
+	const struct channel c = { in->fd, wait_readable, in };
+	struct channel_head head;
 	enum ss_err code = SS_OK;
 	int number;
 
+	_Static_assert(sizeof(*end) <= sizeof(data), "an end is one frame");
 	while (code == SS_OK) {
-		if (!wait_readable(in))
-			return error_set(err, SS_GONE, "the client left");
-		number = take_exactly(in, &head, sizeof(head));
-		if (number == 0 && head.kind == FRAME_RESULT)
-			number = take_exactly(in, o, sizeof(*o));
-		else if (number == 0)
-			number = head.len <= sizeof(data)
-				? take_exactly(in, data, head.len)
-				: EPROTO;
-		if (number != 0)
-			return error_internal(
-				err, number, "the confined process went away");
-		if (head.kind == FRAME_RESULT)
+		number = channel_read_head(&c, sizeof(data), &head);
+		if (number == 0)
+			number = channel_read(&c, data, head.len);
+		if (number == 0 && head.kind == FRAME_END &&
+			head.len == sizeof(*end)) {
+			memcpy(end, data, sizeof(*end));
 			return SS_OK;
-		code = take_output(
-			cmd, collected, (int)head.kind, data, head.len, err);
+		}
+		if (number == 0 && head.kind != FRAME_STDOUT &&
+			head.kind != FRAME_STDERR)
+			number = EPROTO;
+		if (number != 0)
+			return refuse_lost(err, number);
+		code = take_output(o, (int)head.kind, data, head.len, err);
 	}
 	return code;
 }
 
-static const char *
-static_limit(const char *word)
-{
-	static const char *const words[] = { "wall", "output", "cpu", "file",
-		"memory", "processes" };
-
-	for (size_t i = 0; i < ARRAY_LEN(words); i++)
-		if (strcmp(word, words[i]) == 0)
-			return words[i];
-	return NULL;
-}
-
-static const char *
-static_level(const char *word)
-{
-	enum sandbox_level l;
-
-	for (l = SANDBOX_NONE; l < SANDBOX_STRICT; l++)
-		if (strcmp(word, sandbox_level_name(l)) == 0)
-			break;
-	return sandbox_level_name(l);
-}
-
-static const char *
-static_memory(const char *word)
-{
-	return strcmp(word, "group") == 0      ? "group"
-		: strcmp(word, "process") == 0 ? "process"
-					       : NULL;
-}
-
-static enum ss_err
-hand_over(
-	const struct outcome *o, struct ss_result *result, struct ss_error *err)
-{
-	result->returncode = o->returncode;
-	result->run_us = o->run_us;
-	result->cpu_us = o->cpu_us;
-	result->memory_bytes = o->memory_bytes;
-	result->limit = static_limit(o->limit);
-	result->sandbox = static_level(o->sandbox);
-	result->memory = static_memory(o->memory);
-	if (o->code != SS_OK && err != NULL)
-		*err = o->err;
-	return o->code;
-}
-
-/* The confined process waits for a byte until it is watched. */
+/* The child waits for a frame until it is traced. */
 static enum ss_err
 begin_watch(int fd, pid_t pid, struct watch **watch, struct ss_error *err)
 {
-	char ready;
-	int number = read_exactly(fd, &ready, 1);
+	const struct channel c = { .fd = fd };
+	struct channel_head head;
+	int number = channel_read_head(&c, 0, &head);
 
 	if (number != 0)
-		return error_internal(
-			err, number, "the confined process went away");
+		return refuse_lost(err, number);
 	*watch = watch_new();
 	if (*watch == NULL)
 		return error_memory(err);
 	number = watch_attach(*watch, pid);
 	if (number == 0)
-		number = fd_write_all(fd, &ready, 1);
+		number = channel_send(&c, FRAME_READY, NULL, 0);
 	if (number == 0)
 		return SS_OK;
 	watch_free(*watch);
@@ -309,7 +189,7 @@ begin_watch(int fd, pid_t pid, struct watch **watch, struct ss_error *err)
 }
 
 static void
-await(pid_t pid, struct watch *watch)
+wait_child(pid_t pid, struct watch *watch)
 {
 	if (watch != NULL)
 		watch_finish(watch, pid);
@@ -319,44 +199,39 @@ await(pid_t pid, struct watch *watch)
 }
 
 enum ss_err
-oneshot_watch(struct sandbox_plan *plan, unsigned keeps, oneshot_fn fn,
-	void *ctx, const struct ss_command *cmd, struct buf collected[2],
-	struct watch **watch, struct ss_result *result, struct ss_error *err)
+oneshot_run(
+	struct oneshot *o, struct oneshot_result *result, struct ss_error *err)
 {
-	struct errand e = {
-		.fn = fn, .ctx = ctx, .cmd = cmd, .watched = watch != NULL
-	};
-	struct source in = { .client_fd = cmd->client_fd };
-	struct outcome o;
-	const struct sandbox_process process = { .keeps = keeps,
-		.watched = e.watched,
-		.main = confined_main,
-		.ctx = &e };
-	struct ss_child child = { .pid = -1 };
+	struct ends ends = { .asked = o };
+	const struct sandbox_process process = { .keeps = o->keeps,
+		.watched = o->watched,
+		.main = child_main,
+		.ctx = &ends };
+	struct source in = { .client_fd = o->cmd->client_fd };
+	struct ss_child child;
+	struct end end = { .code = SS_INTERNAL };
 	enum ss_err code;
 
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, e.ends) < 0)
+	o->watch = NULL;
+	o->ended = false;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.fd) < 0)
 		return error_internal(err, errno, "socketpair");
-	code = sandbox_fork(plan, &process, &child, err);
-	fd_close(&e.ends[1]);
-	if (code == SS_OK && watch != NULL)
-		code = begin_watch(e.ends[0], child.pid, &in.watch, err);
-	in.fd = e.ends[0];
+	code = sandbox_fork(o->plan, &process, &child, err);
+	fd_close(&ends.fd[1]);
+	in.fd = ends.fd[0];
+	if (code == SS_OK && o->watched)
+		code = begin_watch(in.fd, child.pid, &in.watch, err);
 	if (code == SS_OK)
-		code = receive(&in, cmd, collected, &o, err);
-	fd_close(&e.ends[0]);
+		code = receive_frames(o, &in, &end, err);
+	fd_close(&ends.fd[0]);
 	if (child.pid > 0)
-		await(child.pid, in.watch);
-	if (watch != NULL)
-		*watch = in.watch;
-	return code == SS_OK ? hand_over(&o, result, err) : code;
-}
-
-enum ss_err
-oneshot_run(struct sandbox_plan *plan, unsigned keeps, oneshot_fn fn, void *ctx,
-	const struct ss_command *cmd, struct buf collected[2],
-	struct ss_result *result, struct ss_error *err)
-{
-	return oneshot_watch(
-		plan, keeps, fn, ctx, cmd, collected, NULL, result, err);
+		wait_child(child.pid, in.watch);
+	o->watch = in.watch;
+	if (code != SS_OK)
+		return code;
+	o->ended = true;
+	*result = end.result;
+	if (end.code != SS_OK && err != NULL)
+		*err = end.err;
+	return end.code;
 }

@@ -1,38 +1,51 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One command for a process that is no worker: the walls are built around a
- * process of its own, born for this command and gone with it.  What the tool
- * writes comes back as it is written.
+ * One command for a process that is no worker: a confined child is started for
+ * it and ends with it.  What the tool writes comes back as it is written.
  */
 #ifndef SS_SITE_ONESHOT_H
 #define SS_SITE_ONESHOT_H
 
+#include "base/buf.h"
+#include "run/spawn.h"
 #include "run/watch.h"
-#include "sandbox/sandbox.h"
-#include "statespace.h"
+#include "sandbox/sandbox_plan.h"
 
-/* Runs in the confined process; as the run of struct ss_executor. */
+/* What comes back beside the output: no pointers. */
+struct oneshot_result {
+	int returncode;
+	enum spawn_limit limit;
+	uint64_t run_us, cpu_us, memory_bytes;
+	enum sandbox_level level;   /* of the child */
+	enum sandbox_memory memory; /* the same */
+};
+
+/*
+ * Runs in the confined child: cmd with its output, output_ctx and client_fd
+ * replaced by the way to the parent.  Fills result but for its last two.
+ */
 typedef enum ss_err (*oneshot_fn)(void *ctx, const struct ss_command *cmd,
-	struct ss_result *result, struct ss_error *err);
+	struct oneshot_result *result, struct ss_error *err);
+
+struct oneshot {
+	struct sandbox_plan *plan;
+	unsigned keeps; /* KEEP_... */
+	oneshot_fn fn;
+	void *ctx;
+	const struct ss_command *cmd;
+	struct buf *collected; /* two, for a cmd without output; the caller's */
+	bool watched;          /* trace it: watch.h */
+	struct watch *watch;   /* out, to be freed; NULL: nothing ran */
+	bool ended;            /* out: the child sent its result */
+};
 
 /*
- * Forks by plan, runs fn(ctx, cmd) there, relays its output to cmd->output or
- * to collected (both streams, released by the caller), and its result.
- * result->limit and sandbox are static text.
- * Errors   fn's own; SS_INTERNAL; SS_GONE when cmd->client_fd hung up.
+ * Forks by the plan, runs fn(ctx, cmd) there, relays its output to cmd->output
+ * or to collected, and fills *result when the child sent one.
+ * Errors   fn's own; SS_INTERNAL; SS_GONE when cmd->client_fd hung up;
+ *          SS_SANDBOX_UNAVAILABLE when nothing may be traced here.
  */
-enum ss_err
-oneshot_run(struct sandbox_plan *plan, unsigned keeps, oneshot_fn fn, void *ctx,
-	const struct ss_command *cmd, struct buf collected[2],
-	struct ss_result *result, struct ss_error *err);
-/*
- * The same under a watch, made here and left in *watch for the caller to read
- * and to free, NULL when nothing ran; watch NULL: without one.
- * Errors   also SS_SANDBOX_UNAVAILABLE when nothing may be traced here.
- */
-enum ss_err
-oneshot_watch(struct sandbox_plan *plan, unsigned keeps, oneshot_fn fn,
-	void *ctx, const struct ss_command *cmd, struct buf collected[2],
-	struct watch **watch, struct ss_result *result, struct ss_error *err);
+enum ss_err oneshot_run(
+	struct oneshot *o, struct oneshot_result *result, struct ss_error *err);
 
 #endif

@@ -58,6 +58,34 @@ request_log_run(
 	log_ms(l, "run_ms", result->run_us);
 }
 
+bool
+request_log_slow(const struct request_log *log, struct log_line *l,
+	const char *id, const char *page, ssize_t tool, uint64_t total_us)
+{
+	double slow = log->config->log.slow;
+
+	if (slow <= 0 || (double)total_us < slow * 1e6 ||
+		!request_log_begin(log, l, "slow"))
+		return false;
+	log_text(l, "id", id);
+	log_text(l, "page", page);
+	if (tool >= 0)
+		log_number(l, "tool", tool);
+	log_ms(l, "total_ms", total_us);
+	return true;
+}
+
+void
+request_log_usage(
+	struct log_line *l, ssize_t tool, const struct ss_result *result)
+{
+	if (tool < 0)
+		return;
+	log_ms(l, "tool_ms", result->run_us);
+	log_ms(l, "cpu_ms", result->cpu_us);
+	log_number(l, "memory", (int64_t)result->memory_bytes);
+}
+
 void
 request_log_end(const struct request_log *log, struct log_line *l)
 {

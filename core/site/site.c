@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "run/cgroup.h"
+#include "sandbox/sandbox_fork.h"
 #include "site/once.h"
 
 /* Each part gets what it uses of the others. */
@@ -155,7 +156,7 @@ ss_site_option(const struct ss_site *site, const char *key)
 double
 ss_site_option_number(const struct ss_site *site, const char *key)
 {
-	return config_number(&site->config, key);
+	return config_text_number(&site->config, key);
 }
 
 /* The root by its real path: grants are compared with it as text. */
@@ -509,9 +510,9 @@ ss_site_launch(struct ss_site *site, struct ss_child *child)
 struct ss_account
 ss_site_account(const struct ss_site *site)
 {
-	return (struct ss_account){ .uid = site->plan.uid,
-		.gid = site->plan.gid,
-		.name = site->plan.account };
+	return (struct ss_account){ .uid = site->plan.account.uid,
+		.gid = site->plan.account.gid,
+		.name = site->plan.account.name };
 }
 
 bool

@@ -8,7 +8,7 @@
 #define SS_SITE_SITE_H
 
 #include "base/arena.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/sandbox_plan.h"
 #include "site/catalog.h"
 #include "site/config.h"
 #include "site/executor.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which addresses are the open Internet's.  The tables are IANA's registries
+ * Which addresses are public.  The tables are IANA's registries
  * of special-purpose addresses (RFC 6890 and its successors), multicast, and
  * what is unallocated.  Ranges that a registry calls globally reachable
  * (anycast of AS112, AMT, PCP) are refused too: no page needs them.
@@ -50,7 +50,7 @@ struct range6 {
 /*
  * The first range that holds the address decides.  IPv4-compatible addresses
  * (::/96) are outside 2000::/3 and so refused.  6to4 and Teredo hold an IPv4
- * address too; both are relics that tunnel, and refused whatever it is.
+ * address too; both are obsolete tunnels, refused whatever it is.
  */
 static const struct range6 special6[] = {
 	/* IPv4-mapped, RFC 4291 */
@@ -72,9 +72,9 @@ static const struct range6 special6[] = {
 };
 
 /*
- * All that IANA hands out for global unicast.  Outside: ::, ::1, local NAT64
- * (64:ff9b:1::/48), discard (100::/64), dummy (100:0:0:1::/64), SRv6
- * (5f00::/16), unique local, link-local, site-local, multicast.
+ * The range that IANA assigns global unicast from.  Outside of it: ::, ::1,
+ * local NAT64 (64:ff9b:1::/48), discard (100::/64), dummy (100:0:0:1::/64),
+ * SRv6 (5f00::/16), unique local, link-local, site-local, multicast.
  */
 static const unsigned char global6[] = { 0x20 };
 #define GLOBAL6_BITS 3

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A small common language: what both read alike is copied, what differs only
- * in spelling is spelled anew ('.' does not find U+2028 in ECMAScript, \s
- * finds more), everything else is refused.  Sources: pcre2pattern(3) and
- * ECMA-262, section 22.2.1, with the u flag.
+ * Translates what PCRE2 and ECMAScript both have: what they read alike is
+ * copied, what differs only in spelling is rewritten (in ECMAScript '.' does
+ * not match U+2028, and \s matches more), everything else is refused.  Sources:
+ * pcre2pattern(3) and ECMA-262, section 22.2.1, with the u flag.
  */
 #include "wire/ecma.h"
 
@@ -14,9 +14,9 @@
 struct ecma {
 	struct buf *out;
 	const char *at, *end;
-	bool atom;            /* a quantifier may stand here */
-	bool floats;          /* alternatives: ^ binds but one of them */
-	bool looks;           /* \B, or around */
+	bool atom;            /* a quantifier may follow */
+	bool floats;          /* alternatives: ^ anchors only one of them */
+	bool looks;           /* \B or look-around */
 	bool look[DEPTH_MAX]; /* open groups: is it a look-around? */
 	size_t depth;
 };
@@ -38,7 +38,7 @@ copy(struct ecma *e, size_t n, bool atom)
 }
 
 static bool
-put(struct ecma *e, size_t used, const char *text, bool atom)
+translate(struct ecma *e, size_t used, const char *text, bool atom)
 {
 	buf_text(e->out, text);
 	e->at += used;
@@ -63,12 +63,13 @@ common_escape(struct ecma *e, bool in_class)
 	if (strchr("dDwWnrtf", c) != NULL || strchr(SYNTAX, c) != NULL)
 		return copy(e, 2, true);
 	if (c == 's')
-		return put(e, 2, in_class ? SPACES : "[" SPACES "]", true);
+		return translate(
+			e, 2, in_class ? SPACES : "[" SPACES "]", true);
 	if (c == 'x' && is_hex(peek(e, 2)) && is_hex(peek(e, 3)))
 		return copy(e, 4, true);
 	if (c == '-' && in_class)
 		return copy(e, 2, true);
-	/* PCRE2: any other punctuation stands for itself. */
+	/* PCRE2: any other punctuation after a backslash is literal. */
 	if (c > ' ' && c < 0x7f && !(c >= '0' && c <= '9') &&
 		!((c | 32) >= 'a' && (c | 32) <= 'z')) {
 		e->at++;
@@ -81,16 +82,16 @@ static bool
 escape(struct ecma *e)
 {
 	switch (peek(e, 1)) {
-	case 'A': return put(e, 2, "^", false);
-	case 'z': return put(e, 2, "$", false);
+	case 'A': return translate(e, 2, "^", false);
+	case 'z': return translate(e, 2, "$", false);
 	case 'B': e->looks = true; return copy(e, 2, false);
 	case 'b': return copy(e, 2, false);
-	case 'S': return put(e, 2, "[^" SPACES "]", true);
+	case 'S': return translate(e, 2, "[^" SPACES "]", true);
 	default: return common_escape(e, false);
 	}
 }
 
-/* A class of several characters: no end of a range. */
+/* A class escape, such as \d: it cannot end a range. */
 static bool
 is_set(const struct ecma *e)
 {
@@ -108,7 +109,7 @@ class_item(struct ecma *e)
 	if (c == '[' && peek(e, 1) > 0 && strchr(":.=", peek(e, 1)) != NULL)
 		return false;
 	if (c == '[')
-		return put(e, 1, "\\[", true);
+		return translate(e, 1, "\\[", true);
 	return copy(e, 1, true);
 }
 
@@ -122,7 +123,7 @@ class_body(struct ecma *e)
 			return false;
 		if (peek(e, 0) != '-' || peek(e, 1) == ']')
 			continue;
-		/* A range: two characters, or PCRE2 and u mode disagree. */
+		/* PCRE2 and u mode agree only on a range of two characters. */
 		if (set)
 			return false;
 		copy(e, 1, true);
@@ -174,7 +175,7 @@ group_end(struct ecma *e)
 	return copy(e, 1, !e->look[--e->depth]);
 }
 
-/* {n}, {n,} or {n,m}: how long it is; 0: a brace that is text. */
+/* Length of {n}, {n,} or {n,m}; 0 when the brace is literal. */
 static size_t
 bounds(const struct ecma *e)
 {
@@ -200,7 +201,7 @@ quantifier(struct ecma *e, size_t n)
 	copy(e, n, false);
 	if (peek(e, 0) == '?')
 		copy(e, 1, false);
-	return true; /* a possessive '+' now finds no atom */
+	return true; /* a possessive '+' finds no atom */
 }
 
 /* "{,n}" is text to older PCRE2 and a quantifier to newer. */
@@ -211,7 +212,8 @@ brace(struct ecma *e)
 
 	if (n > 0)
 		return quantifier(e, n);
-	return peek(e, 1) != ',' && peek(e, 1) != ' ' && put(e, 1, "\\{", true);
+	return peek(e, 1) != ',' && peek(e, 1) != ' ' &&
+		translate(e, 1, "\\{", true);
 }
 
 static bool
@@ -226,9 +228,9 @@ step(struct ecma *e)
 	case '+':
 	case '?': return quantifier(e, 1);
 	case '{': return brace(e);
-	case '}': return put(e, 1, "\\}", true);
-	case ']': return put(e, 1, "\\]", true);
-	case '.': return put(e, 1, "[^\\n]", true);
+	case '}': return translate(e, 1, "\\}", true);
+	case ']': return translate(e, 1, "\\]", true);
+	case '.': return translate(e, 1, "[^\\n]", true);
 	case '|': e->floats |= e->depth == 0; return copy(e, 1, false);
 	case '^':
 	case '$': return copy(e, 1, false);
@@ -251,14 +253,14 @@ ecma_write(struct buf *out, const char *source, size_t len)
 	if (e.depth > 0 || !buf_ok(out))
 		return false;
 	/*
-	 * V8 also looks from between the halves of a surrogate pair, where
-	 * there is no character: only a search that is bound to the start does
-	 * not get there.
+	 * V8 also tries a match between the halves of a surrogate pair, where
+	 * PCRE2 has no character.  Only a search that is anchored at the start
+	 * never gets there.
 	 */
 	return !e.looks || (!e.floats && out->data[0] == '^');
 }
 
-/* A character, or punctuation behind a backslash; 0: anything else. */
+/* A character, or punctuation after a backslash; 0: anything else. */
 static size_t
 plain(struct ss_text t, size_t at, char *out)
 {

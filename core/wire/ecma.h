@@ -10,13 +10,13 @@
 
 /*
  * Writes an expression that finds in every text what source (PCRE2, as
- * pattern.h compiles it) finds.  False, and out may hold a part of it: there
- * is none that is surely the same, so a client must not check it.
+ * pattern.h compiles it) finds.  False when none is certain to, so that a
+ * client must not check it; out may then hold a part of it.
  */
 bool ecma_write(struct buf *out, const char *source, size_t len);
 /*
- * Writes the words of "^(one|two)$", each with a NUL behind it.  False, and
- * out may hold some: the expression is no such list.
+ * Writes the words of "^(one|two)$", each followed by a NUL.  False when the
+ * expression is no such list; out may then hold some of them.
  */
 bool ecma_choices(struct buf *out, const char *source, size_t len);
 

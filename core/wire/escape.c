@@ -22,7 +22,7 @@ html_for(unsigned char c)
 	}
 }
 
-/* Stretches that need nothing are copied in one piece. */
+/* Bytes that need no escape are copied in runs. */
 void
 escape_html(struct buf *out, const char *data, size_t len)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Text made harmless for the place it goes to.  Pure; failures stick in out.
- */
+/* Escapes text for the place it is written to.  Pure; failures stick in out. */
 #ifndef SS_WIRE_ESCAPE_H
 #define SS_WIRE_ESCAPE_H
 
@@ -15,8 +13,8 @@ void escape_html(struct buf *out, const char *data, size_t len);
 /* A path as part of a URL; '/' stays (RFC 3986 section 3.3). */
 void escape_path(struct buf *out, const char *data, size_t len);
 /*
- * Text of an author as one line: a stretch of blanks and control characters
- * becomes one space.
+ * An author's text as one line: a run of blanks and control characters becomes
+ * one space.
  */
 void escape_line(struct buf *out, const char *data, size_t len);
 /* One word for a POSIX shell. */

@@ -29,7 +29,8 @@ struct frame_reader {
 };
 
 static enum ss_err
-refuse(const struct frame_reader *r, const char *name, const char *wanted)
+refuse_member(
+	const struct frame_reader *r, const char *name, const char *wanted)
 {
 	return error_set(r->err, SS_BAD_REQUEST,
 		"malformed JSON payload: \"%s\" must be %s", name, wanted);
@@ -49,7 +50,7 @@ take_text(const struct frame_reader *r, const char *name, struct ss_text *out)
 	const cJSON *m = member(r, name);
 
 	if (!cJSON_IsString(m))
-		return refuse(r, name, "a string");
+		return refuse_member(r, name, "a string");
 	out->len = strlen(m->valuestring);
 	out->data = arena_copy(r->arena, m->valuestring, out->len);
 	return out->data != NULL ? SS_OK : error_memory(r->err);
@@ -80,7 +81,7 @@ take_bytes(const struct frame_reader *r, const char *name, struct ss_text *out)
 	char *bytes;
 
 	if (!cJSON_IsArray(list))
-		return refuse(r, name, "a list of bytes");
+		return refuse_member(r, name, "a list of bytes");
 	bytes = arena_alloc(r->arena, (size_t)cJSON_GetArraySize(list) + 1);
 	if (bytes == NULL)
 		return error_memory(r->err);
@@ -88,7 +89,7 @@ take_bytes(const struct frame_reader *r, const char *name, struct ss_text *out)
 	cJSON_ArrayForEach(item, list)
 	{
 		if (!is_whole(item, 255))
-			return refuse(r, name, "a list of bytes");
+			return refuse_member(r, name, "a list of bytes");
 		bytes[out->len++] = (char)(unsigned char)item->valuedouble;
 	}
 	return SS_OK;
@@ -100,7 +101,7 @@ take_names(const struct frame_reader *r, struct frame_request *out)
 	const cJSON *list = member(r, "names"), *item;
 
 	if (!cJSON_IsArray(list))
-		return refuse(r, "names", "a list of strings");
+		return refuse_member(r, "names", "a list of strings");
 	out->names = arena_array(r->arena, (size_t)cJSON_GetArraySize(list) + 1,
 		sizeof(*out->names));
 	if (out->names == NULL)
@@ -108,7 +109,7 @@ take_names(const struct frame_reader *r, struct frame_request *out)
 	cJSON_ArrayForEach(item, list)
 	{
 		if (!cJSON_IsString(item))
-			return refuse(r, "names", "a list of strings");
+			return refuse_member(r, "names", "a list of strings");
 		out->names[out->name_count] = arena_copy(
 			r->arena, item->valuestring, strlen(item->valuestring));
 		if (out->names[out->name_count++] == NULL)
@@ -123,7 +124,7 @@ take_read(const struct frame_reader *r, struct frame_request *out)
 	const cJSON *most = member(r, "max_bytes");
 
 	if (most != NULL && !is_whole(most, 9007199254740991.0))
-		return refuse(r, "max_bytes", "a whole number");
+		return refuse_member(r, "max_bytes", "a whole number");
 	out->has_max_bytes = most != NULL;
 	out->max_bytes = most != NULL ? (uint64_t)most->valuedouble : 0;
 	return take_word(r, "path", &out->path);
@@ -197,7 +198,7 @@ read_root(const struct frame_reader *r, struct frame_request *out)
 			"malformed JSON payload: a message is an object");
 	kind = member(r, "kind");
 	if (!cJSON_IsString(kind))
-		return refuse(r, "kind", "a string");
+		return refuse_member(r, "kind", "a string");
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		if (strcmp(kind->valuestring, kinds[i].name) != 0)
 			continue;

@@ -2,10 +2,8 @@
 /*
  * The messages of the file worker: JSON objects told apart by "kind", in
  * frames of at most FRAME_BYTES (a length of four bytes, big-endian, comes
- * first).  Bytes are lists of numbers, since the peer's own type is written
- * so.  With proto.c this file knows cJSON; the strict scanner reads first.
- *
- * Source   the file worker's own definition, seeds/002.
+ * first).  Bytes are lists of numbers, as the peer's serializer writes them.
+ * json.c checks a message before cJSON, which is lenient, reads it.
  */
 #ifndef SS_WIRE_FRAME_H
 #define SS_WIRE_FRAME_H
@@ -48,17 +46,17 @@ struct frame_request {
 enum ss_err frame_parse(struct arena *arena, const char *text, size_t len,
 	struct frame_request *out, struct ss_error *err);
 
-/* The length of a frame as its first four bytes say it, and the way back. */
+/* Reads and writes the length in the first four bytes of a frame. */
 size_t frame_length(const unsigned char head[static 4]);
 void frame_head(size_t len, unsigned char head[static 4]);
 
 /*
- * "unimplemented", "policy_denied", "io", "protocol", "internal": what an
- * error is to the peer.
+ * The peer's name for an error: "unimplemented", "policy_denied", "io",
+ * "protocol" or "internal".
  */
 const char *frame_code(enum ss_err code);
 bool frame_error(struct buf *out, const char *code, const char *message);
-/* Bytes as a list of numbers. */
+/* Writes bytes as a list of numbers. */
 bool frame_bytes(struct buf *out, struct ss_text bytes);
 
 #endif

@@ -5,7 +5,7 @@
 
 /* --------------------------------------------------------------- scanner -- */
 
-/* A member's name as it stands between its quotes. */
+/* A member's name between its quotes, not yet decoded. */
 struct key {
 	const char *at, *end;
 };
@@ -13,7 +13,7 @@ struct key {
 struct scan {
 	const char *start, *at, *end;
 	struct ss_error *err;
-	bool whole; /* a value, or all of a container, ends at `at` */
+	bool whole; /* a value or a whole container ends at `at` */
 	size_t depth;
 	char closer[JSON_DEPTH_MAX];
 	size_t first_key[JSON_DEPTH_MAX]; /* of the open objects, in keys */
@@ -22,7 +22,7 @@ struct scan {
 };
 
 static enum ss_err
-refuse(const struct scan *s, const char *what)
+scan_refuse(const struct scan *s, const char *what)
 {
 	return error_set(s->err, SS_BAD_REQUEST, "invalid JSON: %s at byte %zu",
 		what, (size_t)(s->at - s->start) + 1);
@@ -64,7 +64,7 @@ read_hex4(const char *p, const char *end)
 	return unit;
 }
 
-/* A \u escape at *p: NULL and its code point, or what is wrong with it. */
+/* Reads a \u escape at *p; returns NULL, or what is wrong with it. */
 static const char *
 read_unicode(const char **p, const char *end, uint32_t *out)
 {
@@ -107,7 +107,7 @@ read_escape(const char **p, const char *end, uint32_t *out)
 	return NULL;
 }
 
-/* From the opening quote to behind the closing one. */
+/* Scans from the opening quote to after the closing one. */
 static enum ss_err
 scan_string(struct scan *s)
 {
@@ -118,18 +118,18 @@ scan_string(struct scan *s)
 		size_t n;
 
 		if (c < 0)
-			return refuse(s, "a string that does not end");
+			return scan_refuse(s, "a string that does not end");
 		if (c < 0x20)
-			return refuse(s, "a control byte in a string");
+			return scan_refuse(s, "a control byte in a string");
 		if (c == '\\') {
 			wrong = read_escape(&s->at, s->end, &unused);
 			if (wrong != NULL)
-				return refuse(s, wrong);
+				return scan_refuse(s, wrong);
 			continue;
 		}
 		n = utf8_sequence(s->at, (size_t)(s->end - s->at));
 		if (n == 0)
-			return refuse(s, "a byte that is not UTF-8");
+			return scan_refuse(s, "a byte that is not UTF-8");
 		s->at += n;
 	}
 	s->at++;
@@ -154,18 +154,18 @@ scan_number(struct scan *s)
 	if (peek(s) == '0')
 		s->at++;
 	else if (scan_digits(s) == 0)
-		return refuse(s, "a number without digits");
+		return scan_refuse(s, "a number without digits");
 	if (peek(s) == '.') {
 		s->at++;
 		if (scan_digits(s) == 0)
-			return refuse(s, "a fraction without digits");
+			return scan_refuse(s, "a fraction without digits");
 	}
 	if (peek(s) == 'e' || peek(s) == 'E') {
 		s->at++;
 		if (peek(s) == '+' || peek(s) == '-')
 			s->at++;
 		if (scan_digits(s) == 0)
-			return refuse(s, "an exponent without digits");
+			return scan_refuse(s, "an exponent without digits");
 	}
 	return SS_OK;
 }
@@ -176,7 +176,7 @@ scan_word(struct scan *s, const char *word)
 	size_t n = strlen(word);
 
 	if ((size_t)(s->end - s->at) < n || memcmp(s->at, word, n) != 0)
-		return refuse(s, "an unknown word");
+		return scan_refuse(s, "an unknown word");
 	s->at += n;
 	return SS_OK;
 }
@@ -190,12 +190,12 @@ scan_scalar(struct scan *s)
 	case 't': return scan_word(s, "true");
 	case 'f': return scan_word(s, "false");
 	case 'n': return scan_word(s, "null");
-	case -1: return refuse(s, "the end where a value is expected");
+	case -1: return scan_refuse(s, "the end where a value is expected");
 	default: break;
 	}
 	if (peek(s) == '-' || (peek(s) >= '0' && peek(s) <= '9'))
 		return scan_number(s);
-	return refuse(s, "something that is no value");
+	return scan_refuse(s, "something that is no value");
 }
 
 /* The next code point of a name that was scanned before. */
@@ -218,7 +218,7 @@ key_next(const char **p, const char *end)
 	return c;
 }
 
-/* As decoded: "\u0061" is "a". */
+/* Compares names as decoded: "\u0061" is "a". */
 static int
 key_compare(const void *left, const void *right)
 {
@@ -250,7 +250,7 @@ remember_key(struct scan *s, const char *at, const char *end)
 	return SS_OK;
 }
 
-/* A member's name and its colon. */
+/* Scans a member's name and its colon. */
 static enum ss_err
 scan_name(struct scan *s)
 {
@@ -259,7 +259,7 @@ scan_name(struct scan *s)
 
 	skip_space(s);
 	if (peek(s) != '"')
-		return refuse(s, "no name where a member is expected");
+		return scan_refuse(s, "no name where a member is expected");
 	name = s->at + 1;
 	code = scan_string(s);
 	if (code == SS_OK)
@@ -268,7 +268,7 @@ scan_name(struct scan *s)
 		return code;
 	skip_space(s);
 	if (peek(s) != ':')
-		return refuse(s, "no colon behind a member's name");
+		return scan_refuse(s, "no colon after a member's name");
 	s->at++;
 	return SS_OK;
 }
@@ -296,7 +296,7 @@ scan_close(struct scan *s)
 			continue;
 		s->at = keys[i - 1].at > keys[i].at ? keys[i - 1].at
 						    : keys[i].at;
-		return refuse(s, "a member that is there twice,");
+		return scan_refuse(s, "a member that is there twice,");
 	}
 	return SS_OK;
 }
@@ -311,7 +311,7 @@ static enum ss_err
 scan_open(struct scan *s)
 {
 	if (s->depth == JSON_DEPTH_MAX)
-		return refuse(s, "too many levels");
+		return scan_refuse(s, "too many levels");
 	s->closer[s->depth] = *s->at == '{' ? '}' : ']';
 	s->first_key[s->depth++] = s->key_count;
 	s->at++;
@@ -322,15 +322,16 @@ scan_open(struct scan *s)
 	return in_object(s) ? scan_name(s) : SS_OK;
 }
 
-/* Behind a value inside a container: a comma, or its end. */
+/* Scans what follows a value in a container: a comma, or the end. */
 static enum ss_err
-scan_behind(struct scan *s)
+scan_after(struct scan *s)
 {
 	skip_space(s);
 	if (peek(s) == s->closer[s->depth - 1])
 		return scan_close(s);
 	if (peek(s) != ',')
-		return refuse(s, "neither a comma nor the end of what is open");
+		return scan_refuse(
+			s, "neither a comma nor the end of what is open");
 	s->at++;
 	s->whole = false;
 	return in_object(s) ? scan_name(s) : SS_OK;
@@ -348,7 +349,7 @@ scan_value(struct scan *s)
 		else
 			code = scan_scalar(s);
 		while (code == SS_OK && s->whole && s->depth > 0)
-			code = scan_behind(s);
+			code = scan_after(s);
 	} while (code == SS_OK && !s->whole);
 	return code;
 }
@@ -364,7 +365,7 @@ json_check(const char *text, size_t len, struct ss_error *err)
 	if (code == SS_OK) {
 		skip_space(&s);
 		if (s.at < s.end)
-			code = refuse(&s, "something behind the value");
+			code = scan_refuse(&s, "something after the value");
 	}
 	free(s.keys);
 	return code;
@@ -373,8 +374,8 @@ json_check(const char *text, size_t len, struct ss_error *err)
 /* ---------------------------------------------------------------- strings -- */
 
 /*
- * How many bytes at the start stand as they are in a JSON string and are
- * ASCII.  Eight at a time: a byte is special when it is above 0x7f, below
+ * How many bytes at the start are ASCII that a JSON string holds without an
+ * escape.  Eight at a time: a byte is special when it is above 0x7f, below
  * 0x20, a quote or a backslash ("has a byte less than n", Bit Twiddling Hacks).
  */
 static size_t
@@ -402,7 +403,7 @@ plain_run(const char *data, size_t len)
 	return i;
 }
 
-/* Writes the first byte, or ill-formed bytes, of data; how many they were. */
+/* Writes the first byte, or ill-formed bytes, of data; returns how many. */
 static size_t
 add_special(struct buf *out, const char *data, size_t len)
 {
@@ -449,7 +450,7 @@ json_string(struct buf *out, const char *data, size_t len)
 }
 
 size_t
-json_fit(const char *data, size_t len, size_t room, size_t *used)
+json_fit(const char *data, size_t len, size_t most, size_t *used)
 {
 	struct buf one = BUF_INIT(16);
 	size_t i = 0, n, cost;
@@ -457,8 +458,8 @@ json_fit(const char *data, size_t len, size_t room, size_t *used)
 	*used = 2; /* the quotes */
 	while (i < len) {
 		n = cost = plain_run(data + i, len - i);
-		if (n > 0 && *used < room && cost > room - *used)
-			n = cost = room - *used;
+		if (n > 0 && *used < most && cost > most - *used)
+			n = cost = most - *used;
 		if (n == 0 && (unsigned char)data[i] >= 0x80)
 			n = cost = utf8_sequence(data + i, len - i);
 		if (n == 0) {
@@ -466,7 +467,7 @@ json_fit(const char *data, size_t len, size_t room, size_t *used)
 			n = add_special(&one, data + i, len - i);
 			cost = one.len;
 		}
-		if (*used + cost > room)
+		if (*used + cost > most)
 			break;
 		*used += cost;
 		i += n;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * JSON as text (RFC 8259): is it whole and strict, and how is a string
- * written?  Without recursion and without building anything, so that whoever
- * builds a tree of it afterwards may be lenient.
+ * JSON as text (RFC 8259): checks that it is strict, and writes strings.
+ * Neither recurses nor builds a tree: cJSON, which is lenient, builds one from
+ * text that was checked here.
  */
 #ifndef SS_WIRE_JSON_H
 #define SS_WIRE_JSON_H
@@ -14,18 +14,18 @@
 #define JSON_DEPTH_MAX 64
 
 /*
- * Is text one JSON value with our bounds: UTF-8, no control bytes, no NUL even
- * escaped, no lone surrogate, no duplicate member, depth at most
- * JSON_DEPTH_MAX, nothing after it?  SS_BAD_REQUEST says what and at which
- * byte; SS_INTERNAL when memory ran out.
+ * Checks that text is one JSON value and nothing after it: UTF-8, no control
+ * bytes, no NUL even escaped, no lone surrogate, no duplicate member, depth at
+ * most JSON_DEPTH_MAX.  SS_BAD_REQUEST names the problem and its byte;
+ * SS_INTERNAL when memory ran out.
  */
 enum ss_err json_check(const char *text, size_t len, struct ss_error *err);
 /* A JSON string with quotes; what is not UTF-8 becomes U+FFFD. */
 bool json_string(struct buf *out, const char *data, size_t len);
 /*
- * The longest beginning of data, of whole characters, whose JSON string is at
- * most room bytes, quotes included; *used is the size of that string.
+ * Length of the longest start of data, in whole characters, whose JSON string
+ * has at most `most` bytes with its quotes; *used is that string's length.
  */
-size_t json_fit(const char *data, size_t len, size_t room, size_t *used);
+size_t json_fit(const char *data, size_t len, size_t most, size_t *used);
 
 #endif

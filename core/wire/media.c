@@ -4,7 +4,7 @@
  * Nothing here is a type in which a browser runs script with the rights of
  * the site: HTML, XML, SVG and JavaScript are shown as text.  PDF stays PDF:
  * what a viewer runs in it has no access to the origin, and data files carry
- * "Content-Security-Policy: sandbox" besides.
+ * "Content-Security-Policy: sandbox" as well.
  */
 #include "wire/media.h"
 
@@ -118,7 +118,7 @@ is_token_char(char c)
 	return c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL;
 }
 
-/* The token at *p, which is moved behind it; may be empty. */
+/* Reads the token at *p, which may be empty, and moves *p after it. */
 static struct ss_text
 take_token(const char **p)
 {
@@ -173,8 +173,8 @@ struct range {
 };
 
 /*
- * RFC 9110 12.4.2, and what is met besides: ".5", more digits than three.  A
- * weight that cannot be read says nothing, so it is 1.
+ * RFC 9110 section 12.4.2, and what clients send: ".5", more than three digits.
+ * A weight that cannot be read counts as 1.
  */
 static int
 read_weight(struct ss_text t)
@@ -195,7 +195,7 @@ read_weight(struct ss_text t)
 	return q;
 }
 
-/* A parameter's value: a token, or a quoted string whose text is unused. */
+/* Reads a parameter's value: a token.  A quoted string is skipped. */
 static struct ss_text
 take_value(const char **p)
 {
@@ -232,8 +232,8 @@ take_params(const char **p, struct range *r)
 }
 
 /*
- * One element of the list, p moved behind its comma.  False: it is none, and
- * is passed over.  A lone "*", which old clients send, is every type.
+ * Reads one element of the list and moves *p after its comma.  False: it is
+ * malformed and is skipped.  A lone "*", which old clients send, is every type.
  */
 static bool
 take_range(const char **p, struct range *r)
@@ -258,8 +258,8 @@ take_range(const char **p, struct range *r)
 }
 
 /*
- * How closely the range names the offer, 0: not at all.  Offers have no
- * parameters; a range with some still means the type when nothing else does.
+ * How closely the range matches the offer; 0: not at all.  Offers have no
+ * parameters; a range with some matches its type if no other range does.
  */
 static int
 closeness(const struct range *r, const char *offer)

@@ -15,7 +15,7 @@ const char *media_type(const char *path);
 /* Is content_type application/json or …+json, parameters ignored? */
 bool media_is_json(const char *content_type);
 /*
- * Which of the offered types (no parameters) the Accept header likes best;
+ * Which of the offered types (no parameters) the Accept header prefers;
  * ties and a missing header go to the first.  Index, or -1: none acceptable.
  */
 int media_prefer(const char *accept, const char *const *offers, size_t count);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Request paths as text (statespace-protocol(7), PATHS).  Only refuses and
- * tidies: what a path names is the kernel's decision, in root.c.
+ * normalizes: the kernel decides what a path names, see files/root.c.
  */
 #include "wire/path.h"
 
 /*
  * Refuses what neither a path nor a URI may hold once decoded: 400 for bytes
- * that are no text first, then 403 for where it leads (statespace-protocol(7),
- * PATHS).
+ * that are no text first, then 403 for a path that leads out
+ * (statespace-protocol(7), PATHS).
  */
 static enum ss_err
 check(const char *path, size_t len, struct ss_error *err)
@@ -89,7 +89,7 @@ path_check_uri(const char *uri, struct ss_error *err)
 	const char *p = skip_authority(uri), *end = p + strcspn(p, "?");
 	size_t len = 0;
 
-	/* One byte beyond the limit is kept, so that check() can refuse. */
+	/* Keep one byte beyond the limit: check() refuses it. */
 	for (; p < end && len < sizeof(path); p++) {
 		int high, low;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Request paths as text: cleaning (ss_path_clean of the public header), the
- * look at REQUEST_URI that can only refuse, and what a page's name says.
+ * Request paths as text: ss_path_clean of the public header, a check of
+ * REQUEST_URI that can only refuse, and what a page's name tells.
  */
 #ifndef SS_WIRE_PATH_H
 #define SS_WIRE_PATH_H
@@ -21,7 +21,7 @@ enum ss_err path_check_uri(const char *uri, struct ss_error *err);
 bool path_is_page(const char *path);
 /* Length of the directory part: 4 for "docs/a.md", 0 for "a.md". */
 size_t path_dir_len(const char *path);
-/* Has ".." as a component, of the word or of what stands after a '='? */
+/* Is ".." a component of the word, or of what follows a '=' in it? */
 bool path_word_climbs(struct ss_text word);
 
 #endif

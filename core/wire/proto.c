@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Requests in, answers out (statespace-protocol(7), RUNNING and
- * statespace-protocol(7), REFUSALS).  json reads the text first, strictly;
- * cJSON, which is lenient, then builds the tree of a text that left no room for
- * leniency.
+ * statespace-protocol(7), REFUSALS).  json.c checks the text before cJSON,
+ * which is lenient, builds its tree.
  */
 #include "wire/proto.h"
 
@@ -148,7 +147,7 @@ bad_call(struct ss_error *err, const char *what)
 	return SS_BAD_REQUEST;
 }
 
-/* A list whose items are all texts; what else it is goes to found. */
+/* Reads a list of texts; with any other item it is PROTO_OTHER. */
 static bool
 read_items(struct arena *arena, const cJSON *list, struct proto_argument *out)
 {
@@ -272,7 +271,7 @@ read_what(struct arena *arena, const cJSON *root, struct proto_request *out,
 		return read_words(arena, member(root, "command"), out, err);
 	if (member(root, "command") != NULL || member(root, "args") != NULL)
 		return bad_call(err,
-			"it stands alone: without \"command\" and "
+			"send it alone: without \"command\" and "
 			"\"args\"");
 	return read_call(arena, call, out, err);
 }
@@ -385,7 +384,7 @@ proto_parse(struct arena *arena, const char *text, size_t len,
 
 /* ------------------------------------------------------------------ args -- */
 
-/* Sorted by name, so that many keys times many places stay cheap. */
+/* Sorted by name: a command may have many {key}s. */
 struct args {
 	const struct ss_pair *sorted;
 	size_t count;
@@ -428,8 +427,8 @@ find_value(const struct args *args, struct ss_text rest, size_t *used)
 }
 
 /*
- * What the first bytes of rest become: a {key} its value, else the text up to
- * the next brace that may open one.  *used bytes of rest are done with.
+ * The next piece of rest: the value of a {key}, else the text up to the next
+ * brace that may open one.  *used is its length in rest.
  */
 static struct ss_text
 next_piece(const struct args *args, struct ss_text rest, size_t *used)
@@ -444,8 +443,8 @@ next_piece(const struct args *args, struct ss_text rest, size_t *used)
 }
 
 /*
- * The filled word's length, its bytes to out unless that is NULL.  Stops at
- * the first piece that passes the limit.
+ * Writes the filled word to out unless that is NULL; returns its length.  Stops
+ * at the first piece that exceeds the limit.
  */
 static size_t
 fill_word(const struct args *args, struct ss_text word, char *out)
@@ -557,7 +556,7 @@ proto_result(struct buf *out, const struct ss_result *r)
 	return buf_char(out, '}') && buf_ok(out);
 }
 
-/* An error's answer up to what "error" may hold besides. */
+/* Writes an error's answer up to the hint; the caller closes it. */
 static void
 begin_error(struct buf *out, struct ss_text stdout_text,
 	struct ss_text stderr_text, const struct ss_error *err)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bodies on the wire: a POST's JSON to a command, a result or an error to
- * JSON (statespace-protocol(7), RUNNING and statespace-protocol(7), REFUSALS).
- * The only file that knows cJSON, which is lenient: what it would let pass is
- * refused before it sees the text.
+ * The bodies of POST: JSON to a command, a result or an error to JSON
+ * (statespace-protocol(7), RUNNING and statespace-protocol(7), REFUSALS).
  */
 #ifndef SS_WIRE_PROTO_H
 #define SS_WIRE_PROTO_H
@@ -23,7 +21,7 @@ enum proto_kind {
 	PROTO_TEXT,
 	PROTO_LIST, /* of texts */
 	PROTO_MAP,  /* of texts */
-	PROTO_OTHER /* found says what it is */
+	PROTO_OTHER /* see found */
 };
 
 struct proto_argument {
@@ -59,20 +57,21 @@ enum ss_err proto_fill(struct arena *arena, struct ss_text *words, size_t count,
 
 /* {"stdout": ..., "stderr": ..., "returncode": ..., "sandbox": {...}} */
 bool proto_result(struct buf *out, const struct ss_result *result);
-/* The error of a tool that was ended, with what it had written. */
+/* The error of a tool that was ended, with its output so far. */
 bool proto_ended(struct buf *out, struct ss_text stdout_text,
 	struct ss_text stderr_text, const struct ss_error *err);
 bool proto_error(struct buf *out, const struct ss_error *err);
 /*
- * With two members more in "error": confirm, the token that agrees, and
- * command, the words that would run, secrets as $NAME.
+ * An error with two more members: confirm, the token to send back, and command,
+ * the words that would run, with the server's values as $NAME.
  */
 bool proto_unconfirmed(struct buf *out, const struct ss_error *err,
 	const char *token, const char *const *argv, size_t argc);
 
 /*
- * An object's members as arguments of a tool; null is absent, as is the object
- * when it is NULL.  The array has room for more.  False: memory ran out.
+ * Reads an object's members as arguments of a tool, but those that are null;
+ * object may be NULL.  The array has `more` unused elements at its end. False:
+ * memory ran out.
  */
 bool proto_arguments(struct arena *arena, const struct cJSON *object,
 	size_t more, struct proto_argument **out, size_t *count);

@@ -9,7 +9,7 @@
 /* Whole numbers that a double holds exactly. */
 #define INTEGER_MAX 9007199254740991.0
 
-/* The opaque name is cJSON's own struct. */
+/* A struct rpc_value is a cJSON. */
 static const cJSON *
 tree(const struct rpc_value *v)
 {

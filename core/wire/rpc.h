@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One JSON-RPC 2.0 message as MCP sends it: no batches, an id that is text or
- * a whole number, params that are an object.  With proto.c the only file that
- * knows cJSON; as there, the strict scanner reads the text first.
+ * One JSON-RPC 2.0 message as MCP sends it: no batches, an id that is text or a
+ * whole number, params that are an object.  json.c checks the text before
+ * cJSON, which is lenient, reads it.
  */
 #ifndef SS_WIRE_RPC_H
 #define SS_WIRE_RPC_H
@@ -13,7 +13,7 @@
 
 struct proto_argument;
 
-/* What JSON-RPC 2.0 and MCP call their errors. */
+/* The error codes of JSON-RPC 2.0 and MCP. */
 enum rpc_code {
 	RPC_OK = 0,
 	RPC_PARSE = -32700,
@@ -43,13 +43,13 @@ struct rpc {
 /*
  * Reads one message; out is released with rpc_release in any case.
  * Returns RPC_OK, or RPC_PARSE, RPC_INVALID, RPC_BAD_PARAMS, RPC_INTERNAL with
- * err filled; out->id is set whenever there is one to answer to.
+ * err filled; out->id is set whenever the message has one.
  */
 enum rpc_code
 rpc_parse(const char *text, size_t len, struct rpc *out, struct ss_error *err);
 void rpc_release(struct rpc *r);
 
-/* All of these accept NULL and answer NULL, false or 0. */
+/* All of these accept NULL, and then return NULL, false or 0. */
 const struct rpc_value *rpc_member(
 	const struct rpc_value *object, const char *name); /* null is absent */
 const struct rpc_value *rpc_first(const struct rpc_value *container);

@@ -17,7 +17,12 @@
 
 #include "child.h"
 #include "base/clock.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/policy.h"
+#include "sandbox/ruleset.h"
+#include "sandbox/sandbox_fork.h"
+#include "sandbox/sandbox_probe.h"
+#include "sandbox/sandbox_run.h"
+#include "sandbox/sandbox_scratch.h"
 
 struct turn {
 	double wall_us, cpu_us;

@@ -473,7 +473,7 @@ sub test_cannot_ask
 		call(1, 'careful');
 		my $r = line()->{result};
 		ok($r->{isError}, 'a client that cannot ask is refused');
-		like($r->{content}[0]{text}, qr/person must agree.*elicitation/s,
+		like($r->{content}[0]{text}, qr/person must agree.*elicitation.*error\.confirm/s,
 			'and told how it can go on');
 		call(2, 'order');
 		ok(line()->{result}{isError}, 'a form is not shown to it');
@@ -513,6 +513,32 @@ sub test_address
 	return;
 }
 
+# A call that takes long has a second line, as over HTTP.
+sub test_slow
+{
+	my $file = $site->scratch . '/slow.toml';
+	open my $config, '>', $file or die "$file: $!";
+	print $config "[log]\nslow = 0.3\n";
+	close $config;
+	start('-c', $file);
+	call('quick', 'echo', { word => 'x' });
+	SKIP: {
+		skip 'tools cannot be confined here', 4
+		    if line()->{result}{isError};
+		call('nap', 'nap');
+		ok(line()->{result}, 'a nap');
+		is(finish(), 0, 'the end');
+		my @slow = slurp($site->scratch . '/log', '') =~
+		    /event=slow (.*)/g;
+		is(scalar @slow, 1, 'is the one slow call');
+		like($slow[0], qr/^id=\S+ page=README\.md tool=3 total_ms=\S+ tool_ms=\S+ cpu_ms=\S+ memory=[1-9]\d*$/,
+			'with its page, tool, times and memory');
+		return;
+	}
+	finish();
+	return;
+}
+
 test_talk();
 test_beside();
 test_full();
@@ -524,6 +550,7 @@ test_cannot_ask();
 test_annotations();
 test_broken();
 test_address();
+test_slow();
 unlike(slurp($site->scratch . '/log', ''), qr/Sanitizer|runtime error/,
 	'no sanitizer has spoken');
 is(system("'" . Statespace::Server::binary() . "' mcp a b 2>/dev/null") >> 8, 2,

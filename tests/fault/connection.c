@@ -8,13 +8,14 @@
  *
  * wrap: malloc calloc realloc recv write fcntl pipe2 pread accept4 setsockopt
  * wrap: clock_gettime time
- * wrap: FCGX_Accept_r FCGX_GetError FCGX_PutStr FCGX_FFlush FCGX_FClose
+ * wrap: FCGX_Accept_r FCGX_PutStr FCGX_FFlush FCGX_FClose
  */
 #include "../../fcgi/connection.c"
 #include "../../fcgi/record.c"
 #include "../../fcgi/reply.c"
 #include "../../fcgi/request.c"
 #include "../../fcgi/say.c"
+#include "../../fcgi/sys.c"
 
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -138,7 +139,6 @@ __wrap_write(int fd, const void *p, size_t n)
 	}
 
 LIBRARY(FCGX_Accept_r, int, -1, (FCGX_Request * r), (r))
-LIBRARY(FCGX_GetError, int, -2, (FCGX_Stream * s), (s))
 LIBRARY(FCGX_PutStr, int, -1, (const char *s, int n, FCGX_Stream *to),
 	(s, n, to))
 LIBRARY(FCGX_FFlush, int, -1, (FCGX_Stream * s), (s))

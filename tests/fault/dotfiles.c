@@ -22,7 +22,12 @@
 #include <unistd.h>
 
 #include "fault.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/policy.h"
+#include "sandbox/ruleset.h"
+#include "sandbox/sandbox_fork.h"
+#include "sandbox/sandbox_probe.h"
+#include "sandbox/sandbox_run.h"
+#include "sandbox/sandbox_scratch.h"
 #include "tap.h"
 
 #define MANY 100

@@ -10,7 +10,12 @@
  * wrap: symlinkat opendir fdopendir flistxattr flock fchmod mkdtemp lseek
  * wrap: readlink readlinkat unlinkat sendfile pread pwrite
  */
-#include "sandbox/sandbox.h"
+#include "sandbox/policy.h"
+#include "sandbox/ruleset.h"
+#include "sandbox/sandbox_fork.h"
+#include "sandbox/sandbox_probe.h"
+#include "sandbox/sandbox_run.h"
+#include "sandbox/sandbox_scratch.h"
 
 #include <dirent.h>
 #include <fcntl.h>

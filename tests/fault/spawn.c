@@ -163,7 +163,8 @@ honest(enum ss_err code, const struct spawn_result *r,
 	if (code != SS_OK)
 		return false;
 	if (r->end == SPAWN_FAILED)
-		return r->failed_step != NULL && r->failed_errno != 0;
+		return r->failed_step != SPAWN_STEP_NONE &&
+			r->failed_errno != 0;
 	return r->end == SPAWN_EXITED && r->status == 0 && r->out.data &&
 		strcmp(r->out.data, k->out) == 0;
 }

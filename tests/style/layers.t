@@ -38,6 +38,7 @@ my %FOREIGN = (
 	'seccomp.h' => [qw(core/sandbox/filters/make.c)],
 	(map { $_ => [qw(core/page/markdown.c)] } qw(cmark-gfm.h
 		cmark-gfm-core-extensions.h cmark-gfm-extension_api.h)),
+	'fastcgi.h' => [qw(fcgi/connection.c)],
 	'fcgiapp.h' => [qw(fcgi/connection.c)],
 	'curl/curl.h' => [qw(fcgi/curl.c)],
 );

@@ -56,11 +56,11 @@ whole(const char *body, size_t body_len, size_t padding)
 
 /* Feeds all bytes by `step` at a time; returns how much body came out. */
 static size_t
-feed(size_t step, size_t head_max)
+feed(size_t step)
 {
 	size_t at = 0, all = 0;
 
-	record_init(&reader, head_max);
+	record_init(&reader);
 	while (at < length && reader.state < RECORD_DONE) {
 		size_t end = at + step < length ? at + step : length;
 		const unsigned char *body;
@@ -77,21 +77,18 @@ test_records(void)
 {
 	whole("hello", 5, 0);
 	for (size_t step = 1; step <= length; step += 3) {
-		size_t body = feed(step, RECORD_HEAD_MAX);
+		size_t body = feed(step);
 
 		ok(reader.state == RECORD_DONE && body == 5,
 			"a request is whole by %zu bytes at a time", step);
 	}
 	whole("hello", 5, 7);
-	ok(feed(1, RECORD_HEAD_MAX) == 5 && reader.state == RECORD_DONE,
-		"padding is skipped");
-	ok(reader.head_len == 8 + 8 + 8 + 4 + 8 && reader.head[8 + 8 + 6] == 0,
-		"and does not reach the library");
-	feed(4096, 30);
-	ok(reader.state == RECORD_BAD, "a head over its limit is refused");
+	ok(feed(1) == 5 && reader.state == RECORD_DONE, "padding is skipped");
+	ok(reader.params_len == 4 && strcmp(reader.params, "A=b") == 0,
+		"and is no part of the parameters");
 	whole("hello", 5, 0);
 	length -= 8;
-	feed(4096, RECORD_HEAD_MAX);
+	feed(4096);
 	ok(reader.state == RECORD_STDIN, "without its end it is not done");
 }
 
@@ -101,7 +98,7 @@ refused(const char *params, size_t len, const char *sentence)
 	begin();
 	record(TYPE_PARAMS, 1, params, len, 0);
 	record(TYPE_PARAMS, 1, "", 0, 0);
-	feed(1, RECORD_HEAD_MAX);
+	feed(1);
 	ok(reader.state == RECORD_BAD && reader.why != NULL, "%s", sentence);
 }
 
@@ -133,8 +130,54 @@ test_pairs(void)
 		"A",
 		9, 0);
 	record(TYPE_PARAMS, 1, "", 0, 0);
-	feed(1, RECORD_HEAD_MAX);
+	feed(1);
 	ok(reader.state == RECORD_STDIN, "takes lengths of four bytes");
+}
+
+/* One parameter whose string, with '=' and NUL, has len bytes. */
+static void
+params_of(size_t len)
+{
+	static char value[RECORD_PARAMS_MAX];
+	size_t n = len - 3;
+	const unsigned char lengths[] = { 1, 0x80, (unsigned char)(n >> 16),
+		(unsigned char)(n >> 8), (unsigned char)n, 'A' };
+
+	memset(value, 'v', sizeof(value));
+	begin();
+	record(TYPE_PARAMS, 1, lengths, sizeof(lengths), 0);
+	record(TYPE_PARAMS, 1, value, n / 2, 0);
+	record(TYPE_PARAMS, 1, value, n - n / 2, 0);
+	record(TYPE_PARAMS, 1, "", 0, 0);
+	feed(4096);
+}
+
+static void
+test_params(void)
+{
+	begin();
+	record(TYPE_PARAMS, 1,
+		"\x01\x01"
+		"Ab"
+		"\x01\x00"
+		"C"
+		"\x02\x03"
+		"DEfgh",
+		14, 0);
+	record(TYPE_PARAMS, 1, "", 0, 0);
+	for (size_t step = 1; step < 32; step += 5) {
+		feed(step);
+		ok(reader.params_len == 14 &&
+				memcmp(reader.params, "A=b\0C=\0DE=fgh", 15) ==
+					0,
+			"pairs become strings, %zu bytes at a time", step);
+	}
+	params_of(RECORD_PARAMS_MAX);
+	ok(reader.state == RECORD_STDIN &&
+			reader.params_len == RECORD_PARAMS_MAX,
+		"parameters of the largest size are taken");
+	params_of(RECORD_PARAMS_MAX + 1);
+	ok(reader.state == RECORD_BAD, "one byte more is refused");
 }
 
 static void
@@ -142,7 +185,7 @@ wrong(unsigned type, unsigned id, const char *sentence)
 {
 	begin();
 	record(type, id, "12345678", 8, 0);
-	feed(4096, RECORD_HEAD_MAX);
+	feed(4096);
 	ok(reader.state == RECORD_BAD, "%s", sentence);
 }
 
@@ -158,7 +201,7 @@ test_types(void)
 	wrong(42, 1, "refuses an unknown type");
 	length = 0;
 	record(TYPE_BEGIN, 1, "\0\2\0\0\0\0\0\0", 8, 0);
-	feed(1, RECORD_HEAD_MAX);
+	feed(1);
 	ok(reader.state == RECORD_BAD, "refuses the role of an authorizer");
 }
 
@@ -171,7 +214,7 @@ feed_all(size_t step)
 {
 	size_t at = 0, all = 0;
 
-	record_init(&reader, RECORD_HEAD_MAX);
+	record_init(&reader);
 	replies_len = 0;
 	while (at < length && reader.state < RECORD_ABORTED) {
 		size_t end = at + step < length ? at + step : length;
@@ -232,8 +275,8 @@ test_management(void)
 	ok(replies_len == 16 + 8 + sizeof(RESULT) - 1 &&
 			memcmp(replies, unknown, sizeof(unknown)) == 0,
 		"a type that is not known is named in UNKNOWN_TYPE");
-	ok(reader.head_len == 16 + 8 + 1 + 8 + 3 + 8,
-		"and they do not reach the library");
+	ok(reader.params_len == 4 && strcmp(reader.params, "A=b") == 0,
+		"its parameters are the request's alone");
 }
 
 static void
@@ -374,6 +417,7 @@ main(void)
 {
 	test_records();
 	test_pairs();
+	test_params();
 	test_types();
 	test_management();
 	test_management_limits();

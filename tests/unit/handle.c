@@ -503,10 +503,28 @@ test_paths(void)
 	is_int(ask(&req), 404, "status is not there for everyone");
 }
 
+/* Without an exchange, as when memory ran out. */
+static void
+test_closed(void)
+{
+	struct ss_request req = get("/");
+
+	site = ss_site_new();
+	req.request_id = "front-1";
+	is_int(ask(&req), 500, "a site that is not open has an answer");
+	is_str(header("X-Content-Type-Options"), "nosniff",
+		"with the headers of every answer");
+	is_str(header("X-Request-Id"), "front-1", "and its id");
+	ss_response_release(&res);
+	ss_site_free(site);
+}
+
 int
 main(void)
 {
 	struct ss_request req;
+
+	test_closed();
 
 	site = make_site("true");
 	test_cors();

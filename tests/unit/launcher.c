@@ -6,7 +6,12 @@
 #include <signal.h>
 
 #include "base/clock.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/policy.h"
+#include "sandbox/ruleset.h"
+#include "sandbox/sandbox_fork.h"
+#include "sandbox/sandbox_probe.h"
+#include "sandbox/sandbox_run.h"
+#include "sandbox/sandbox_scratch.h"
 #include "tap.h"
 #include "trial.h"
 

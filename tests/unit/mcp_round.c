@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "mcp/message.h"
-#include "mcp/round.h"
+#include "mcp/question.h"
 #include "site/once.h"
 #include "tap.h"
 
@@ -32,11 +32,11 @@ time(time_t *out)
 struct asking {
 	const char *user, *path, *declared, *name, *arguments, *method;
 	size_t room;
-	enum mcp_era era;
+	const char *version;
 };
 
 static const struct asking usual = { "ada", "a.md", "[echo, {}]", "echo",
-	"{\"a\":\"b\"}", "tools/call", 4, MCP_MODERN };
+	"{\"a\":\"b\"}", "tools/call", 4, "2026-07-28" };
 
 /* One round; state: the text that comes along, "" for none. */
 static enum rpc_code
@@ -54,8 +54,8 @@ begin(struct mcp *m, struct mcp_round *r, const struct asking *q,
 		buf_printf(&text, ",\"requestState\":\"%s\"", state);
 	buf_text(&text, "}}");
 	code = rpc_parse(text.data, text.len, &m->rpc, &m->err);
-	m->era = q->era;
-	m->user = q->user;
+	m->revision = mcp_revision_find(q->version);
+	m->client.user = q->user;
 	if (code == RPC_OK)
 		code = mcp_round_begin(
 			m, r, q->path, text_of(q->declared), q->room);
@@ -152,7 +152,7 @@ test_state(void)
 	is_int(present(&other, state, &r), RPC_BAD_PARAMS,
 		"nor with answers that nobody has asked for");
 	other = usual;
-	other.era = MCP_LEGACY;
+	other.version = "2025-11-25";
 	is_int(present(&other, "x", &r), RPC_OK,
 		"older revisions have no such member");
 	other = usual;

@@ -3,7 +3,12 @@
  * sandbox, policy: each wall, at both levels, beside a control that runs the
  * same attack with the sandbox off and succeeds.
  */
-#include "sandbox/sandbox.h"
+#include "sandbox/policy.h"
+#include "sandbox/ruleset.h"
+#include "sandbox/sandbox_fork.h"
+#include "sandbox/sandbox_probe.h"
+#include "sandbox/sandbox_run.h"
+#include "sandbox/sandbox_scratch.h"
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -479,7 +484,8 @@ check_probes(void)
 	ok(count >= 10 && works == count,
 		"every layer that does not work has a remedy");
 	is_int(sandbox_decide(&plan), SANDBOX_STRICT, "this machine is strict");
-	ok(plan.uid != 0 && plan.gid != 0, "tools never run as root");
+	ok(plan.account.uid != 0 && plan.account.gid != 0,
+		"tools never run as root");
 }
 
 int

@@ -131,7 +131,7 @@ test_limits(void)
 	add("echo fine", 20000);
 	run(2, 0);
 	ok(results[0].end == SPAWN_TIMEOUT &&
-			strcmp(results[0].limit, "wall") == 0,
+			results[0].limit == SPAWN_LIMIT_WALL,
 		"one is ended at its own time");
 	ok(results[0].run_us >= 300000 && results[0].run_us < 5000000,
 		"which it is told");
@@ -210,8 +210,8 @@ test_no_program(void)
 	add("echo c", 20000);
 	commands[1].program = "/nonexistent/program";
 	ok(run(4, 0) == SS_OK, "a program that is not there is no error");
-	ok(results[1].end == SPAWN_FAILED && results[1].failed_step != NULL &&
-			strcmp(results[1].failed_step, "exec") == 0,
+	ok(results[1].end == SPAWN_FAILED &&
+			results[1].failed_step == SPAWN_STEP_EXEC,
 		"its result says so");
 	ok(said(0, "a\n") && said(2, "c\n"), "its neighbours run");
 	clear();

@@ -16,7 +16,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sandbox/sandbox.h"
+#include "sandbox/policy.h"
+#include "sandbox/ruleset.h"
+#include "sandbox/sandbox_fork.h"
+#include "sandbox/sandbox_probe.h"
+#include "sandbox/sandbox_run.h"
+#include "sandbox/sandbox_scratch.h"
 #include "tap.h"
 
 /* Not below /tmp, where nothing can be granted. */

@@ -453,7 +453,7 @@ sub test_http
 
 my %CAN = (can => { elicitation => {} });
 
-# One more round: the same request, the state that came, what people said.
+# The same request again, with the state that came and the answers of a person.
 sub again
 {
 	my ($call, $asked, %said) = @_;
@@ -509,8 +509,11 @@ sub test_confirm
 	is_deeply([$answer->{status}, @{ error($answer) }{qw(code data)}],
 		[400, -32021, { requiredCapabilities => { elicitation => {} } }],
 		'a client that cannot ask is told so');
+	like(error($answer)->{message}, qr{POST .* to /.*error\.confirm},
+		'and what its agent can do instead');
 	like(call('careful', { arg1 => 'x' })->{content}[0]{text},
-		qr/did not run/, 'in the first era it does not run at all');
+		qr{did not run.*elicitation.*browser.*POST .* to /.*error\.confirm}s,
+		'so is one of an older revision');
 	return;
 }
 

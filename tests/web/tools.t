@@ -291,7 +291,7 @@ like(call('/named', {}), qr/^400 .*"name"/, '... with a name');
 like(call('/named', { name => 'show', arguments => [] }),
 	qr/^400 .*"arguments"/, '... and arguments by name');
 like(call('/named', { name => 'show' }, command => ['x']),
-	qr/^400 .*stands alone/, 'and stands alone');
+	qr/^400 .*send it alone/, 'and is sent alone');
 
 # ------------------------------------------------------------------- HTTP --
 

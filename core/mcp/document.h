@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* A file of the site, opened for one message. */
+#ifndef SS_MCP_DOCUMENT_H
+#define SS_MCP_DOCUMENT_H
+
+#include "mcp/mcp.h"
+
+/*
+ * page   NULL, or out: what the frontmatter says, which must be right.
+ * The caller closes it if SS_OK.
+ */
+enum ss_err mcp_document_open(struct mcp *m, const char *path,
+	struct ss_document *doc, struct page **page);
+void mcp_document_close(struct mcp *m, struct ss_document *doc);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Pages as resources; a page is read as GET answers it, its components run. */
+#ifndef SS_MCP_RESOURCES_H
+#define SS_MCP_RESOURCES_H
+
+#include "mcp/mcp.h"
+
+/* Methods. */
+enum rpc_code mcp_resources_list(struct mcp *m);
+enum rpc_code mcp_resources_templates(struct mcp *m);
+enum rpc_code mcp_resources_read(struct mcp *m);
+
+/*
+ * What GET would answer for a clean path, in out, released by the caller;
+ * resolved is where it was found.
+ * Errors  SS_NOT_FOUND, also for what is not listed; SS_OUTPUT_TOO_LARGE; those
+ *         of a page and of its components.
+ */
+enum ss_err mcp_resources_get(struct mcp *m, const char *path,
+	char resolved[static 4097], struct buf *out);
+/* Members mimeType and text or blob. */
+void
+mcp_resources_contents(struct mcp *m, const char *path, struct ss_text bytes);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* What a tool takes and gives, as JSON Schema, and what it may do. */
+#ifndef SS_MCP_SCHEMA_H
+#define SS_MCP_SCHEMA_H
+
+#include "mcp/mcp.h"
+
+/* Member inputSchema. */
+void mcp_schema_input(
+	struct mcp *m, const struct page *page, const struct spec *spec);
+/* The members, behind its type, of a form's field for a placeholder. */
+void mcp_schema_field(struct mcp *m, const struct part *p);
+/* Member outputSchema: the same for all. */
+void mcp_schema_output(struct mcp *m);
+
+/* Member annotations: as far as the sandbox enforces what they promise. */
+void mcp_schema_hints(struct mcp *m, bool writes, bool reaches);
+void mcp_schema_hints_of(
+	struct mcp *m, const struct page *page, const struct spec *spec);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The account that tools run as.  Started as root: [pool] user and group, else
+ * "statespace", else "nobody", never uid 0.  Otherwise the caller's own.
+ */
+#ifndef SS_SANDBOX_ACCOUNT_H
+#define SS_SANDBOX_ACCOUNT_H
+
+#include <sys/types.h>
+
+#include "base/error.h"
+
+struct account {
+	uid_t uid;
+	gid_t gid;
+	char name[64]; /* "": none was found yet */
+	bool drop;     /* we are root: account_become changes to it */
+};
+
+/*
+ * user and group may be NULL or "" for the default.
+ * Errors  SS_CONFIG: no such account or group, uid or gid 0, or a user that
+ *         only root can become.
+ */
+enum ss_err account_find(const char *user, const char *group,
+	struct account *out, struct ss_error *err);
+/* Gives up root for the account, if we are root; false and errno. */
+bool account_become(const struct account *account);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* What a view is made of, and where things are inside of it. */
+#ifndef SS_SANDBOX_VIEW_PLAN_H
+#define SS_SANDBOX_VIEW_PLAN_H
+
+#include "files/dotfiles.h"
+#include "sandbox/account.h"
+#include "sandbox/grant.h"
+#include "sandbox/keeps.h"
+
+#define VIEW_SITE "/site"
+#define VIEW_SCRATCH "/tmp"
+#define VIEW_LIBEXEC "/libexec"
+
+struct view_plan {
+	const char *root;          /* the site; "": none */
+	struct dotfiles *dotfiles; /* of it: what may be known, and then is */
+	const char *libexec;       /* NULL: none */
+	const struct grant *grant; /* NULL: nothing is granted */
+	bool writes;  /* bind [grant] write writable: Landlock is there */
+	bool watches; /* make a /proc for view_take_proc */
+	uint64_t scratch_bytes, scratch_files;
+	const struct account *account; /* owner of the scratch, in passwd(5) */
+};
+
+#endif
