@@ -25,6 +25,7 @@
 #include "options.h"
 #include "reply.h"
 #include "say.h"
+#include "sys.h"
 
 #define TOOLS_MAX 8
 #define JOBS_MAX (TOOLS_MAX + 2) /* two places are for pages alone */
@@ -72,7 +73,7 @@ send_line(void *ctx, const char *message, size_t len)
 {
 	int fd = *(const int *)ctx;
 
-	return reply_write(fd, message, len) && reply_write(fd, "\n", 1);
+	return sys_write_all(fd, message, len) && sys_write_all(fd, "\n", 1);
 }
 
 static void
@@ -386,7 +387,7 @@ relay(struct server *s, struct job *job)
 	while ((len = line_length(b->data, b->len)) > 0) {
 		job->answered = is_response(b->data, len);
 		note_question(job, b->data, len);
-		reply_write(STDOUT_FILENO, b->data, len);
+		sys_write_all(STDOUT_FILENO, b->data, len);
 		memmove(b->data, b->data + len, b->len - len);
 		b->len -= len;
 	}

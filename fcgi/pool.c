@@ -26,6 +26,7 @@
 #include "sweep.h"
 #include "silent.h"
 #include "slots.h"
+#include "sys.h"
 #include "time_limits.h"
 #include "worker.h"
 
@@ -112,18 +113,8 @@ pool_signals(sigset_t *open)
 {
 	static const int numbers[] = { SIGTERM, SIGINT, SIGQUIT, SIGHUP,
 		SIGUSR1, SIGCHLD };
-	struct sigaction act = { .sa_handler = on_signal };
-	sigset_t block;
 
-	sigemptyset(&block);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		sigaddset(&block, numbers[i]);
-		sigaction(numbers[i], &act, NULL);
-	}
-	signal(SIGPIPE, SIG_IGN);
-	sigprocmask(SIG_BLOCK, &block, open);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		sigdelset(open, numbers[i]);
+	sys_block_signals(numbers, ARRAY_LEN(numbers), on_signal, open);
 }
 
 static void *
@@ -224,23 +215,20 @@ log_start(const struct pool *p)
 		[SIZING_DYNAMIC] = "dynamic",
 		[SIZING_ONDEMAND] = "ondemand" };
 	const char *path = p->listener->path;
-	struct account account = { .uid = geteuid() };
-	bool known = served_account(p->served->site, &account, NULL) == SS_OK;
+	struct ss_account account = ss_site_account(p->served->site);
 	const struct ss_field fields[] = {
 		{ .name = "version", .text = ss_version() },
 		{ .name = "socket",
 			.text = *path != '\0' ? path : "inherited" },
 		{ .name = "account",
-			.text = known && account.name[0] != '\0' ? account.name
-								 : NULL,
+			.text = account.name[0] != '\0' ? account.name : NULL,
 			.number = (int64_t)account.uid },
 		{ .name = "mode", .text = modes[p->sizing.mode] },
 		{ .name = "workers", .number = p->sizing.max },
 		{ .name = "sandbox", .text = p->figures->sandbox },
 	};
 
-	ss_site_log(p->served->site, "start", fields,
-		sizeof(fields) / sizeof(fields[0]));
+	ss_site_log(p->served->site, "start", fields, ARRAY_LEN(fields));
 }
 
 /* -------------------------------------------------------- one worker -- */
@@ -856,7 +844,7 @@ static int
 live(struct pool *p)
 {
 	for (;;) {
-		uint64_t now = worker_clock_us();
+		uint64_t now = sys_clock_us();
 
 		reap(p, now);
 		obey(p, now);
@@ -879,7 +867,7 @@ live(struct pool *p)
 static void
 bear_first(struct pool *p)
 {
-	uint64_t now = worker_clock_us();
+	uint64_t now = sys_clock_us();
 	unsigned n = 0;
 
 	if (p->sizing.mode == SIZING_STATIC)
@@ -977,7 +965,7 @@ pool_run(struct served *served, const struct options *options,
 	} else if (open_pool(p)) {
 		read_settings(p);
 		note_fixed(p);
-		p->figures->started_us = worker_clock_us();
+		p->figures->started_us = sys_clock_us();
 		ss_memory_delegate();
 		say_count_lost(&p->figures->log_lost);
 		say_to(p->served->site);

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "sys.h"
 #include "worker.h"
 
 #define WAITING UINT64_MAX /* in place of a tool's number */
@@ -100,7 +101,7 @@ relay_post(struct relay *r, const unsigned char key[SS_RELAY_KEY],
 	r->next++;
 	atomic_store(&p->turn, turn);
 	atomic_thread_fence(memory_order_seq_cst);
-	p->at_us = worker_clock_us();
+	p->at_us = sys_clock_us();
 	p->len = (uint32_t)len;
 	memcpy(p->key, key, sizeof(p->key));
 	if (len > 0)
@@ -123,7 +124,7 @@ copy_post(const struct relay_post *p, const unsigned char *key, char *data,
 
 	if (turn == 0 || turn % 2 != 0 || len > sizeof(p->data) || len > cap ||
 		memcmp(p->key, key, sizeof(p->key)) != 0 ||
-		p->at_us + RELAY_KEEP_US < worker_clock_us())
+		p->at_us + RELAY_KEEP_US < sys_clock_us())
 		return -1;
 	if (len > 0)
 		memcpy(data, p->data, len);
@@ -185,7 +186,7 @@ wait_allowed(void *ctx, bool begin)
 				!tool_limit_enter(
 					r->waiting, WAITING, r->waiting_max))))
 		return false;
-	atomic_store(&r->page->since_us, worker_clock_us());
+	atomic_store(&r->page->since_us, sys_clock_us());
 	return true;
 }
 
@@ -195,7 +196,7 @@ waited(void *ctx)
 	struct relay *r = ctx;
 
 	tool_limit_leave(r->waiting);
-	atomic_store(&r->page->since_us, worker_clock_us());
+	atomic_store(&r->page->since_us, sys_clock_us());
 }
 
 void

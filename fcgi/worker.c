@@ -12,6 +12,7 @@
 
 #include "connection.h"
 #include "parked.h"
+#include "sys.h"
 #include "tool_limit.h"
 #include "say.h"
 
@@ -22,15 +23,6 @@ static const struct timespec slot_pause = { .tv_nsec = 10000000 };
 #define PARKED_LOOK_MS 100
 
 static volatile sig_atomic_t leaving;
-
-uint64_t
-worker_clock_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
 
 static void
 on_leave(int signal_number)
@@ -65,7 +57,7 @@ enter_state(const struct worker *w, enum worker_state state)
 {
 	int32_t idle;
 
-	atomic_store(&w->page->since_us, worker_clock_us());
+	atomic_store(&w->page->since_us, sys_clock_us());
 	atomic_store(&w->page->state, (uint32_t)state);
 	if (state == WORKER_IDLE) {
 		atomic_fetch_add(&w->bell->idle, 1);
@@ -134,7 +126,7 @@ wait_for_slot(struct hand *h, struct request *r)
 	uint64_t until = r->ss.received_us + WORKER_QUEUE_US;
 
 	h->use.resumed = true;
-	while (!slots_take(&h->use) && !leaving && worker_clock_us() < until)
+	while (!slots_take(&h->use) && !leaving && sys_clock_us() < until)
 		ppoll(NULL, 0, &slot_pause, h->w->open);
 	if (!h->use.held)
 		request_refuse(r, SS_OVERLOADED,
@@ -179,7 +171,7 @@ static void
 count_time(const struct hand *h, enum ss_err outcome)
 {
 	uint64_t from = h->w->served->request.ss.received_us;
-	uint64_t now = worker_clock_us();
+	uint64_t now = sys_clock_us();
 	uint64_t took = from < now ? now - from : 0;
 	size_t i = 0;
 
@@ -225,7 +217,7 @@ serve_parked(struct hand *h, uint64_t *served)
 		slots_give(&h->use);
 		fit = count_outcome(h, fit, outcome);
 		atomic_store(&w->page->served, ++*served);
-		atomic_store(&w->page->since_us, worker_clock_us());
+		atomic_store(&w->page->since_us, sys_clock_us());
 	}
 	h->use.resumed = false;
 	return fit;

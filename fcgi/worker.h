@@ -44,7 +44,6 @@ int worker_run(const struct worker *w);
 /* How long a request may wait for a worker or for other tools to end. */
 #define WORKER_QUEUE_US (5 * UINT64_C(1000000))
 
-uint64_t worker_clock_us(void);
 /* For every process that the master bears: TERM, INT and QUIT mean to leave. */
 void worker_signals(void);
 bool worker_is_leaving(void);

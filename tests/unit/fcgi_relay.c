@@ -14,7 +14,7 @@
 static uint64_t now = UINT64_C(1000000000);
 
 uint64_t
-worker_clock_us(void)
+sys_clock_us(void)
 {
 	return now;
 }
