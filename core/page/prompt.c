@@ -9,7 +9,7 @@
 
 struct parse {
 	const struct reading *r;
-	const struct prompt_slips *slips; /* NULL: nobody wants to know */
+	const struct prompt_slips *slips; /* NULL: not reported */
 };
 
 static void slip(const struct parse *p, const struct node *at, const char *hint,
@@ -158,7 +158,7 @@ placeholder_len(struct ss_text t)
 		: 0;
 }
 
-/* Every {word} that is no argument. */
+/* Reports every {word} that is no argument. */
 static void
 check_placeholders(const struct parse *p, const struct prompt *prompt,
 	const struct node *n)
@@ -205,7 +205,7 @@ parse_message(const struct parse *p, const struct node *n, struct prompt *out)
 			role->text);
 	if (is_text(text) && is_text(file))
 		slip(p, file, "make two messages of it",
-			"file is not used beside text");
+			"file is not used with text");
 	check_placeholders(p, out, text);
 	check_placeholders(p, out, file);
 	out->messages[out->message_count++] = (struct prompt_message){
@@ -246,7 +246,7 @@ parse_messages(
 		return parse_text(p, text, out);
 	if (text != NULL)
 		slip(p, text, "make it the first of the messages",
-			"text is not used beside messages");
+			"text is not used with messages");
 	out->messages = arena_array(
 		p->r->arena, list->count + 1, sizeof(*out->messages));
 	if (out->messages == NULL)
@@ -258,7 +258,7 @@ parse_messages(
 
 /* ----------------------------------------------------------------- forms -- */
 
-/* Forms with an error stay one: who asks for the prompt is told. */
+/* Keeps the error of the forms: a call of the prompt answers with it. */
 static enum ss_err
 keep_ask_error(const struct parse *p, const struct ss_error *err,
 	const struct node_place *at, struct prompt *out)

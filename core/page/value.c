@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A text in a message is shown up to here. */
+/* Bytes of a text that a message shows. */
 #define SHOWN_BYTES 40
 
 static bool
@@ -16,7 +16,7 @@ is_scalar(const struct node *n)
 	return n->kind != NODE_LIST && n->kind != NODE_MAP;
 }
 
-/* What stands there, in the author's words: "a list", or the text quoted. */
+/* Describes a node to its author: "a list", or the quoted text. */
 static void
 describe(const struct node *n, char *out, size_t cap)
 {
@@ -102,7 +102,7 @@ refuse_unknown_key(
 {
 	const struct node *key = member->key;
 
-	/* { regex: a,b }: the comma ended the text. */
+	/* In { regex: a,b } the comma ended the text. */
 	if (member->kind == NODE_NULL && member->len == 0)
 		return value_refuse(r, key, what,
 			"a comma or a brace ends unquoted text here: put the "
@@ -119,7 +119,7 @@ value_refuse_twice(const struct reading *r, const struct node *key)
 
 	describe(key, found + len, sizeof(found) - len);
 	return value_refuse_found(r, key, found, "each key once",
-		"the key stands twice in this mapping: make one of the two");
+		"this mapping has the key twice: join the two");
 }
 
 enum ss_err
@@ -140,7 +140,7 @@ value_keys(const struct reading *r, const struct node *map,
 			return value_untagged(r, n->key);
 		if (seen & (uint64_t)1 << i)
 			return value_refuse(r, n->key, "every key at most once",
-				"the key stands twice in this mapping: remove "
+				"this mapping has the key twice: remove "
 				"one");
 		seen |= (uint64_t)1 << i;
 	}

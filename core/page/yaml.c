@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * YAML 1.1 as libyaml's parser reads it, composed into nodes here: libyaml's
- * own composer would load a document whole without a bound on what aliases
- * expand to.  An alias shares its anchor's children, so it costs one node;
- * what a reader of the tree would walk is counted all the same.
+ * Composes nodes from the events of libyaml's parser (YAML 1.1): libyaml's own
+ * composer does not bound what aliases expand to.  An alias shares its anchor's
+ * children, so it costs one node; it counts as the nodes that a walk of the
+ * tree visits.
  */
 #include "page/yaml.h"
 
@@ -11,8 +11,8 @@
 #include <yaml.h>
 
 #define DEPTH_MAX 64     /* of the tree, aliases expanded */
-#define NODES_MAX 200000 /* likewise */
-#define ANCHORS_MAX 1000 /* looked through for every alias */
+#define NODES_MAX 200000 /* of the tree, aliases expanded */
+#define ANCHORS_MAX 1000 /* searched for every alias */
 #define ALIASES_MAX 10000
 
 struct anchor {
@@ -26,7 +26,7 @@ struct anchor {
 
 struct level {
 	struct node *node;
-	const struct node *key; /* of a map: waits for its value */
+	const struct node *key; /* of a map: read, its value is next */
 	struct anchor *anchor;
 	unsigned height; /* of the highest child */
 };
@@ -94,7 +94,7 @@ describe(const struct composer *c, yaml_mark_t mark, char *out, size_t cap)
 	}
 }
 
-/* Where in libyaml's own words the problem lies, and ours for it. */
+/* libyaml's messages, and ours for them. */
 static const struct {
 	const char *problem;
 	const char *expected;
@@ -153,7 +153,7 @@ static const struct {
 	{ "found unexpected document indicator", "a closing quote",
 		"the quote is never closed" },
 	{ "did not find expected <document start>", "one document",
-		"frontmatter is one YAML document: remove what stands after "
+		"frontmatter is one YAML document: remove what follows "
 		"it" },
 	{ "found undefined tag handle", "a tag that is known",
 		"! at the start of a word is a YAML tag: quote the word" },
@@ -168,7 +168,7 @@ static const struct {
 		"block text begins on the next line" },
 };
 
-/* Bytes that YAML does not hold at all: libyaml gives a byte offset. */
+/* Refuses bytes that are not YAML: libyaml gives a byte offset. */
 static enum ss_err
 refuse_byte(struct composer *c)
 {
@@ -193,7 +193,7 @@ refuse_byte(struct composer *c)
 		"save the file as UTF-8");
 }
 
-/* A tab before the first word of the line, wherever libyaml stumbled. */
+/* Does a tab indent the line in which libyaml failed? */
 static bool
 is_tab_indented(const struct composer *c, yaml_mark_t mark)
 {
@@ -238,8 +238,8 @@ refuse_syntax(struct composer *c)
 /* --------------------------------------------------------------- scalars */
 
 /*
- * Tags of YAML's own that say no more than we do anyway.  `!` alone, and
- * !!str, make text of a scalar that would be null.
+ * Tags of YAML that mean what we do anyway.  `!` alone and !!str make a text of
+ * a scalar that would be null.
  */
 static bool
 is_known_tag(const char *tag, const char *const *known)
@@ -306,7 +306,7 @@ new_scalar(struct composer *c, const yaml_event_t *event, struct node **out)
 
 /* ----------------------------------------------------------- composition */
 
-/* A finished or opened value goes to where the innermost level wants it. */
+/* Adds a value, complete or just opened, to the innermost level. */
 static void
 place_node(struct composer *c, struct node *n)
 {
@@ -422,13 +422,13 @@ on_end(struct composer *c)
 	return SS_OK;
 }
 
-/* SS_OK when the anchor may stand here once more. */
+/* SS_OK when the anchor may be used here once more. */
 static enum ss_err
 check_alias(struct composer *c, yaml_mark_t mark, const struct anchor *a)
 {
 	if (a == NULL)
 		return refuse(c, mark, "an alias",
-			"one whose anchor stands "
+			"one whose anchor is "
 			"before it",
 			"* at the start of a word is a YAML "
 			"alias: quote the word if it is text");
@@ -476,7 +476,7 @@ on_document(struct composer *c, const yaml_event_t *event)
 	if (c->root == NULL)
 		return SS_OK;
 	return refuse(c, event->start_mark, "a second document", "one document",
-		"frontmatter is one YAML document: remove what stands after "
+		"frontmatter is one YAML document: remove what follows "
 		"it");
 }
 
