@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* How many workers a pool has now, and which clients have waited too long. */
 #include "pool_state.h"
 
 #include <poll.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The shared memory, pipes and descriptors of a pool. */
 #include "pool_state.h"
 
 #include <fcntl.h>

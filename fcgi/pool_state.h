@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A running pool: what the files of pool.h share, and what each does for it. */
+/* A running pool: what the files of pool_*.c share. */
 #ifndef FCGI_POOL_STATE_H
 #define FCGI_POOL_STATE_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Starting, ending and reaping the processes of a pool. */
 #include "pool_state.h"
 
 #include <errno.h>
