@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "front.h"
+#include "front_config.h"
 #include "listen.h"
 #include "options.h"
 #include "pool.h"
@@ -39,15 +39,6 @@
 #define START_S 15
 #define SECOND UINT64_C(1000000) /* of sys_clock_us */
 #define STOP_S 6                 /* for what has nothing in hand */
-#define TEMPLATE_MAX 65536
-#define BODY_MARGIN 65536 /* so that our own 413 answers, not nginx's */
-#define READ_MARGIN_S 70  /* beyond the pool's watchdog */
-/*
- * A tool's answer fits into the front's temporary file, so that a slow reader
- * holds no worker: each byte of output may become six, and MCP says it twice.
- */
-#define ANSWER_GROWTH 16.0
-#define TEMP_LEAST (16.0 * 1024 * 1024)
 
 static const char usage[] =
 	"usage: statespace serve [-h HOST] [-p PORT] [-c FILE] [--timeout SECS]\n"
@@ -147,161 +138,6 @@ open_site(struct serve *s, struct ss_error *err)
 	if (s->served != NULL)
 		s->account = ss_site_account(s->served->site);
 	return err->code;
-}
-
-/* ------------------------------------------------- the front's own files -- */
-
-/* Where it was installed, or beside the build directory. */
-static bool
-find_template(const char *name, char path[static PATH_MAX])
-{
-	static const char *const places[] = { "../share/statespace/nginx",
-		"../nginx", "nginx" };
-
-	return sys_find_beside(places, ARRAY_LEN(places), name, path);
-}
-
-static char *
-read_template(const char *name, struct ss_error *err)
-{
-	char path[PATH_MAX];
-	char *text = calloc(1, TEMPLATE_MAX + 1);
-	FILE *file = NULL;
-
-	if (text != NULL && find_template(name, path))
-		file = fopen(path, "re");
-	if (file == NULL || fread(text, 1, TEMPLATE_MAX, file) == 0) {
-		say_refusal(err, SS_CONFIG,
-			"cannot read %s, which is installed with this program",
-			name);
-		free(text);
-		text = NULL;
-	}
-	if (file != NULL)
-		fclose(file);
-	return text;
-}
-
-/* Between double quotes; a dollar sign would begin a variable. */
-static bool
-is_quotable(const char *path)
-{
-	return strpbrk(path, "\"\\$\n\r") == NULL;
-}
-
-/* Whether the front sends files: by default, where it can be told the path. */
-static bool
-is_handed_over(const struct serve *s, const char *root)
-{
-	const char *handover = ss_site_option(s->served->site, "http.handover");
-
-	return strcmp(handover, "none") != 0 && is_quotable(root);
-}
-
-/* Who else would send the files would not be there. */
-static enum ss_err
-check_handover(const struct serve *s, const char *root, struct ss_error *err)
-{
-	const char *handover = ss_site_option(s->served->site, "http.handover");
-
-	if (strcmp(handover, "none") == 0 || strcmp(handover, "auto") == 0)
-		return SS_OK;
-	if (strcmp(handover, s->server.name) != 0)
-		return say_refusal(err, SS_CONFIG,
-			"http.handover is \"%s\", and serve starts %s",
-			handover, s->server.name);
-	if (!is_quotable(root))
-		return say_refusal(err, SS_CONFIG,
-			"http.handover: %s cannot be told the path %s",
-			s->server.name, root);
-	return SS_OK;
-}
-
-/* lighttpd's own errors; it sends pages of its own where there are none. */
-static void
-find_error_files(char path[static PATH_MAX])
-{
-	if (!find_template("lighttpd_errors", path) || !is_quotable(path))
-		snprintf(path, PATH_MAX, "/nonexistent");
-}
-
-/* The address in two parts, as lighttpd wants it. */
-static void
-split_address(const char *address, char host[static 128], const char **port)
-{
-	char *colon;
-
-	snprintf(host, 128, "%s", address);
-	colon = strrchr(host, ':');
-	*port = address + (colon - host) + 1;
-	*colon = '\0';
-}
-
-static enum ss_err
-write_configuration(struct serve *s, struct ss_error *err)
-{
-	const struct ss_site *site = s->served->site;
-	const char *root = ss_site_option(site, "root");
-	char *text = read_template(s->server.template, err);
-	char *params =
-		text != NULL ? read_template("statespace_params", err) : NULL;
-	char *errors =
-		params != NULL ? read_template("statespace_errors", err) : NULL;
-	double seconds = time_limits_request(site);
-	double stop_s = time_limits_stop(site);
-	double body_max = ss_site_option_number(site, "limits.max_body_bytes") +
-		BODY_MARGIN;
-	double answer_max = ANSWER_GROWTH *
-		ss_site_option_number(site, "limits.max_output_bytes");
-	bool handed = is_handed_over(s, root);
-	char body[32], kib[32], wait[32], temp[32], end[32], host[128];
-	char sendfile[PATH_MAX + 128], error_files[PATH_MAX];
-	const char *port;
-	enum ss_err code = SS_CONFIG;
-
-	snprintf(body, sizeof(body), "%.0f", body_max);
-	snprintf(kib, sizeof(kib), "%.0f", body_max / 1024);
-	snprintf(wait, sizeof(wait), "%.0f", seconds + READ_MARGIN_S);
-	snprintf(temp, sizeof(temp), "%.0f",
-		answer_max > TEMP_LEAST ? answer_max : TEMP_LEAST);
-	snprintf(end, sizeof(end), "%.0f", stop_s);
-	find_error_files(error_files);
-	if (errors != NULL)
-		code = check_handover(s, root, err);
-	split_address(s->address, host, &port);
-	snprintf(sendfile, sizeof(sendfile),
-		"\"x-sendfile\" => \"enable\", "
-		"\"x-sendfile-docroot\" => ( \"%s\" ),",
-		is_quotable(root) ? root : "/nonexistent");
-	if (code == SS_OK) {
-		const struct filling fillings[] = {
-			{ "RUN", s->run.path },
-			{ "SOCKET", s->socket.path },
-			{ "STATUS", s->status.path },
-			{ "LISTEN", s->address },
-			{ "BODY_MAX", body },
-			{ "READ_TIMEOUT", wait },
-			{ "STOP_TIMEOUT", end },
-			{ "PARAMS", params },
-			{ "ERRORS", errors },
-			{ "SITE", is_quotable(root) ? root : "/nonexistent" },
-			{ "TEMP_MAX", temp },
-			{ "HANDOVER", handed ? s->server.name : "none" },
-			{ "IGNORED", handed ? "" : "X-Accel-Redirect" },
-			{ "SENDFILE", handed ? sendfile : "" },
-			{ "HOST", host },
-			{ "PORT", port },
-			{ "BODY_KIB", kib },
-			{ "ERROR_FILES", error_files },
-		};
-
-		code = run_dir_write(&s->run, s->server.file, text, fillings,
-			ARRAY_LEN(fillings), err);
-	}
-	free(errors);
-	free(params);
-	free(text);
-	return code;
 }
 
 /* -------------------------------------------------------- the two halves -- */
@@ -515,7 +351,15 @@ prepare(struct serve *s, struct ss_error *err)
 	run_dir_file(&s->run, "pool.sock" POOL_STATUS_SUFFIX, path);
 	if (code == SS_OK)
 		code = listen_unix(&s->status, path, BACKLOG, &ours, err);
-	return code == SS_OK ? write_configuration(s, err) : code;
+	if (code != SS_OK)
+		return code;
+	return front_config_write(&(struct front_config){ .site = site,
+					  .front = &s->server,
+					  .run = &s->run,
+					  .socket = s->socket.path,
+					  .status = s->status.path,
+					  .address = s->address },
+		err);
 }
 
 static int
