@@ -49,8 +49,8 @@ struct spawn_bounds {
 };
 
 /*
- * The last argument of each clone(2) here.  The kernel ignores it; the filter of
- * bounds.h compares it.
+ * The last argument of each clone(2) here.  The kernel ignores it; the filter
+ * of bounds.h compares it.
  */
 extern uint64_t spawn_pass;
 
