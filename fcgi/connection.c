@@ -287,7 +287,7 @@ speaks_soon(const struct connection *g)
 {
 	struct pollfd peer = { .fd = g->fd, .events = POLLIN };
 
-	return poll(&peer, 1, GATE_FIRST_MS) > 0;
+	return poll(&peer, 1, CONNECTION_FIRST_MS) > 0;
 }
 
 static const char sent_nothing[] = "";
@@ -321,7 +321,7 @@ receive(struct connection *g)
 			return errno == EAGAIN ? "the peer fell silent"
 					       : "the connection broke";
 		if (sys_clock_us() - g->begun_us >
-			GATE_TOTAL_S * UINT64_C(1000000))
+			CONNECTION_TOTAL_S * UINT64_C(1000000))
 			return "the request took too long to arrive";
 		why = take(g, (size_t)n);
 	}

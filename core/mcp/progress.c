@@ -121,7 +121,8 @@ run_watched(struct mcp *m, struct call *job, const struct rpc_value *token)
 	job->output_ctx = &p;
 	job->tick_ms = TICK_MS;
 	send_progress(&p);
-	code = call_run(m->site, job, &stage, &m->record.result, &m->err);
+	code = call_run(
+		&m->site->calls, job, &stage, &m->record.result, &m->err);
 	job->output = NULL;
 	job->output_ctx = NULL;
 	if ((code == SS_OK || call_was_ended(code)) &&
@@ -141,5 +142,6 @@ mcp_progress_run(struct mcp *m, struct call *job)
 
 	if (m->client.notify != NULL && rpc_is_token(token))
 		return run_watched(m, job, token);
-	return call_run(m->site, job, &stage, &m->record.result, &m->err);
+	return call_run(
+		&m->site->calls, job, &stage, &m->record.result, &m->err);
 }

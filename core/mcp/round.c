@@ -46,8 +46,8 @@ sign_state(const struct mcp *m, const struct mcp_round *r, struct ss_text text,
 	const struct ss_text parts[] = { text,
 		{ (const char *)r->about, DIGEST_BYTES } };
 
-	seal_sign(
-		m->site, "mcp round", r->expires, parts, ARRAY_LEN(parts), out);
+	seal_sign(&m->site->seal, "mcp round", r->expires, parts,
+		ARRAY_LEN(parts), out);
 }
 
 /* ----------------------------------------------------------------- state -- */
@@ -202,5 +202,5 @@ mcp_round_spend(struct mcp *m, const struct mcp_round *r)
 	 * agreement is still good then.
 	 */
 	return limit_start(&m->site->exec_state.limit) &&
-		seal_spend(m->site, r->signature, r->expires);
+		seal_use(&m->site->seal, r->signature, r->expires);
 }
