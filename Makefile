@@ -21,7 +21,7 @@ SYSTEMDDIR ?= $(PREFIX)/lib/systemd/system
 # Commands are shown by a word; the rest only with V=1.
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2))
-# Two or more at a time, unless the caller said how many.
+# Two or more at a time, unless the caller gives a number.
 JOBS ?= $(shell nproc)
 PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 AGAIN = $(MAKE) --no-print-directory $(PARALLEL)
@@ -191,7 +191,7 @@ $(BUILD)/filters/make: core/sandbox/filters/make.c core/sandbox/filter.h $(BUILD
 	$(Q)$(CC_FOR_BUILD) -D_GNU_SOURCE -std=c11 $(WARN) $(WERROR) -Icore \
 		$(PKG_CFLAGS) -o $@ $< $(call archive,seccomp)
 
-# For the tests: every room with its inner names.
+# For the tests: every file with its internal names.
 $(BUILD)/core.a: $(CORE_OBJ)
 	@rm -f $@
 	$(Q)$(AR) rcsD $@ $^
@@ -212,7 +212,7 @@ $(BUILD)/statespace: $(FCGI_OBJ) $(BUILD)/libstatespace.a
 $(BUILD)/statespace-exec $(BUILD)/statespace-fcgi: $(BUILD)/statespace
 	$(Q)ln -sf statespace $@
 
-# Started for each built-in tool: only the rooms that they need are in them.
+# Started for each built-in tool: it has only the files that it needs.
 # libcurl is always a shared library: it brings 38 others.
 $(BUILD)/libexec/statespace-tool: $(BUILD)/fcgi/tool.o $(BUILD)/core.a
 	@mkdir -p $(@D)
@@ -272,8 +272,8 @@ serve: deps ## everything needed, then the example site on 127.0.0.1:8000
 # TESTS=tests/web/vectors.t runs one file; PROVE=-v shows every sentence.
 PROVE ?=
 TEST_JOBS ?= 2
-TEST_ROOMS := cli fcgi web attack fault style
-TESTS = $(UNIT) $(FAULT) $(foreach room,$(TEST_ROOMS),$(sort $(wildcard tests/$(room)/*.t)))
+TEST_FOLDERS := cli fcgi web attack fault style
+TESTS = $(UNIT) $(FAULT) $(foreach folder,$(TEST_FOLDERS),$(sort $(wildcard tests/$(folder)/*.t)))
 # What a test needs to find the programs under test, and to build like them.
 TEST_ENV = BUILD=$(abspath $(BUILD)) UBSAN_OPTIONS=print_stacktrace=1
 export CC CFLAGS CPPFLAGS LDFLAGS SANITIZE WERROR
@@ -376,7 +376,7 @@ format-check: ## is everything as clang-format writes it?
 analyze: ## gcc's path analysis
 	@$(AGAIN) BUILD=$(BUILD)/analyze CC=gcc CFLAGS='-O1 -g -fanalyzer' all
 
-coverage: ## lines that the tests reach, room by room
+coverage: ## lines that the tests reach, file by file
 	@$(MAKE) --no-print-directory test BUILD=$(BUILD)/coverage CC=gcc \
 		CFLAGS='-O0 -g --coverage' LDFLAGS=--coverage
 	@cd $(BUILD)/coverage && gcov -n core/*/*.gcda fcgi/*.gcda 2>/dev/null | \

@@ -11,7 +11,7 @@ _statespace()
 	statespace-fcgi) command=fcgi ;;
 	*) [ "$COMP_CWORD" -gt 1 ] && command=${COMP_WORDS[1]} ;;
 	esac
-	# After -- stand the words of a tool.
+	# The words after -- are the tool's.
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		[ "${COMP_WORDS[i]}" = -- ] && return
 		case ${COMP_WORDS[i]} in

@@ -31,8 +31,9 @@
 #include "reply.h"
 #include "say.h"
 #include "served.h"
+#include "sys.h"
 
-#define BODY_WAIT_S 30
+#define BODY_WAIT_US (30 * UINT64_C(1000000))
 #define DRAIN_MAX (16u << 20) /* of a body that is refused */
 
 extern char **environ;
@@ -51,7 +52,7 @@ static bool
 send_bytes(void *ctx, const char *data, size_t len)
 {
 	(void)ctx;
-	return reply_write(STDOUT_FILENO, data, len);
+	return sys_write_all(STDOUT_FILENO, data, len);
 }
 
 /* For what happens before there is a site, or after a worker's death. */
@@ -79,20 +80,11 @@ answer_plainly(void)
 
 	res.status = 500;
 	res.headers = headers;
-	res.header_count = sizeof(headers) / sizeof(headers[0]);
+	res.header_count = ARRAY_LEN(headers);
 	res.body = body;
 	res.body_len = res.length = strlen(body);
 	res.fd = -1;
 	reply_send(&res, &sink);
-}
-
-static long
-now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (long)t.tv_sec;
 }
 
 /*
@@ -103,14 +95,15 @@ static size_t
 read_body(char *body, size_t len)
 {
 	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
-	long end = now_s() + BODY_WAIT_S;
+	uint64_t end = sys_clock_us() + BODY_WAIT_US, now;
 	size_t have = 0;
 
 	while (have < len) {
-		long left = end - now_s();
 		ssize_t n;
 
-		if (left <= 0 || poll(&input, 1, (int)left * 1000) == 0)
+		now = sys_clock_us();
+		if (now >= end ||
+			poll(&input, 1, (int)((end - now) / 1000) + 1) == 0)
 			break;
 		n = read(STDIN_FILENO, body + have, len - have);
 		if (n < 0 && errno == EINTR)
@@ -131,9 +124,9 @@ drain_body(size_t announced)
 {
 	char chunk[65536];
 	size_t left = announced < DRAIN_MAX ? announced : DRAIN_MAX;
-	long end = now_s() + BODY_WAIT_S;
+	uint64_t end = sys_clock_us() + BODY_WAIT_US;
 
-	while (left > 0 && now_s() < end) {
+	while (left > 0 && sys_clock_us() < end) {
 		size_t n = left < sizeof(chunk) ? left : sizeof(chunk);
 
 		if (read_body(chunk, n) < n)

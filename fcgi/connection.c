@@ -18,6 +18,7 @@
 #include "record.h"
 #include "reply.h"
 #include "say.h"
+#include "sys.h"
 
 #define CHUNK 65536
 /* Of a body that is refused: read away, so that the answer gets through. */
@@ -46,15 +47,6 @@ struct connection {
 	bool streaming; /* the head of the answer has left */
 	unsigned char chunk[CHUNK];
 };
-
-static uint64_t
-now_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
 
 static void
 pipe_close(struct connection *g)
@@ -295,7 +287,7 @@ speaks_soon(const struct connection *g)
 {
 	struct pollfd peer = { .fd = g->fd, .events = POLLIN };
 
-	return poll(&peer, 1, GATE_FIRST_MS) > 0;
+	return poll(&peer, 1, CONNECTION_FIRST_MS) > 0;
 }
 
 static const char sent_nothing[] = "";
@@ -328,7 +320,8 @@ receive(struct connection *g)
 		if (n < 0)
 			return errno == EAGAIN ? "the peer fell silent"
 					       : "the connection broke";
-		if (now_us() - g->begun_us > GATE_TOTAL_S * UINT64_C(1000000))
+		if (sys_clock_us() - g->begun_us >
+			CONNECTION_TOTAL_S * UINT64_C(1000000))
 			return "the request took too long to arrive";
 		why = take(g, (size_t)n);
 	}
@@ -456,7 +449,7 @@ static void
 linger(struct connection *g)
 {
 	struct timeval moment = { .tv_usec = LINGER_MS * 1000 };
-	uint64_t end_us = now_us() + LINGER_MS * 1000;
+	uint64_t end_us = sys_clock_us() + LINGER_MS * 1000;
 	size_t all = 0;
 	ssize_t n;
 
@@ -465,7 +458,7 @@ linger(struct connection *g)
 	do {
 		n = recv(g->fd, g->chunk, sizeof(g->chunk), 0);
 		all += n > 0 ? (size_t)n : 0;
-	} while (n > 0 && all < LINGER_MAX && now_us() < end_us);
+	} while (n > 0 && all < LINGER_MAX && sys_clock_us() < end_us);
 }
 
 static void
@@ -506,7 +499,7 @@ connection_serve(struct connection *g, int fd, enum ss_err *outcome)
 {
 	const char *why;
 
-	begin(g, fd, now_us());
+	begin(g, fd, sys_clock_us());
 	why = receive(g);
 	if (why != sent_nothing)
 		return answer_and_close(g, why, outcome);

@@ -17,6 +17,7 @@
 #include "options.h"
 #include "reply.h"
 #include "say.h"
+#include "sys.h"
 
 #define REQUEST_BYTES_MAX ((size_t)64 << 20)
 
@@ -86,7 +87,7 @@ static void
 relay(void *ctx, int stream, const char *data, size_t len)
 {
 	(void)ctx;
-	reply_write(stream, data, len);
+	sys_write_all(stream, data, len);
 }
 
 static int
@@ -278,7 +279,7 @@ print_file(int fd, uint64_t offset, uint64_t length)
 		n = pread(fd, chunk, want, (off_t)offset);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0 || !reply_write(STDOUT_FILENO, chunk, (size_t)n))
+		if (n <= 0 || !sys_write_all(STDOUT_FILENO, chunk, (size_t)n))
 			return false;
 		offset += (uint64_t)n;
 		length -= (uint64_t)n;
@@ -301,11 +302,11 @@ run_get(struct ss_site *site, const struct job *job)
 	req.path = path;
 	code = ss_site_handle(site, &req, &res);
 	if (code != SS_OK)
-		whole = reply_write(STDERR_FILENO, res.body, res.body_len);
+		whole = sys_write_all(STDERR_FILENO, res.body, res.body_len);
 	else if (res.fd >= 0)
 		whole = print_file(res.fd, res.offset, res.length);
 	else
-		whole = reply_write(STDOUT_FILENO, res.body, res.body_len);
+		whole = sys_write_all(STDOUT_FILENO, res.body, res.body_len);
 	ss_response_release(&res);
 	if (code != SS_OK)
 		return status_of(code, &(struct ss_error){ 0 });

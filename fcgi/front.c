@@ -11,6 +11,7 @@
 
 #include "commands.h"
 #include "say.h"
+#include "sys.h"
 
 #define WEB_FD 3 /* where both expect what they inherit */
 
@@ -44,7 +45,7 @@ front_find(struct front *f, const char *wanted, struct ss_error *err)
 {
 	bool any = strcmp(wanted, known[0].name) == 0;
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
 		*f = (struct front){ known[i].name, known[i].template,
 			known[i].file, known[i].stop, "" };
 		if (!any && strcmp(wanted, f->name) != 0)
@@ -108,8 +109,7 @@ front_become(const struct front *f, const struct run_dir *run, int web,
 	if (web == WEB_FD ? fcntl(web, F_SETFD, 0) < 0 : dup2(web, WEB_FD) < 0)
 		_exit(EXIT_FAULT);
 	/* Last, since a change of account takes it back. */
-	if (!account_become(&run->account) ||
-		prctl(PR_SET_PDEATHSIG, SIGTERM) < 0)
+	if (!sys_become(&run->account) || prctl(PR_SET_PDEATHSIG, SIGTERM) < 0)
 		_exit(EXIT_FAULT);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	if (strcmp(f->name, known[0].name) == 0)

@@ -16,6 +16,7 @@
 
 #include "commands.h"
 #include "statespace.h"
+#include "sys.h"
 
 static const struct command {
 	const char *name;
@@ -31,7 +32,7 @@ static const struct command {
 	{ "doctor", cmd_doctor, "what this system can confine" },
 };
 
-#define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
+#define COMMAND_COUNT (ARRAY_LEN(commands))
 
 /* What is opened later must never become a standard descriptor. */
 static void

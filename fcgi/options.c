@@ -10,6 +10,7 @@
 
 #include "commands.h"
 #include "say.h"
+#include "sys.h"
 
 #define INSTALLED_CONFIG "/etc/statespace/statespace.toml"
 #define CONFIG_NAME "statespace.toml"
@@ -48,16 +49,19 @@ print_help(const char *usage)
 	static const struct {
 		const char *word, *what;
 	} sentences[] = {
-		{ "-h HOST", "The address to listen on; 127.0.0.1 by default." },
+		{ "-h HOST",
+			"The address to listen on; 127.0.0.1 by default." },
 		{ "-p PORT", "The port to listen on; 8000 by default." },
 		{ "-C DIR", "The site; the current directory by default." },
-		{ "-c FILE", "The file of statespace.toml(5) that configures it." },
+		{ "-c FILE",
+			"The file of statespace.toml(5) that configures it." },
 		{ "-e K=V", "A variable that pages fill in as $K." },
 		{ "--env-file F", "Such variables from a file, one a line." },
 		{ "--timeout S", "How many seconds a command may run." },
 		{ "--socket PATH", "The Unix socket to listen on." },
 		{ "--workers N", "How many requests are answered at a time." },
-		{ "--front FRONT", "The web server to start: nginx, lighttpd." },
+		{ "--front FRONT",
+			"The web server to start: nginx, lighttpd." },
 		{ "--allow-no-readme", "Serve a directory without README.md." },
 		{ "--root DIR", "The directory whose files are served." },
 		{ "--json", "Print objects instead of sentences." },
@@ -68,7 +72,7 @@ print_help(const char *usage)
 	};
 
 	printf("%s\n", usage);
-	for (size_t i = 0; i < sizeof(sentences) / sizeof(*sentences); i++)
+	for (size_t i = 0; i < ARRAY_LEN(sentences); i++)
 		if (strstr(usage, sentences[i].word) != NULL)
 			printf("  %-18s %s\n", sentences[i].word,
 				sentences[i].what);
@@ -166,31 +170,15 @@ set_env_file(struct ss_site *site, const char *name, struct ss_error *err)
 	return code;
 }
 
-/* statespace.toml in the directory of this executable, if it is there. */
 static const char *
-config_beside(char *path, size_t cap)
+config_of(const struct options *o, char path[static PATH_MAX])
 {
-	ssize_t n = readlink("/proc/self/exe", path, cap - 1);
-	char *slash;
-
-	if (n <= 0)
-		return NULL;
-	path[n] = '\0';
-	slash = strrchr(path, '/');
-	if (slash == NULL ||
-		(size_t)(slash + 1 - path) + sizeof(CONFIG_NAME) > cap)
-		return NULL;
-	strcpy(slash + 1, CONFIG_NAME);
-	return access(path, F_OK) == 0 ? path : NULL;
-}
-
-static const char *
-config_of(const struct options *o, char *path, size_t cap)
-{
+	static const char *const here[] = { "." };
 	const char *name = o->config;
 
 	if (o->cgi)
-		name = config_beside(path, cap);
+		name = sys_find_beside(here, 1, CONFIG_NAME, path) ? path
+								   : NULL;
 	else if (name == NULL)
 		name = getenv("STATESPACE_CONFIG");
 	if (name == NULL && access(INSTALLED_CONFIG, F_OK) == 0)
@@ -223,7 +211,7 @@ static enum ss_err
 configure(struct ss_site *site, const struct options *o, struct ss_error *err)
 {
 	char path[PATH_MAX];
-	const char *config = config_of(o, path, sizeof(path));
+	const char *config = config_of(o, path);
 	enum ss_err code = SS_OK;
 
 	if (config != NULL && *config != '\0')

@@ -6,28 +6,14 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "sys.h"
+
 /*
  * nginx takes the header block in one buffer of 4 KiB by default and answers
  * 502 when it does not fit.
  */
 #define HEAD_MAX 4096
 #define CHUNK 65536
-
-bool
-reply_write(int fd, const char *data, size_t len)
-{
-	while (len > 0) {
-		ssize_t n = write(fd, data, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		data += n;
-		len -= (size_t)n;
-	}
-	return true;
-}
 
 struct head {
 	char text[HEAD_MAX];
@@ -100,7 +86,7 @@ phrase_of(int status)
 		{ 500, "Internal Server Error" }, { 502, "Bad Gateway" },
 		{ 503, "Service Unavailable" } };
 
-	for (size_t i = 0; i < sizeof(phrases) / sizeof(phrases[0]); i++)
+	for (size_t i = 0; i < ARRAY_LEN(phrases); i++)
 		if (phrases[i].status == status)
 			return phrases[i].phrase;
 	return "Other";

@@ -19,9 +19,6 @@ struct reply_sink {
 	bool (*send)(void *ctx, const char *data, size_t len);
 };
 
-/* All bytes to a descriptor that blocks, or false. */
-bool reply_write(int fd, const char *data, size_t len);
-
 /* False: the answer did not leave whole; the connection is of no use. */
 bool reply_send(const struct ss_response *res, const struct reply_sink *sink);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "say.h"
+#include "sys.h"
 
 enum request_origin { REQUEST_FASTCGI, REQUEST_CGI };
 
@@ -65,7 +66,7 @@ static const struct field {
 	{ EXTRA(HTTP_TRANSFER_ENCODING) },
 };
 
-#define FIELD_COUNT (sizeof(fields) / sizeof(fields[0]))
+#define FIELD_COUNT (ARRAY_LEN(fields))
 
 /* While the variables of one request are read. */
 struct variables {

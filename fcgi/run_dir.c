@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "say.h"
+#include "sys.h"
 
 static const char *const files[] = { "pool.sock", "pool.sock.status",
 	"nginx.conf", "lighttpd.conf" };
@@ -60,8 +61,8 @@ set_owners(const struct run_dir *d)
 }
 
 enum ss_err
-run_dir_make(
-	struct run_dir *d, const struct account *account, struct ss_error *err)
+run_dir_make(struct run_dir *d, const struct ss_account *account,
+	struct ss_error *err)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
 
@@ -78,16 +79,6 @@ run_dir_make(
 		strerror(errno));
 	run_dir_remove(d);
 	return SS_CONFIG;
-}
-
-bool
-account_become(const struct account *account)
-{
-	if (geteuid() != 0)
-		return true;
-	return setgroups(0, NULL) == 0 &&
-		setresgid(account->gid, account->gid, account->gid) == 0 &&
-		setresuid(account->uid, account->uid, account->uid) == 0;
 }
 
 static int
@@ -110,7 +101,7 @@ remove_tmp(const struct run_dir *d, const char *tmp)
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		if (account_become(&d->account))
+		if (sys_become(&d->account))
 			nftw(tmp, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 		_exit(0);
 	}
@@ -128,7 +119,7 @@ run_dir_remove(struct run_dir *d)
 		return;
 	run_dir_file(d, "tmp", path);
 	remove_tmp(d, path);
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
 		run_dir_file(d, files[i], path);
 		unlink(path);
 	}

@@ -16,25 +16,20 @@
 
 struct run_dir {
 	char path[96]; /* "": none; short, a socket must fit below */
-	struct account account;
+	struct ss_account account;
 };
 
 #define RUN_DIR_INIT ((struct run_dir){ .path = "" })
 
 /* Below $XDG_RUNTIME_DIR, else /tmp.  SS_CONFIG with a sentence. */
-enum ss_err run_dir_make(
-	struct run_dir *d, const struct account *account, struct ss_error *err);
+enum ss_err run_dir_make(struct run_dir *d, const struct ss_account *account,
+	struct ss_error *err);
 /* Removes it with everything in it; the account's files as the account. */
 void run_dir_remove(struct run_dir *d);
 
 /* "RUN/name" in out. */
 void
 run_dir_file(const struct run_dir *d, const char *name, char out[static 128]);
-
-/*
- * For good: groups, gid and uid of the account.  False: still who we were.
- */
-bool account_become(const struct account *account);
 
 /* A pair of "@NAME@" and what to put there. */
 struct filling {

@@ -32,11 +32,13 @@
 #include "run_dir.h"
 #include "say.h"
 #include "served.h"
+#include "sys.h"
 #include "time_limits.h"
 
 #define BACKLOG 511
 #define START_S 15
-#define STOP_S 6 /* for what has nothing in hand */
+#define SECOND UINT64_C(1000000) /* of sys_clock_us */
+#define STOP_S 6                 /* for what has nothing in hand */
 #define TEMPLATE_MAX 65536
 #define BODY_MARGIN 65536 /* so that our own 413 answers, not nginx's */
 #define READ_MARGIN_S 70  /* beyond the pool's watchdog */
@@ -70,7 +72,7 @@ struct serve {
 	struct options options;
 	bool allow_no_readme;
 	struct served *served;
-	struct account account;
+	struct ss_account account;
 	struct run_dir run;
 	struct listener web;    /* what clients connect to */
 	struct listener socket; /* what the front connects to */
@@ -98,20 +100,10 @@ set_signals(struct serve *s)
 {
 	static const int numbers[] = { SIGTERM, SIGINT, SIGQUIT, SIGHUP,
 		SIGCHLD };
-	struct sigaction act = { .sa_handler = on_signal };
-	sigset_t block;
 
-	sigemptyset(&block);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		sigaddset(&block, numbers[i]);
-		sigaction(numbers[i], &act, NULL);
-	}
+	sys_block_signals(numbers, ARRAY_LEN(numbers), on_signal, &s->open);
 	if (isatty(STDIN_FILENO))
 		signal(SIGHUP, SIG_DFL);
-	signal(SIGPIPE, SIG_IGN);
-	sigprocmask(SIG_BLOCK, &block, &s->open);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		sigdelset(&s->open, numbers[i]);
 }
 
 /* ------------------------------------------------------------ the site -- */
@@ -152,35 +144,21 @@ open_site(struct serve *s, struct ss_error *err)
 	if (site == NULL || err->code != SS_OK)
 		return err->code;
 	s->served = served_new(&s->options, err);
-	return s->served != NULL
-		? served_account(s->served->site, &s->account, err)
-		: err->code;
+	if (s->served != NULL)
+		s->account = ss_site_account(s->served->site);
+	return err->code;
 }
 
 /* ------------------------------------------------- the front's own files -- */
 
-/*
- * The directory with the templates: where it was installed, or beside the
- * build directory.
- */
+/* Where it was installed, or beside the build directory. */
 static bool
 find_template(const char *name, char path[static PATH_MAX])
 {
 	static const char *const places[] = { "../share/statespace/nginx",
 		"../nginx", "nginx" };
-	char self[PATH_MAX - 128];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
-	if (n <= 0)
-		return false;
-	self[n] = '\0';
-	*strrchr(self, '/') = '\0';
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		snprintf(path, PATH_MAX, "%s/%s/%s", self, places[i], name);
-		if (access(path, R_OK) == 0)
-			return true;
-	}
-	return false;
+	return sys_find_beside(places, ARRAY_LEN(places), name, path);
 }
 
 static char *
@@ -318,7 +296,7 @@ write_configuration(struct serve *s, struct ss_error *err)
 		};
 
 		code = run_dir_write(&s->run, s->server.file, text, fillings,
-			sizeof(fillings) / sizeof(fillings[0]), err);
+			ARRAY_LEN(fillings), err);
 	}
 	free(errors);
 	free(params);
@@ -360,15 +338,6 @@ start_pool(struct serve *s, struct ss_error *err)
 }
 
 /* ----------------------------------------------------------- being alive -- */
-
-static long
-now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (long)t.tv_sec;
-}
 
 /* Collects the dead; true when both are still there. */
 static bool
@@ -424,10 +393,10 @@ wait_until_up(struct serve *s)
 {
 	struct pollfd answer = { .fd = send_probe(s), .events = POLLIN };
 	const struct timespec step = { .tv_sec = 1 };
-	long end = now_s() + START_S;
+	uint64_t end = sys_clock_us() + START_S * SECOND;
 	bool up = false;
 
-	while (!up && !asked_stop && now_s() < end && both_live(s, true))
+	while (!up && !asked_stop && sys_clock_us() < end && both_live(s, true))
 		up = ppoll(&answer, 1, &step, &s->open) > 0;
 	if (answer.fd >= 0)
 		close(answer.fd);
@@ -445,17 +414,17 @@ tell(pid_t pid, int signal_number)
 
 /* Until both are gone or the time is up. */
 static bool
-wait_for_end(struct serve *s, long seconds)
+wait_for_end(struct serve *s, unsigned seconds)
 {
 	const struct timespec step = { .tv_nsec = 200000000 };
-	long end = now_s() + seconds;
+	uint64_t end = sys_clock_us() + seconds * SECOND;
 
 	while (s->front != 0 || s->pool != 0) {
 		both_live(s, false);
 		if (s->front == 0)
 			tell(s->pool, SIGTERM);
 		if ((s->front == 0 && s->pool == 0) || asked_stop ||
-			now_s() >= end)
+			sys_clock_us() >= end)
 			break;
 		ppoll(NULL, 0, &step, &s->open);
 	}
@@ -470,8 +439,8 @@ wait_for_end(struct serve *s, long seconds)
 static void
 stop(struct serve *s)
 {
-	long patience = s->served != NULL
-		? (long)time_limits_stop(s->served->site) + STOP_S
+	unsigned patience = s->served != NULL
+		? (unsigned)time_limits_stop(s->served->site) + STOP_S
 		: STOP_S;
 
 	asked_stop = 0;

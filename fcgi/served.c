@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,42 +86,4 @@ served_free(struct served *s)
 	if (s->log_fd >= 0)
 		close(s->log_fd);
 	free(s);
-}
-
-static const struct passwd *
-default_user(void)
-{
-	const struct passwd *user = getpwnam("statespace");
-
-	return user != NULL ? user : getpwnam("nobody");
-}
-
-enum ss_err
-served_account(
-	const struct ss_site *site, struct account *out, struct ss_error *err)
-{
-	const char *user = ss_site_option(site, "pool.user");
-	const char *group = ss_site_option(site, "pool.group");
-	const struct passwd *pw;
-	const struct group *gr;
-
-	*out = (struct account){ .uid = geteuid(), .gid = getegid() };
-	if (out->uid != 0)
-		return SS_OK;
-	pw = user != NULL && *user != '\0' ? getpwnam(user) : default_user();
-	if (pw == NULL)
-		return say_refusal(err, SS_CONFIG,
-			"there is no account \"%s\"; name one in [pool] user",
-			user != NULL && *user != '\0' ? user : "nobody");
-	out->uid = pw->pw_uid;
-	out->gid = pw->pw_gid;
-	snprintf(out->name, sizeof(out->name), "%s", pw->pw_name);
-	if (group == NULL || *group == '\0')
-		return SS_OK;
-	gr = getgrnam(group);
-	if (gr == NULL)
-		return say_refusal(
-			err, SS_CONFIG, "there is no group \"%s\"", group);
-	out->gid = gr->gr_gid;
-	return SS_OK;
 }

@@ -30,17 +30,4 @@ void served_free(struct served *s);
  */
 bool served_moved(const struct served *s);
 
-/*
- * The account that tools and pages are served by when started as root:
- * [pool] user and group, else "statespace", else "nobody".  SS_CONFIG when a
- * named one does not exist.  Not as root: our own.
- */
-struct account {
-	uid_t uid;
-	gid_t gid;
-	char name[64];
-};
-enum ss_err served_account(
-	const struct ss_site *site, struct account *out, struct ss_error *err);
-
 #endif

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "parked.h"
+#include "sys.h"
 #include "worker.h"
 
 #define OTHER_FILES 32 /* descriptors of the status server for all else */
@@ -27,7 +28,7 @@ silent_close(struct silent *s)
 static void
 put(const int ends[2], int fd)
 {
-	struct parked_request r = { .begun_us = worker_clock_us() };
+	struct parked_request r = { .begun_us = sys_clock_us() };
 
 	parked_put(ends, &r, fd);
 	close(fd);
@@ -109,7 +110,7 @@ silent_hold(struct silent_set *set, int fd, bool own)
 	}
 	set->held[i].fd = fd;
 	set->held[i].own = own;
-	set->held[i].since_us = worker_clock_us();
+	set->held[i].since_us = sys_clock_us();
 	set->count++;
 }
 
@@ -137,7 +138,7 @@ silent_next(struct silent_set *set, bool *own)
 void
 silent_expire(struct silent_set *set)
 {
-	uint64_t now = worker_clock_us();
+	uint64_t now = sys_clock_us();
 
 	for (unsigned i = 0; set->count > 0 && i < set->most; i++)
 		if (set->held[i].fd >= 0 &&

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sys.h"
+
 struct text {
 	char *at;
 	size_t len, cap;
@@ -32,7 +34,7 @@ mode_name(uint32_t mode)
 {
 	static const char *const names[] = { "static", "dynamic", "ondemand" };
 
-	return mode < sizeof(names) / sizeof(names[0]) ? names[mode] : "";
+	return mode < ARRAY_LEN(names) ? names[mode] : "";
 }
 
 static const char *

@@ -13,6 +13,7 @@
 #include "parked.h"
 #include "say.h"
 #include "status.h"
+#include "sys.h"
 #include "worker.h"
 
 #define SILENCE_S 1 /* nobody may hold the status server */
@@ -52,8 +53,7 @@ replace_body(
 	size_t n = 0;
 
 	a->headers[n++] = (struct ss_header){ "Content-Type", type };
-	for (size_t i = 0; i < res->header_count &&
-		n < sizeof(a->headers) / sizeof(a->headers[0]);
+	for (size_t i = 0; i < res->header_count && n < ARRAY_LEN(a->headers);
 		i++)
 		if (strcmp(res->headers[i].name, "Content-Type") != 0)
 			a->headers[n++] = res->headers[i];
@@ -74,7 +74,7 @@ put_status(struct answer *a, struct ss_site *site, const struct request *r,
 	size_t len;
 
 	status_take(&s, c->figures, c->scoreboard, c->slot_count, c->page,
-		worker_clock_us());
+		sys_clock_us());
 	tool_counts_take(&a->tools, c->scoreboard, c->slot_count, site);
 	s.tools = &a->tools;
 	len = prometheus ? status_prometheus(&s, a->body, sizeof(a->body))
@@ -93,7 +93,7 @@ put_ready(struct answer *a, struct ss_response *res)
 	size_t len;
 
 	status_take(&s, c->figures, c->scoreboard, c->slot_count, c->page,
-		worker_clock_us());
+		sys_clock_us());
 	len = status_ready(&s, &ready, a->body, sizeof(a->body));
 	replace_body(a, res, "application/json", len);
 	if (!ready)
@@ -136,7 +136,7 @@ is_overdue(const struct status_server *c, uint64_t since_us)
 {
 	return since_us != 0 &&
 		(c->figures->stopping ||
-			since_us + WORKER_QUEUE_US <= worker_clock_us());
+			since_us + WORKER_QUEUE_US <= sys_clock_us());
 }
 
 /* Those that have spoken and waited too long for a worker. */
@@ -242,7 +242,7 @@ static void
 serve(const struct status_server *c, struct connection *gate, struct answer *a)
 {
 	const struct timespec look = { .tv_sec = 1 };
-	struct pollfd fds[6] = { { .fd = c->lifeline, .events = POLLIN },
+	struct pollfd fds[6] = { { .fd = c->alive, .events = POLLIN },
 		{ .fd = c->refuse, .events = POLLIN },
 		{ .fd = c->status, .events = POLLIN },
 		{ .fd = -1, .events = POLLIN },

@@ -4,18 +4,10 @@
 #include <sched.h>
 #include <time.h>
 
+#include "sys.h"
 #include "tool_counts.h"
 
 #define PATIENCE 1000 /* looks at one that is about to name its time */
-
-static uint64_t
-clock_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
 
 /* When the other took it up; 0, which is earlier than all: it does not say. */
 static uint64_t
@@ -40,7 +32,7 @@ tool_limit_enter(struct tool_limit *g, uint64_t tool, uint64_t most)
 
 	g->own->tool_ns = 0;
 	g->own->tool = tool;
-	own = clock_ns();
+	own = sys_clock_ns();
 	g->own->tool_ns = own;
 	for (size_t i = 0; i < g->count; i++) {
 		const struct worker_page *other =
@@ -86,17 +78,17 @@ ran(void *ctx, uint64_t tool, const struct ss_result *result)
 static bool
 start(void *ctx)
 {
-	struct slot_use *u = ((struct tool_limit *)ctx)->use;
+	struct tool_slot *u = ((struct tool_limit *)ctx)->use;
 
 	u->put_off = (!u->held && !u->resumed && u->slots->parked > 0) ||
-		!slots_take(u);
+		!tool_slots_take(u);
 	return !u->put_off;
 }
 
 static void
 end(void *ctx)
 {
-	slots_give(((struct tool_limit *)ctx)->use);
+	tool_slots_give(((struct tool_limit *)ctx)->use);
 }
 
 void

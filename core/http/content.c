@@ -5,9 +5,9 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "files/file_id.h"
 #include "http/assets.h"
 #include "site/component.h"
-#include "site/site.h"
 #include "wire/escape.h"
 #include "wire/media.h"
 
@@ -38,12 +38,12 @@ put_hex(char *p, uint64_t n)
 static char *
 etag_of(struct exchange *x)
 {
-	const struct ss_document *d = &x->doc;
-	const uint64_t parts[] = { d->inode, d->length, (uint64_t)d->mtime_ns,
-		(uint64_t)d->ctime_ns };
+	const struct file_id id = file_id_of(&x->doc);
+	const uint64_t parts[] = { id.inode, id.length, (uint64_t)id.mtime_ns,
+		(uint64_t)id.ctime_ns };
 	char text[ARRAY_LEN(parts) * 17 + 1], *p = text;
 
-	if (d->inode == 0 && d->mtime_ns == 0)
+	if (!file_id_is_known(&id))
 		return NULL;
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
 		*p++ = i == 0 ? '"' : '-';

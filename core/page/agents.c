@@ -5,7 +5,9 @@
 #include "wire/escape.h"
 #include "wire/json.h"
 
-/* In backticks, more of them than stand in it. */
+/*
+ * A code span: one backtick more than the longest run in it (CommonMark 6.1).
+ */
 static void
 add_code(struct buf *out, const char *text, size_t len)
 {

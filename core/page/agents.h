@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the lists that agents read say of one page: AGENTS.md its tools,
- * llms.txt a link.  Author's words stay on their line.
+ * One page in the lists that agents read: its tools in AGENTS.md, a link in
+ * llms.txt.  An author's text takes one line.
  */
 #ifndef SS_PAGE_AGENTS_H
 #define SS_PAGE_AGENTS_H

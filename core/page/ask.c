@@ -15,7 +15,7 @@ is_name(const char *s)
 }
 
 static enum ss_err
-needs(const struct reading *r, const struct node *map, const char *key,
+need_key(const struct reading *r, const struct node *map, const char *key,
 	const struct node **out)
 {
 	*out = node_member(map, key);
@@ -25,7 +25,7 @@ needs(const struct reading *r, const struct node *map, const char *key,
 				      "add %s: to this form", key);
 }
 
-/* Neither a form nor an argument stands twice. */
+/* Refuses a second form of one name, and an argument that two forms ask for. */
 static enum ss_err
 check_once(const struct reading *r, const struct node *map,
 	const struct ask *asks, const struct ask *form)
@@ -34,7 +34,7 @@ check_once(const struct reading *r, const struct node *map,
 		if (strcmp(a->name, form->name) == 0)
 			return value_refuse(r, node_member(map, "name"),
 				"another name for each form",
-				"the form before has this name");
+				"an earlier form has this name");
 	for (size_t i = 0; i < form->arguments.count; i++) {
 		const char *name = form->arguments.names[i];
 		const struct name_list before = {
@@ -70,9 +70,9 @@ parse_form(const struct reading *r, const struct node *map,
 		(e = value_keys(r, map, keys, ARRAY_LEN(keys),
 			 "a key of a form (name, message, arguments)")) !=
 			SS_OK ||
-		(e = needs(r, map, "name", &name)) != SS_OK ||
-		(e = needs(r, map, "message", &message)) != SS_OK ||
-		(e = needs(r, map, "arguments", &arguments)) != SS_OK ||
+		(e = need_key(r, map, "name", &name)) != SS_OK ||
+		(e = need_key(r, map, "message", &message)) != SS_OK ||
+		(e = need_key(r, map, "arguments", &arguments)) != SS_OK ||
 		(e = value_text(r, name, &out->name)) != SS_OK ||
 		(e = value_text(r, message, &out->message)) != SS_OK ||
 		(e = value_names(r, arguments, &out->arguments)) != SS_OK)

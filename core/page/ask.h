@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `ask:` of a tool or a prompt: forms that a person fills in when a call of
- * MCP leaves the arguments out that they ask for.  Each is a mapping with
+ * `ask:` of a tool or a prompt: forms for a person, sent when a call over MCP
+ * leaves out the arguments that they ask for.  Each is a mapping with
  *
  *	name		of the form, 1 to 64 of [A-Za-z0-9_-]
  *	message		what the person reads
@@ -23,7 +23,7 @@ struct ask {
 
 /*
  * Reads the list; everything in *out lives in r's arena.
- * Errors  SS_BAD_FRONTMATTER; an argument that two forms ask for, too.
+ * Errors  SS_BAD_FRONTMATTER, also for an argument that two forms ask for.
  */
 enum ss_err ask_parse(const struct reading *r, const struct node *list,
 	const struct ask **out, size_t *count);

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Variables and agent's words (statespace-protocol(7), RUNNING).  Three tables
- * meet here: what the operator sets (server), what the page lets through (page)
- * and what the client sends (request).  A value of the server goes where the
- * author wrote its name; a value of the request never becomes a part of a word.
+ * Variables and agent's words (statespace-protocol(7), RUNNING).  There
+ * are three tables: what the operator sets (server), what the page lists (page)
+ * and what the client sends (request).  Of $NAME in a word of the author:
+ *
+ *	1. a listed name that is the whole word becomes its value;
+ *	2. another name of the server's is filled in anywhere in the word;
+ *	3. anything else is text.
+ *
+ * So a value of the request never becomes part of a longer word.
  */
 #include "page/env.h"
 
@@ -13,15 +18,17 @@
 #include <fnmatch.h>
 
 /*
- * Of the listed variables together.  With the largest command this stays under
- * the 2 MiB that execve(2) grants by default, so that the client reads 413
- * and not that the program failed to start.
+ * Bytes of all listed variables.  With the largest command they stay under the
+ * 2 MiB that execve(2) allows by default, so that the client gets 413 and not a
+ * program that failed to start.
  */
 #define ENV_BYTES_MAX 262144
 
 /* ----------------------------------------------------------------- names -- */
 
-/* Ours, or read by the loader and the shells before any line of the author. */
+/*
+ * Set by us, or read by ld.so(8) and shells before the author's program runs.
+ */
 static const char *const reserved[] = { "PATH", "HOME", "TMPDIR", "IFS", "ENV",
 	"BASH_ENV", "LD_*", "DYLD_*", "GCONV_PATH", "STATESPACE_REQUEST_ID" };
 
@@ -232,7 +239,7 @@ takes_script(struct ss_text word)
 	return false;
 }
 
-/* A name in word that rule 2 would fill in; false when there is none. */
+/* Finds a name in word that rule 2 would fill in. */
 static bool
 finds_filled(struct ss_text word, const struct env_scope *scope,
 	struct ss_text *name)
@@ -264,10 +271,10 @@ refuse_filled(
 }
 
 /*
- * Behind an interpreter every word that is an option taking a script, and the
- * word after it, must not be filled.  An interpreter behind a wrapper (env,
- * timeout) and one that the agent names count too.  A script's own "-e" is
- * caught as well: listing the name gives the same word.
+ * After an interpreter, an option that takes a script must not be filled, nor
+ * the word after it.  An interpreter after a wrapper (env, timeout) and one
+ * that the agent names count too.  An option -e of the script's own is refused
+ * as well: listing the name gives the same word.
  */
 enum ss_err
 env_check_spec(const struct spec *spec, const struct env_scope *scope,
@@ -445,7 +452,7 @@ fill_listed(struct fill *f, struct ss_text name, struct ss_text *word,
 	return check_word(*word, WORD_FREE, f->err);
 }
 
-/* What stands at text: a variable's value (rule 2), or itself (rule 3). */
+/* The next piece of a word: a variable's value (rule 2), or text (rule 3). */
 static struct ss_text
 piece_at(const struct env_scope *scope, struct ss_text text, size_t *used)
 {
@@ -462,7 +469,7 @@ piece_at(const struct env_scope *scope, struct ss_text text, size_t *used)
 	return (struct ss_text){ text.data, *used };
 }
 
-/* The filled length, the bytes to out unless it is NULL. */
+/* Writes the filled word to out unless that is NULL; returns its length. */
 static size_t
 fill_pieces(const struct env_scope *scope, struct ss_text word, char *out)
 {
@@ -489,7 +496,7 @@ check_size(struct fill *f, size_t len)
 		"the command is too large once its variables are filled in");
 }
 
-/* One word of the author; shown keeps the server's values as $NAME. */
+/* Fills one word of the author; *shown keeps $NAME for the server's values. */
 static enum ss_err
 fill_word(struct fill *f, struct ss_text *word, struct ss_text *shown)
 {
@@ -586,7 +593,7 @@ struct block {
 };
 
 static bool
-put(struct block *b, size_t at, const char *name, const char *value)
+block_put(struct block *b, size_t at, const char *name, const char *value)
 {
 	b->vars[at] = arena_join(b->arena, name, "=", value);
 	if (at == b->count)
@@ -597,21 +604,22 @@ put(struct block *b, size_t at, const char *name, const char *value)
 static bool
 put_fixed(struct block *b, const struct env_scope *scope, const char *tmpdir)
 {
-	bool fine = put(b, b->count, "PATH", "/usr/local/bin:/usr/bin:/bin") &&
-		put(b, b->count, "HOME", "/tmp") &&
-		put(b, b->count, "LANG", "C.UTF-8") &&
-		put(b, b->count, "LC_ALL", "C.UTF-8");
+	bool fine = block_put(b, b->count, "PATH",
+			    "/usr/local/bin:/usr/bin:/bin") &&
+		block_put(b, b->count, "HOME", "/tmp") &&
+		block_put(b, b->count, "LANG", "C.UTF-8") &&
+		block_put(b, b->count, "LC_ALL", "C.UTF-8");
 
 	if (fine && tmpdir != NULL)
-		fine = put(b, b->count, "TMPDIR", tmpdir);
+		fine = block_put(b, b->count, "TMPDIR", tmpdir);
 	if (fine && scope->request_id != NULL)
-		fine = put(b, b->count, "STATESPACE_REQUEST_ID",
+		fine = block_put(b, b->count, "STATESPACE_REQUEST_ID",
 			scope->request_id);
 	b->fixed = b->count;
 	return fine;
 }
 
-/* Where a listed name goes: LANG and LC_ALL have their place already. */
+/* The index for a listed name: a listed LANG or LC_ALL replaces ours. */
 static size_t
 place_of(const struct block *b, const char *name)
 {
@@ -641,7 +649,7 @@ put_listed(struct block *b, const struct env_scope *scope, const char *name,
 	if (size > PROTO_WORD_MAX || b->bytes > ENV_BYTES_MAX)
 		return error_set(err, SS_COMMAND_TOO_LARGE,
 			"the values of the listed variables are too large");
-	if (!put(b, place_of(b, name), name, value))
+	if (!block_put(b, place_of(b, name), name, value))
 		return error_memory(err);
 	return SS_OK;
 }

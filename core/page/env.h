@@ -9,7 +9,7 @@
 
 #include "page/spec.h"
 
-/* A name the shell would take: [A-Za-z_][A-Za-z0-9_]*. */
+/* A name in sh(1): [A-Za-z_][A-Za-z0-9_]*. */
 bool env_is_name(const char *name, size_t len);
 /* PATH, HOME, LD_*, ...: may not be listed by a page at all. */
 bool env_is_reserved(const char *name);
@@ -27,12 +27,12 @@ struct env_scope {
 	const char *request_id;
 };
 
-/* The page lists the name, and the tool does where it has a list of its own. */
+/* Do the page's env: and the tool's, if it has one, list the name? */
 bool env_is_listed(const struct env_scope *scope, struct ss_text name);
 /* NULL: the operator's table does not have it. */
 const char *
 env_server_value(const struct env_scope *scope, struct ss_text name);
-/* A request may set the name, and no value of the server's goes before. */
+/* May a request set the name, and does the server leave it unset? */
 bool env_is_open(const struct env_scope *scope, const char *name);
 /*
  * The variable that text names at its start, "$NAME" or "${NAME}".  Returns
@@ -42,7 +42,7 @@ size_t env_variable_at(const char *text, size_t len, struct ss_text *name);
 
 /*
  * The program that the author's first word names, filled from the server's
- * table alone; *out is NULL when only a request says which.  SS_INTERNAL,
+ * table alone; *out is NULL when it depends on the request.  SS_INTERNAL,
  * SS_COMMAND_TOO_LARGE.
  */
 enum ss_err env_program(struct arena *arena, struct ss_text word,
@@ -60,7 +60,7 @@ enum ss_err
 env_check_spec(const struct spec *spec, const struct env_scope *scope,
 	struct node_place *place, struct ss_error *err);
 
-/* SS_PATH_REFUSED when an agent's word is absolute or climbs. */
+/* SS_PATH_REFUSED when an agent's word is absolute or has a ".." component. */
 enum ss_err env_check_words(const struct spec *spec,
 	const struct ss_text *words, size_t count, struct ss_error *err);
 /*
@@ -78,7 +78,7 @@ struct env_command {
 
 /*
  * Fills $NAME in the author's words.
- * Errors  SS_BAD_ENV (a listed name as a word that nobody set),
+ * Errors  SS_BAD_ENV (a word is a listed name without a value),
  *         SS_PATH_REFUSED (a request's value as a word), SS_COMMAND_TOO_LARGE.
  */
 enum ss_err env_fill(struct arena *arena, const struct spec *spec,

@@ -74,9 +74,9 @@ is_fence(const struct line *l, struct fence *f)
 	return true;
 }
 
-/* An info string after backticks holds none: else it is inline code. */
+/* After backticks the info string has no backtick: else it is inline code. */
 static bool
-opens(const struct line *l, struct fence *f)
+opens_fence(const struct line *l, struct fence *f)
 {
 	return is_fence(l, f) &&
 		(f->mark == '~' || f->info.len == 0 ||
@@ -84,7 +84,7 @@ opens(const struct line *l, struct fence *f)
 }
 
 static bool
-closes(const struct line *l, const struct fence *open)
+closes_fence(const struct line *l, const struct fence *open)
 {
 	struct fence f;
 
@@ -99,7 +99,7 @@ is_component(const struct fence *f)
 		text_is(f->info, "component");
 }
 
-/* A line that begins an HTML comment: it lasts to a line with its end. */
+/* A line that begins an HTML comment, which ends with the line that has -->. */
 static bool
 opens_comment(const struct line *l)
 {
@@ -133,14 +133,14 @@ fence_next(struct fence_scan *s, struct fence_block *out)
 			skip_comment(s, l);
 			continue;
 		}
-		if (!opens(&l, &open))
+		if (!opens_fence(&l, &open))
 			continue;
 		out->start = l.start;
 		out->script = l.next;
 		do {
 			if (!next_line(s, &l))
 				return false;
-		} while (!closes(&l, &open));
+		} while (!closes_fence(&l, &open));
 		if (!is_component(&open))
 			continue;
 		out->script_len = l.start - out->script;
@@ -162,8 +162,8 @@ fence_next_line(struct fence_scan *s, struct ss_text *out)
 	if (opens_comment(&l)) {
 		skip_comment(s, l);
 		out->len = 0;
-	} else if (opens(&l, &open)) {
-		while (next_line(s, &l) && !closes(&l, &open))
+	} else if (opens_fence(&l, &open)) {
+		while (next_line(s, &l) && !closes_fence(&l, &open))
 			;
 		out->len = 0;
 	}

@@ -11,10 +11,10 @@
 
 struct fence_block {
 	size_t start, end; /* the block, without the last line's break */
-	size_t script, script_len; /* between the fences, CR LF as it is */
+	size_t script, script_len; /* between the fences; CR LF is kept */
 };
 
-/* Where the search goes on; begin with the offset of the first byte. */
+/* `at` is where the search continues; set it to the offset to begin with. */
 struct fence_scan {
 	const char *text;
 	size_t len, at;
@@ -23,8 +23,8 @@ struct fence_scan {
 /* The next component; false: no more. */
 bool fence_next(struct fence_scan *scan, struct fence_block *out);
 /*
- * The next line that is in no fence and no comment, without its break; empty
- * in place of each of those.  False: no more.
+ * The next line outside of fences and comments, without its line break.  Each
+ * fence or comment gives one empty line.  False: no more.
  */
 bool fence_next_line(struct fence_scan *scan, struct ss_text *out);
 

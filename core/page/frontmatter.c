@@ -5,7 +5,7 @@
 #include "page/value.h"
 #include "page/yaml.h"
 
-/* Where the frontmatter stands in the page. */
+/* Where the frontmatter is in the page. */
 struct fence {
 	enum front_format format;
 	size_t start, end; /* of the text between the fences */
@@ -15,7 +15,7 @@ struct fence {
 
 /* ---------------------------------------------------------------- fences */
 
-/* The first byte after the line that i stands in. */
+/* Offset of the line after the one that holds i. */
 static size_t
 next_line(const char *text, size_t len, size_t i)
 {
@@ -24,7 +24,7 @@ next_line(const char *text, size_t len, size_t i)
 	return end != NULL ? (size_t)(end - text) + 1 : len;
 }
 
-/* Nothing but blanks up to the end of the line, CR LF included. */
+/* Are there only blanks up to the end of the line, which may be CR LF? */
 static bool
 is_blank(const char *text, size_t len, size_t i)
 {
@@ -90,7 +90,7 @@ struct keys {
 		*prompts;
 };
 
-/* Other keys are the page's own; of ours each stands once. */
+/* Other keys are the page's own.  A key of ours is refused the second time. */
 static enum ss_err
 find_keys(const struct reading *r, const struct node *root, struct keys *out)
 {
@@ -146,7 +146,7 @@ read_tools(const struct reading *r, const struct node *list,
 	return SS_OK;
 }
 
-/* A title that is left empty, in quotes or without, is no title. */
+/* An empty title counts as none. */
 static enum ss_err
 read_title(const struct reading *r, const struct node *n, const char **out)
 {
@@ -171,8 +171,8 @@ read_root(const struct reading *r, const struct node *root,
 		return value_refuse(r, root, "a mapping of keys",
 			root->kind == NODE_LIST
 				? "write tools: before the list"
-				: "write key: value lines; between +++ lines "
-				  "stands TOML, between --- YAML");
+				: "write key: value lines; +++ lines enclose "
+				  "TOML, --- lines YAML");
 	if ((e = find_keys(r, root, &keys)) != SS_OK ||
 		(e = read_title(r, keys.title, &out->title)) != SS_OK ||
 		(e = read_title(r, keys.description, &out->description)) !=
@@ -210,7 +210,7 @@ frontmatter_parse(struct arena *arena, const char *text, size_t len,
 		SS_BAD_FRONTMATTER, &root);
 	if (e != SS_OK)
 		return e;
-	/* Nothing, or comments alone: valid, and no tools. */
+	/* Empty, or only comments: valid, without tools. */
 	if (root == NULL ||
 		(root->kind == NODE_NULL && root->len == 0 && !root->tagged))
 		return SS_OK;

@@ -34,9 +34,9 @@ is_blank(struct ss_text t, size_t at)
 	return at == t.len || t.data[at] == ' ' || t.data[at] == '\t';
 }
 
-/* How often the first byte stands at the start. */
+/* How often the first byte is repeated at the start. */
 static size_t
-run(struct ss_text t)
+first_byte_run(struct ss_text t)
 {
 	size_t n = 0;
 
@@ -45,11 +45,11 @@ run(struct ss_text t)
 	return n;
 }
 
-/* What stands behind one to six '#'. */
+/* The text of an ATX heading (CommonMark 4.2), after its '#'s. */
 static bool
 is_marked(const struct line *l, struct ss_text *out)
 {
-	size_t n = run(l->text);
+	size_t n = first_byte_run(l->text);
 
 	if (l->indented || n == 0 || n > 6 || l->text.data[0] != '#' ||
 		!is_blank(l->text, n))
@@ -63,10 +63,10 @@ is_underline(const struct line *l)
 {
 	return !l->indented && l->text.len > 0 &&
 		strchr("=-", l->text.data[0]) != NULL &&
-		run(l->text) == l->text.len;
+		first_byte_run(l->text) == l->text.len;
 }
 
-/* Three or more of a mark, with nothing but blanks between them. */
+/* A thematic break (CommonMark 4.1): three or more of a mark, and blanks. */
 static bool
 is_break(const struct line *l)
 {
@@ -101,7 +101,7 @@ is_other_block(const struct line *l)
 		strchr(".)", t.data[digits]) != NULL && is_blank(t, digits + 1);
 }
 
-/* What of these ends a paragraph without an empty line before it. */
+/* Does such a block end a paragraph without an empty line before it? */
 static bool
 interrupts(const struct line *l)
 {
@@ -109,7 +109,7 @@ interrupts(const struct line *l)
 		is_other_block(l);
 }
 
-/* The first heading, or the first paragraph that is none. */
+/* The first heading, or the first paragraph that is not one. */
 static bool
 find_block(struct ss_text text, bool heading, struct ss_text *out)
 {

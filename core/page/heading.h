@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a page's first heading and its first paragraph are, found line by line:
- * lists name pages by them, and may not pay for the rest of the page.  Pure, in
- * one pass.
+ * Finds a page's first heading and first paragraph, line by line and not
+ * further: lists that show them must not parse every page.  Pure.
  */
 #ifndef SS_PAGE_HEADING_H
 #define SS_PAGE_HEADING_H
@@ -11,8 +10,8 @@
 
 /*
  * The source of the first heading outside of quotes, lists, code and comments
- * (CommonMark 4.2, 4.3), without its '#' marks or its underline; one that an
- * underline makes may have several lines.  False: there is none.
+ * (CommonMark 4.2, 4.3), without its '#' marks or its underline; an underlined
+ * one may have several lines.  False: there is none.
  */
 bool heading_find(struct ss_text text, struct ss_text *out);
 /* The source of the first paragraph that is no heading and no image. */

@@ -37,7 +37,7 @@ lint_warn(const struct lint *l, unsigned line, unsigned column,
 /* -------------------------------------------------------------- programs */
 
 enum danger {
-	DANGER_SHELL,  /* a shell: DANGER_SCRIPT, and execs whatever it likes */
+	DANGER_SHELL,  /* a shell: as DANGER_SCRIPT, and starts any program */
 	DANGER_SCRIPT, /* runs a file, or code after an option */
 	DANGER_RUNNER, /* runs the program that its words name */
 	DANGER_OPTION, /* some option runs a program or writes */
@@ -47,7 +47,7 @@ enum danger {
 static const struct program {
 	const char *name;
 	enum danger danger;
-	const char *code; /* letters of the options that code follows */
+	const char *code; /* option letters that take code */
 } programs[] = {
 	{ "sh", DANGER_SHELL, "c" },
 	{ "bash", DANGER_SHELL, "c" },
@@ -186,7 +186,7 @@ edits_in_place(const struct spec *s)
 	return false;
 }
 
-/* Could the agent add an option: a free word that follows no option? */
+/* May a free word of the agent's be an option: does it follow none? */
 static bool
 agent_adds_option(const struct spec *s)
 {
@@ -255,8 +255,8 @@ lint_danger(const struct lint *l, const struct spec *s, const struct program *p)
 /* ------------------------------------------------------------- variables */
 
 /*
- * The next $NAME or ${NAME} of a word from *at on, which moves behind it.
- * The name is empty when there is none.
+ * The name of the next $NAME or ${NAME} in word from *at on, which moves after
+ * it.  The name is empty when there is none.
  */
 static struct ss_text
 next_variable(struct ss_text word, size_t *at)
@@ -274,7 +274,7 @@ next_variable(struct ss_text word, size_t *at)
 	return (struct ss_text){ "", 0 };
 }
 
-/* A name as environments have them, not $x or $Foo of some language. */
+/* An upper-case name, as in environments; not $x or $Foo of some language. */
 static bool
 looks_like_environment(struct ss_text name)
 {
@@ -421,7 +421,10 @@ tell_slip(void *ctx, const struct node_place *at, const char *message,
 	l->fn(l->ctx, at->line, at->column, SS_LEVEL_WARNING, message, hint);
 }
 
-/* Read again: the first time nobody heard of what was passed over. */
+/*
+ * Parse the prompts again, now with a listener: the page's parser skipped what
+ * is wrong in them.
+ */
 static void
 lint_prompts(struct lint *l, const struct node *list)
 {

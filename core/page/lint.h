@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is legal in a page and yet looks like a mistake: the warnings of
+ * What is valid in a page but looks like a mistake: the warnings of
  * `statespace check` (statespace-page(7), Tools and statespace-protocol(7),
- * RUNNING and statespace.toml(5)), and what is wrong with prompts.  Advice,
- * never a boundary: a page without warnings is not thereby safe.  Whether a
- * program is installed is the caller's to ask.
+ * RUNNING and statespace.toml(5)), and what is wrong with prompts.  Advice:
+ * a page without warnings is not thereby safe.  The caller checks whether a
+ * program is installed.
  */
 #ifndef SS_PAGE_LINT_H
 #define SS_PAGE_LINT_H

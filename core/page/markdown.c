@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The library ends the process when memory runs out, so it is given memory of
- * our own, which jumps out instead: everything that it took is in one arena,
- * and the text is shown as it is.
+ * libcmark-gfm calls abort(3) when memory runs out.  It is given an allocator
+ * that calls longjmp(3) instead: all that it allocated is in one arena, and the
+ * page is shown as plain text.
  */
 #include "page/markdown.h"
 
@@ -20,15 +20,15 @@
 #define IDS_MAX 500
 #define ID_BYTES_MAX 64
 #define HEADING_BYTES_MAX 1024
-#define BLOCK_MAX 65536 /* more than the arena takes for a small piece */
+#define BLOCK_MAX 65536 /* more than a block of the arena */
 #define OPTIONS (CMARK_OPT_DEFAULT | CMARK_OPT_VALIDATE_UTF8)
 
 /* ----------------------------------------------------------------- memory -- */
 
-/* The library hands no context to its allocator; one text at a time. */
+/* The allocator gets no context from the library: one text at a time. */
 static struct arena *memory;
 static jmp_buf out_of_memory;
-/* It ended before the text had used up what it may: not the text's fault. */
+/* Memory ran out below the text's own limit: the text is not to blame. */
 static bool starved;
 
 struct header {
@@ -37,7 +37,7 @@ struct header {
 };
 
 static void *
-take(size_t count, size_t size)
+arena_calloc(size_t count, size_t size)
 {
 	struct header *h = NULL;
 	size_t need = MARKDOWN_MEMORY_MAX;
@@ -55,9 +55,9 @@ take(size_t count, size_t size)
 }
 
 static void *
-retake(void *old, size_t size)
+arena_realloc(void *old, size_t size)
 {
-	void *new = take(1, size);
+	void *new = arena_calloc(1, size);
 	size_t kept = old != NULL ? ((struct header *)old - 1)->size : 0;
 
 	if (old != NULL)
@@ -66,12 +66,12 @@ retake(void *old, size_t size)
 }
 
 static void
-leave(void *old)
+arena_no_free(void *old)
 {
 	(void)old;
 }
 
-static cmark_mem allocator = { take, retake, leave };
+static cmark_mem allocator = { arena_calloc, arena_realloc, arena_no_free };
 
 /* ---------------------------------------------------------------- parsing -- */
 
@@ -84,8 +84,9 @@ struct work {
 };
 
 /*
- * What the library needs a quadratic time for, found in one pass: texts of
- * people stay far below these.  What is left is held by render's budget.
+ * What the library needs quadratic time for, found in one pass.  Texts that
+ * people write stay far below these limits; render.c's time budget bounds the
+ * rest.
  */
 #define MAILS_MAX 256
 #define COLUMNS_MAX 64
@@ -95,11 +96,11 @@ struct work {
 #define ABOVE_MAX ((uint64_t)16384 * 16384)
 
 struct cost {
-	size_t mails;      /* each '@' looks through the rest of the text */
-	bool long_address; /* an address is read anew from each of its bytes */
+	size_t mails;      /* each '@' scans the rest of the text */
+	bool long_address; /* an address is parsed again from each of its bytes */
 	bool wide;         /* every row is filled up to the last column */
 	uint64_t above;    /* all lines above a table are read with each "|-" */
-	bool open;         /* each "<?" or "<!" looks for its end */
+	bool open;         /* each "<?" or "<!" scans for its end */
 };
 
 /* One paragraph, line by line, and one line, byte by byte. */
@@ -108,13 +109,13 @@ struct scan {
 	size_t at;
 	size_t paragraph, line, word; /* where they begin */
 	size_t pipes, columns;
-	bool divides;     /* nothing but what stands below a table's head */
-	bool address;     /* the word may hold one */
-	unsigned open[3]; /* "<?", "<![CDATA[", "<!A" without their ends */
+	bool divides;     /* only characters of a table's delimiter row */
+	bool address;     /* the word may be one */
+	unsigned open[3]; /* "<?", "<![CDATA[", "<!A" that did not end */
 };
 
 static bool
-stands(const struct scan *s, const char *what)
+scan_sees(const struct scan *s, const char *what)
 {
 	size_t n = strlen(what);
 
@@ -163,11 +164,11 @@ see_byte(struct scan *s, struct cost *cost)
 		s->columns += s->divides;
 	}
 	cost->mails += c == '@';
-	s->address |= c == '@' || stands(s, "www.") || stands(s, "://");
+	s->address |= c == '@' || scan_sees(s, "www.") || scan_sees(s, "://");
 	for (size_t i = 0; i < ARRAY_LEN(opened); i++) {
-		if (stands(s, closed[i]))
+		if (scan_sees(s, closed[i]))
 			s->open[i] = 0;
-		else if (stands(s, opened[i]) && ++s->open[i] > OPEN_MAX)
+		else if (scan_sees(s, opened[i]) && ++s->open[i] > OPEN_MAX)
 			cost->open = true;
 	}
 }
@@ -195,7 +196,7 @@ cost_of(struct ss_text text)
 }
 
 static void
-attach(cmark_parser *parser, const char *name)
+attach_extensions(cmark_parser *parser, const char *name)
 {
 	cmark_syntax_extension *e = cmark_find_syntax_extension(name);
 
@@ -204,19 +205,19 @@ attach(cmark_parser *parser, const char *name)
 }
 
 static cmark_node *
-parse(struct ss_text text, cmark_parser **parser)
+parse_markdown(struct ss_text text, cmark_parser **parser)
 {
 	struct cost cost = cost_of(text);
 
 	cmark_gfm_core_extensions_ensure_registered();
 	*parser = cmark_parser_new_with_mem(OPTIONS, &allocator);
 	if (!cost.wide && cost.above <= ABOVE_MAX)
-		attach(*parser, "table");
-	attach(*parser, "strikethrough");
+		attach_extensions(*parser, "table");
+	attach_extensions(*parser, "strikethrough");
 	if (cost.mails <= MAILS_MAX && !cost.long_address)
-		attach(*parser, "autolink");
-	attach(*parser, "tasklist");
-	attach(*parser, "tagfilter");
+		attach_extensions(*parser, "autolink");
+	attach_extensions(*parser, "tasklist");
+	attach_extensions(*parser, "tagfilter");
 	cmark_parser_feed(*parser, text.data, text.len);
 	return cmark_parser_finish(*parser);
 }
@@ -231,9 +232,9 @@ literal_of(cmark_node *node)
 	return text != NULL ? text : "";
 }
 
-/* What the scratch buffer holds; its failure is one of memory. */
+/* The scratch buffer's text; it fails only when memory ran out. */
 static const char *
-written(struct work *w)
+scratch_text(struct work *w)
 {
 	if (!buf_ok(&w->scratch))
 		longjmp(out_of_memory, 1);
@@ -255,9 +256,9 @@ move_children(cmark_node *from, cmark_node *to)
 		cmark_node_append_child(to, child);
 }
 
-/* Puts HTML of ours around the children of a node, in place of its own. */
+/* Replaces a node's own tags by ours; its children stay. */
 static void
-replace(cmark_node *node, const char *enter, const char *leaves)
+replace_tags(cmark_node *node, const char *enter, const char *leaves)
 {
 	cmark_node *custom = new_node(CMARK_NODE_CUSTOM_BLOCK);
 
@@ -268,11 +269,11 @@ replace(cmark_node *node, const char *enter, const char *leaves)
 }
 
 /*
- * Leaves only what is below a node.  Not by a node of ours: a table's cell
- * takes none.
+ * Replaces a node by its children.  A table cell takes no custom node, so
+ * replace_tags cannot do this.
  */
 static void
-lift(cmark_node *node)
+unwrap(cmark_node *node)
 {
 	cmark_node *child;
 
@@ -291,7 +292,7 @@ replace_by_text(cmark_node *node, const char *text)
 	cmark_node_replace(node, new);
 }
 
-/* A block that a keyboard can scroll. */
+/* A code block that a keyboard can scroll. */
 static void
 show_code(struct work *w, cmark_node *node, const char *info, const char *text)
 {
@@ -307,10 +308,10 @@ show_code(struct work *w, cmark_node *node, const char *info, const char *text)
 	buf_char(&w->scratch, '>');
 	escape_html(&w->scratch, text, strlen(text));
 	buf_text(&w->scratch, "</code></pre>\n");
-	replace(node, written(w), "");
+	replace_tags(node, scratch_text(w), "");
 }
 
-/* Is this HTML one comment and nothing else? */
+/* Is this HTML a single comment? */
 static bool
 is_comment(const char *html)
 {
@@ -329,7 +330,7 @@ show_html_block(struct work *w, cmark_node *node)
 	const char *html = literal_of(node);
 
 	if (is_comment(html))
-		replace(node, "", "");
+		replace_tags(node, "", "");
 	else
 		show_code(w, node, "", html);
 }
@@ -385,8 +386,8 @@ is_taken(const struct work *w, struct ss_text id)
 }
 
 /*
- * A name that a link can lead to, the first time that a heading has it.  Ours
- * in the page begin with '_', which none of these do.
+ * Gives a heading an id for links, unless an earlier one has it.  Ids of ours
+ * begin with '_'; these never do.
  */
 static void
 show_heading(struct work *w, cmark_node *node)
@@ -398,11 +399,11 @@ show_heading(struct work *w, cmark_node *node)
 
 	buf_clear(&w->scratch);
 	add_text(&w->scratch, node, add_slug);
-	id.data = written(w);
+	id.data = scratch_text(w);
 	id.len = utf8_cut(id.data, w->scratch.len, ID_BYTES_MAX);
 	if (id.len == 0 || w->id_count == IDS_MAX || is_taken(w, id))
 		return;
-	kept = take(1, id.len);
+	kept = arena_calloc(1, id.len);
 	memcpy(kept, id.data, id.len);
 	w->ids[w->id_count++] = (struct ss_text){ kept, id.len };
 	buf_clear(&w->scratch);
@@ -410,7 +411,7 @@ show_heading(struct work *w, cmark_node *node)
 	escape_html(&w->scratch, kept, id.len);
 	buf_text(&w->scratch, "\">");
 	snprintf(leaves, sizeof(leaves), "</h%d>\n", level);
-	replace(node, written(w), leaves);
+	replace_tags(node, scratch_text(w), leaves);
 }
 
 /* ------------------------------------------------------------------- links */
@@ -418,8 +419,8 @@ show_heading(struct work *w, cmark_node *node)
 enum link_kind { LINK_INSIDE, LINK_OUTSIDE, LINK_NOWHERE };
 
 /*
- * A browser drops blanks and control characters before and within a scheme,
- * so whatever holds one before its first ':' leads nowhere.
+ * A browser ignores blanks and control characters before and within a scheme,
+ * so a URL with one before its first ':' is refused.
  */
 static enum link_kind
 kind_of(const char *url)
@@ -438,7 +439,9 @@ kind_of(const char *url)
 	return LINK_NOWHERE;
 }
 
-/* What is relative to the page becomes relative to the address asked for. */
+/*
+ * Makes a link that is relative to the page relative to the requested address.
+ */
 static void
 rebase(struct work *w, cmark_node *node, const char *url)
 {
@@ -446,7 +449,7 @@ rebase(struct work *w, cmark_node *node, const char *url)
 		return;
 	buf_clear(&w->scratch);
 	buf_printf(&w->scratch, "%s%s", w->base, url);
-	cmark_node_set_url(node, written(w));
+	cmark_node_set_url(node, scratch_text(w));
 }
 
 static void
@@ -457,12 +460,15 @@ show_link(struct work *w, cmark_node *node)
 	if (url == NULL)
 		url = "";
 	if (kind_of(url) == LINK_NOWHERE)
-		lift(node);
+		unwrap(node);
 	else if (kind_of(url) == LINK_INSIDE)
 		rebase(w, node, url);
 }
 
-/* The page shows no image of another site, which would learn of its readers. */
+/*
+ * An image of another site becomes a link: loading it would tell that site of
+ * the page's readers.
+ */
 static void
 show_image(struct work *w, cmark_node *node)
 {
@@ -476,7 +482,7 @@ show_image(struct work *w, cmark_node *node)
 		return;
 	}
 	if (kind_of(url) == LINK_NOWHERE || w->in_link) {
-		lift(node);
+		unwrap(node);
 		return;
 	}
 	link = new_node(CMARK_NODE_LINK);
@@ -493,7 +499,7 @@ show_image(struct work *w, cmark_node *node)
 
 /* -------------------------------------------------------------- the rest -- */
 
-/* A list's box would be a form's field without a name. */
+/* A checkbox would be a form field without a label. */
 static void
 show_task(cmark_node *node)
 {
@@ -522,7 +528,7 @@ show_table(cmark_node *node)
 	cmark_node_append_child(box, node);
 }
 
-/* Node types of extensions are numbers that are known only when running. */
+/* Node types of extensions are numbers that exist only at run time. */
 static bool
 is_kind(cmark_node *node, const char *kind)
 {
@@ -530,7 +536,7 @@ is_kind(cmark_node *node, const char *kind)
 }
 
 static void
-show(struct work *w, cmark_node *node)
+show_node(struct work *w, cmark_node *node)
 {
 	switch (cmark_node_get_type(node)) {
 	case CMARK_NODE_HTML_BLOCK: show_html_block(w, node); return;
@@ -557,8 +563,8 @@ show(struct work *w, cmark_node *node)
 }
 
 /*
- * Nodes are replaced on the way out of them, when the iterator has no more to
- * do with what is below; leaves have no way out.
+ * A node is replaced at its exit event, when the iterator is done with its
+ * children; leaves have no exit event.
  */
 static void
 show_all(struct work *w, cmark_node *document)
@@ -574,10 +580,10 @@ show_all(struct work *w, cmark_node *document)
 		switch (cmark_node_get_type(node)) {
 		case CMARK_NODE_HTML_BLOCK:
 		case CMARK_NODE_HTML_INLINE:
-		case CMARK_NODE_CODE_BLOCK: show(w, node); break;
+		case CMARK_NODE_CODE_BLOCK: show_node(w, node); break;
 		default:
 			if (event == CMARK_EVENT_EXIT)
-				show(w, node);
+				show_node(w, node);
 		}
 	}
 	cmark_iter_free(iter);
@@ -594,16 +600,16 @@ markdown_plain(struct ss_text text, struct buf *out)
 	buf_text(out, "</pre>\n");
 }
 
-/* In a function of its own: setjmp leaves no variable of it changed. */
+/* A function of its own, so that no local variable changes after setjmp(3). */
 static bool
-render(struct ss_text text, struct work *w, struct buf *out)
+render_document(struct ss_text text, struct work *w, struct buf *out)
 {
 	cmark_parser *parser;
 	cmark_node *document;
 
 	if (setjmp(out_of_memory) != 0)
 		return false;
-	document = parse(text, &parser);
+	document = parse_markdown(text, &parser);
 	show_all(w, document);
 	buf_text(out,
 		cmark_render_html_with_mem(document, OPTIONS,
@@ -623,7 +629,7 @@ markdown_html(struct ss_text text, const char *base, struct buf *out)
 	memory = &arena;
 	starved = false;
 	if (text.len > MARKDOWN_BYTES_MAX || cost_of(text).open ||
-		!render(text, &w, out))
+		!render_document(text, &w, out))
 		markdown_plain(text, out);
 	out->failed |= starved || w.scratch.failed;
 	buf_release(&w.scratch);
@@ -637,7 +643,7 @@ add_plain(struct buf *out, const char *text)
 	buf_text(out, text);
 }
 
-/* One heading of ours with this source, on one line. */
+/* Parses source as a heading; appends its text as one line. */
 static bool
 parse_heading(struct ss_text source, struct buf *out)
 {
@@ -648,7 +654,7 @@ parse_heading(struct ss_text source, struct buf *out)
 
 	if (setjmp(out_of_memory) != 0)
 		return false;
-	line = take(1, source.len + 2);
+	line = arena_calloc(1, source.len + 2);
 	memcpy(line, "# ", 2);
 	for (size_t i = 0; i < source.len; i++) {
 		bool blank = strchr(" \t\r\n", source.data[i]) != NULL;
@@ -659,7 +665,7 @@ parse_heading(struct ss_text source, struct buf *out)
 			line[len - 1] = ' ';
 	}
 	parser = cmark_parser_new_with_mem(OPTIONS, &allocator);
-	attach(parser, "strikethrough");
+	attach_extensions(parser, "strikethrough");
 	cmark_parser_feed(parser, line, len);
 	document = cmark_parser_finish(parser);
 	add_text(out, document, add_plain);

@@ -3,9 +3,9 @@
  * Markdown to HTML: CommonMark with GitHub's tables, strikethrough, autolinks
  * and task lists.  The only file that knows libcmark-gfm.
  *
- * What comes out cannot act: HTML in the text is shown as text (comments are
- * left out), a link leads to http, https, mailto or within the site and else
- * nowhere, an image of another site becomes a link.
+ * The output has no script: HTML in the text is shown as text (comments are
+ * left out), a link leads to http, https, mailto or within the site or is
+ * dropped, an image of another site becomes a link.
  */
 #ifndef SS_PAGE_MARKDOWN_H
 #define SS_PAGE_MARKDOWN_H
@@ -20,8 +20,8 @@
 /*
  * Appends text as an HTML fragment to out.
  *
- * base     put before every relative link, "" for none: the way from the
- *          address that was asked to the folder of the page.
+ * base     put before every relative link, "" for none: the path from the
+ *          requested address to the folder of the page.
  * Errors   stick in out, no others.
  */
 void markdown_html(struct ss_text text, const char *base, struct buf *out);
@@ -29,7 +29,7 @@ void markdown_html(struct ss_text text, const char *base, struct buf *out);
 void markdown_plain(struct ss_text text, struct buf *out);
 /*
  * Appends the plain text of the first heading, of at most 1 KiB of source;
- * false: there is none.  The cost is one pass over the text before it.
+ * false: there is none.  It costs one pass over the text before it.
  */
 bool markdown_heading(struct ss_text text, struct buf *out);
 

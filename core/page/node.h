@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The tree of values that YAML and TOML are both read into.  Nodes live in an
- * arena; every node knows where it stood, for messages.
+ * arena; every node knows its line and column, for messages.
  */
 #ifndef SS_PAGE_NODE_H
 #define SS_PAGE_NODE_H
@@ -28,7 +28,7 @@ struct node {
 	enum node_kind kind;
 	unsigned line, column; /* from 1, in characters, within the text read */
 	bool plain;            /* a scalar without quotes */
-	bool tagged;           /* YAML: carries a tag that we do not know */
+	bool tagged;           /* YAML: has a tag that we do not know */
 	const char *text;      /* scalar: its value, NUL-terminated; a number,
 				   boolean or time as it was written */
 	size_t len;

@@ -8,23 +8,23 @@
 #define SOURCE_BYTES_MAX ((size_t)64 * 1024)
 
 /*
- * What a search may cost, about half a second at the worst.  Two things make
- * that more than one number.  PCRE2 counts its match limit anew at every
- * place where a search starts, so one that is not bound to the start of the
- * word shares the steps between the places.  And one step may scan the word
- * to its end: the steps shrink as words grow.
+ * What a search may cost: about half a second at worst.  One limit is not
+ * enough, for two reasons.  PCRE2 counts its match limit anew at every place
+ * where a search starts, so a search that is not anchored at the start of the
+ * word shares the steps between the places.  And one step may scan the word to
+ * its end: the steps shrink as words grow.
  */
 #define STEPS_MAX 4000000   /* of backtracking, in all */
-#define SCANS_MAX 500000000 /* bytes looked at by them, from one start */
+#define SCANS_MAX 500000000 /* bytes that they scan, from one start */
 #define STEPS_FLOOR 100     /* at each start */
-#define UNBOUND_BYTES_MAX ((size_t)16 * 1024) /* a word that is searched */
+#define UNBOUND_BYTES_MAX ((size_t)16 * 1024) /* of an unanchored search */
 #define HEAP_KIB_MAX 8192
 
 /*
  * PCRE2's compiled code does not count every step: (a|a)(a|a)... ran for
  * minutes under a limit of ten million.  The interpreter does.  So compiled
- * code serves where nothing can multiply unseen: patterns without groups and
- * counted repeats, on words of ordinary length.
+ * code is used where uncounted steps cannot multiply: patterns without groups
+ * and counted repeats, on words of ordinary length.
  */
 #define JIT_BYTES_MAX 256
 #define JIT_STACK_MIN ((size_t)32 * 1024)
@@ -39,18 +39,18 @@ struct pattern {
 };
 
 /*
- * What every search of the process uses, one thread: where results go and
- * the limits.  Made with the first pattern, kept to the end.
+ * Used by every search of the process, which has one thread: results and
+ * limits.  Made with the first pattern, never freed.
  */
 static struct {
 	pcre2_compile_context *compile;
 	pcre2_match_context *match;
 	pcre2_match_data *data;
-	pcre2_jit_stack *stack; /* NULL: the machine's own, 32 KiB */
+	pcre2_jit_stack *stack; /* NULL: the thread's own, 32 KiB */
 } shared;
 
 static bool
-prepare(void)
+prepare_shared(void)
 {
 	if (shared.compile == NULL) {
 		shared.compile = pcre2_compile_context_create(NULL);
@@ -111,7 +111,7 @@ pattern_new(const char *source, size_t len, struct pattern **out,
 		return error_set(err, SS_BAD_FRONTMATTER,
 			"a regex of more than 65536 bytes");
 	p = malloc(sizeof(*p));
-	if (p == NULL || !prepare()) {
+	if (p == NULL || !prepare_shared()) {
 		free(p);
 		return error_memory(err);
 	}
@@ -121,7 +121,7 @@ pattern_new(const char *source, size_t len, struct pattern **out,
 		free(p);
 		return refuse_source(err, number, at, source, len);
 	}
-	/* Where memory may not be made executable the interpreter serves. */
+	/* Without executable memory PCRE2 falls back to the interpreter. */
 	if (memchr(source, '(', len) == NULL &&
 		memchr(source, '{', len) == NULL)
 		(void)pcre2_jit_compile(p->code, PCRE2_JIT_COMPLETE);
@@ -156,7 +156,7 @@ steps_for(const struct pattern *p, size_t len)
 }
 
 static int
-run(const struct pattern *p, const char *text, size_t len,
+match_within(const struct pattern *p, const char *text, size_t len,
 	pcre2_match_data *data)
 {
 	uint32_t steps = steps_for(p, len);
@@ -168,8 +168,8 @@ run(const struct pattern *p, const char *text, size_t len,
 }
 
 /*
- * A word that is not UTF-8 is found by PCRE2's own check and matches nothing;
- * whatever else goes wrong refuses like a limit.
+ * PCRE2 checks the word's UTF-8; an invalid word matches nothing.  Any other
+ * error refuses the command, as a limit does.
  */
 enum pattern_result
 pattern_search(const struct pattern *p, const char *text, size_t len)
@@ -183,7 +183,7 @@ pattern_search(const struct pattern *p, const char *text, size_t len)
 		data = pcre2_match_data_create(1, NULL);
 	if (data == NULL)
 		return PATTERN_LIMIT;
-	rc = run(p, text, len, data);
+	rc = match_within(p, text, len, data);
 	if (data != shared.data)
 		pcre2_match_data_free(data);
 	if (rc >= 0)
@@ -207,7 +207,7 @@ is_escaped(const char *source, size_t i)
 	return n % 2 == 1;
 }
 
-/* An alternation outside all groups lets one branch go without the anchor. */
+/* With an alternation outside all groups a branch may have no anchor. */
 static bool
 has_open_alternation(const char *source, size_t len)
 {

@@ -25,7 +25,7 @@ void pattern_free(struct pattern *p);
 /* text must be valid UTF-8; PATTERN_LIMIT when a limit stopped the search. */
 enum pattern_result
 pattern_search(const struct pattern *p, const char *text, size_t len);
-/* Is the whole word bound: does it begin with ^ or \A and end with $ or \z? */
+/* Does it begin with ^ or \A and end with $ or \z? */
 bool pattern_is_anchored(const char *source, size_t len);
 
 #endif

@@ -9,8 +9,8 @@
  *	messages	several: mappings with role, and text or file
  *	ask		forms for arguments that a call leaves out, see ask.h
  *
- * and without text and messages the page's own text.  A slip in a prompt is
- * passed over, so that it takes no tool away; `statespace check` warns of it.
+ * and without text and messages the page's own text.  A mistake in a prompt
+ * is skipped, so that the page keeps its tools; `statespace check` warns of it.
  */
 #ifndef SS_PAGE_PROMPT_H
 #define SS_PAGE_PROMPT_H
@@ -39,7 +39,7 @@ struct prompt {
 	const struct ss_error *ask_error; /* of `ask:`; NULL: none */
 };
 
-/* Hears of each slip; hint may be NULL. */
+/* Called for each mistake; hint may be NULL. */
 struct prompt_slips {
 	void (*tell)(void *ctx, const struct node_place *at,
 		const char *message, const char *hint);

@@ -19,7 +19,7 @@ is_identifier(struct ss_text t)
 	return t.len > 0;
 }
 
-/* Words that say what a part is cannot name a placeholder. */
+/* Keys of a part cannot name a placeholder. */
 static bool
 is_reserved(struct ss_text t)
 {
@@ -155,7 +155,7 @@ parse_described(
 		return parse_regex(r, regex, out);
 	if (out->name == NULL)
 		return value_refuse_found(r, map, "a part without a name",
-			"name or regex beside description",
+			"name or regex with description",
 			"write { name: word, description: ... }");
 	return SS_OK;
 }
@@ -228,7 +228,10 @@ parse_command(
 			out->locked = true;
 			break;
 		}
-		/* Counted first: what it holds is released, also half made. */
+		/*
+		 * Count the part first: spec_release frees it also when half
+		 * made.
+		 */
 		e = parse_part(r, n, &out->parts[out->part_count++]);
 		if (e != SS_OK)
 			return e;
@@ -261,7 +264,7 @@ read_texts(const struct reading *r, const struct node *map, struct spec *out)
 	return SS_OK;
 }
 
-/* `type/subtype` of RFC 9110 section 8.3.1; parameters are let through. */
+/* `type/subtype` of RFC 9110 section 8.3.1; parameters are not checked. */
 static bool
 is_media_type(const char *s)
 {
@@ -310,7 +313,7 @@ read_settings(const struct reading *r, const struct node *map, struct spec *out)
 }
 
 static bool
-takes(const struct spec *s, const char *name)
+has_argument(const struct spec *s, const char *name)
 {
 	for (size_t i = 0; i < s->part_count; i++)
 		if (s->parts[i].name != NULL &&
@@ -319,7 +322,7 @@ takes(const struct spec *s, const char *name)
 	return name_list_has(&s->env, text_of(name));
 }
 
-/* Behind command and env: what is asked for is what they take. */
+/* After command and env: forms ask only for what these take. */
 static enum ss_err
 read_asks(const struct reading *r, const struct node *map, struct spec *out)
 {
@@ -334,7 +337,7 @@ read_asks(const struct reading *r, const struct node *map, struct spec *out)
 		for (size_t k = 0; k < out->asks[i].arguments.count; k++) {
 			const char *name = out->asks[i].arguments.names[k];
 
-			if (!takes(out, name))
+			if (!has_argument(out, name))
 				return value_refuse(r, n,
 					"forms for placeholders of the "
 					"command and variables of its env",
@@ -403,8 +406,8 @@ spec_release(struct spec *s)
 /* -------------------------------------------------------------- matching */
 
 /*
- * All literals first: the cheap and most frequent "no".  So a regex is tried
- * only on a command that fits in everything else.
+ * Compares all literals first, which refuses most commands cheaply.  A regex is
+ * tried only when everything else matches.
  */
 enum pattern_result
 spec_match(const struct spec *s, const struct ss_text *words, size_t count)
@@ -441,7 +444,7 @@ spec_origin(const struct spec *s, size_t i)
 	return WORD_EXTRA;
 }
 
-/* "and N more" fits into what is kept free for it. */
+/* Bytes kept free for "and N more". */
 #define MORE_BYTES 64
 
 static void
@@ -490,11 +493,11 @@ spec_choose(const struct spec *specs, size_t count, const struct ss_text *words,
 
 /* -------------------------------------------------------------- printing */
 
-/* What is longer is a script, or not for a line. */
+/* Longer words are shown as "…". */
 #define OUTLINE_WORD_MAX 40
 #define OUTLINE_MAX 300
 
-/* Can stand in a YAML flow list without quotes and mean the same? */
+/* Does the text mean the same without quotes in a YAML flow list? */
 static bool
 is_plain(struct ss_text t)
 {
@@ -514,7 +517,7 @@ is_plain(struct ss_text t)
 
 /*
  * Length of the character at i when it needs an escape, else 0: controls, and
- * what YAML 1.1 takes for a line break or does not print.
+ * what YAML 1.1 reads as a line break or calls not printable.
  */
 static size_t
 needs_escape(struct ss_text t, size_t i, unsigned *codepoint)
@@ -539,7 +542,7 @@ needs_escape(struct ss_text t, size_t i, unsigned *codepoint)
 		: 0;
 }
 
-/* In double quotes, which know escapes. */
+/* In double quotes, where YAML has escapes. */
 static void
 print_escaped(struct ss_text t, struct buf *out)
 {

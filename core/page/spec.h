@@ -37,7 +37,7 @@ struct spec {
 	unsigned line, column;
 };
 
-/* Where a word of a matched command came from. */
+/* Who chose a word of a matched command. */
 enum word_origin { WORD_AUTHOR, WORD_FREE, WORD_REGEX, WORD_EXTRA };
 
 /*
@@ -66,8 +66,8 @@ enum word_origin spec_origin(const struct spec *s, size_t i);
 /* The tool as its author wrote it, in one line: [cat, {}, ;] */
 bool spec_print(const struct spec *s, struct buf *out);
 /*
- * The same in short, for people and models: placeholders by name, "…" for a
- * long word (a script) and for what follows many.
+ * The same, shorter, for people and models: placeholders by name, "…" for a
+ * long word (a script) and for the end of a long command.
  */
 bool spec_outline(const struct spec *s, struct buf *out);
 

@@ -8,7 +8,7 @@
 #define TITLE_MAX 200
 #define SUMMARY_MAX 600
 #define SEARCHED_MAX 16384
-/* A line may be shorter than its source by what surrounds it. */
+/* Bytes of source that are read for one line: markup does not count. */
 #define SOURCE_MAX 4096
 
 /* The text on one line, cut between two characters. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a page is called and what it is about: the same in a browser, in
- * llms.txt and AGENTS.md, and over MCP.
+ * A page's title and summary: the same in a browser, in llms.txt and AGENTS.md,
+ * and over MCP.
  */
 #ifndef SS_PAGE_TITLE_H
 #define SS_PAGE_TITLE_H

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a TOML 1.0 document is put together: lines, keys, tables, lists.  The
- * scalars are toml_scalar.c.
+ * The structure of a TOML 1.0 document: lines, keys, tables, lists.  Scalars
+ * are in toml_scalar.c.
  *
- * Most of what can be wrong in TOML is naming a table twice.  Hence every
- * table remembers how it came to be, and the rules stand in three functions:
+ * Most errors in TOML are tables that are defined twice.  So every table keeps
+ * how it was made, and the rules are in three functions:
  * step_header, step_dotted and define_table.
  */
 #include "page/toml.h"
 
 #include "page/toml_scalar.h"
 
-/* How deep tables and lists may lie in each other, names with dots included:
- * what bounds our recursion also bounds that of whoever walks the tree. */
+/* Levels of tables and lists, names with dots included.  It bounds our own
+ * recursion and that of functions that walk the tree. */
 #define DEPTH_MAX 64
 
 enum origin {
-	BY_PATH,     /* only passed through by a [header]: may be named yet */
+	BY_PATH,     /* on the way to a [header]: may be defined later */
 	BY_HEADER,   /* [name], or an element of [[name]] */
 	BY_DOTS,     /* a.b = 1 made a */
-	BY_VALUE,    /* {...} or [...] as a value: finished */
+	BY_VALUE,    /* {...} or [...] as a value: complete */
 	BY_ELEMENTS, /* the list that [[name]] adds to */
 };
 
-/* Every mapping and list of the tree is the head of one of these. */
+/* The node of every mapping and list is the first member of one of these. */
 struct table {
 	struct node node;
 	enum origin origin;
@@ -45,11 +45,11 @@ table_of(struct node *n)
 
 /* -------------------------------------------------------------- members -- */
 
-/* Up to here a walk along the siblings is as fast as anything. */
+/* Up to so many members a walk along the siblings is fast enough. */
 #define FEW_MEMBERS 16
 
-/* FNV-1a.  Whoever makes collisions only slows down the reading of a file
- * that he himself wrote. */
+/* FNV-1a.  An author who makes collisions slows down only the reading of
+ * their own file. */
 static uint32_t
 hash_of(const struct node *key)
 {
@@ -67,7 +67,7 @@ same_key(const struct node *a, const struct node *b)
 }
 
 static struct node *
-member(const struct table *map, const struct node *key)
+find_member(const struct table *map, const struct node *key)
 {
 	uint32_t hash = hash_of(key);
 	size_t mask = map->slot_count - 1;
@@ -99,7 +99,7 @@ index_member(struct table *map, struct node *n)
 	map->slots[i] = (struct slot){ n, hash };
 }
 
-/* The key must be new: the caller has asked. */
+/* The caller has checked that the key is new. */
 static bool
 add_member(struct toml *t, struct table *map, const struct node *key,
 	struct node *value)
@@ -124,7 +124,7 @@ add_member(struct toml *t, struct table *map, const struct node *key,
 	return true;
 }
 
-/* A new mapping or list that stands at a place inside another. */
+/* A new mapping or list inside another, at a place in the text. */
 static enum ss_err
 new_table(struct toml *t, enum node_kind kind, enum origin origin,
 	struct node_place where, const struct table *parent, struct table **out)
@@ -188,15 +188,15 @@ skip_blanks(struct toml *t)
 }
 
 static bool
-at(const struct toml *t, char c)
+cursor_at(const struct toml *t, char c)
 {
 	return t->at < t->end && *t->at == c;
 }
 
 static bool
-take(struct toml *t, char c)
+cursor_take(struct toml *t, char c)
 {
-	if (!at(t, c))
+	if (!cursor_at(t, c))
 		return false;
 	t->at++;
 	return true;
@@ -205,12 +205,12 @@ take(struct toml *t, char c)
 static void
 skip_comment(struct toml *t)
 {
-	if (at(t, '#'))
+	if (cursor_at(t, '#'))
 		while (t->at < t->end && toml_newline(t->at, t->end) == 0)
 			t->at++;
 }
 
-/* Everything that means nothing, over any number of lines. */
+/* Skips blanks, line breaks and comments. */
 static void
 skip_empty(struct toml *t)
 {
@@ -246,7 +246,7 @@ key_part(struct toml *t, struct node **out)
 	struct node_place where = toml_here(t);
 	const char *start = t->at;
 
-	if (at(t, '"') || at(t, '\''))
+	if (cursor_at(t, '"') || cursor_at(t, '\''))
 		return toml_string(t, false, out);
 	while (t->at < t->end && toml_is_bare(*t->at))
 		t->at++;
@@ -261,12 +261,12 @@ key_part(struct toml *t, struct node **out)
 	return (*out)->text != NULL ? SS_OK : error_memory(t->r->err);
 }
 
-/* One part on the way of [a.b.c]: through tables, and into the newest element
- * of a list of tables, but not into what was written as a value. */
+/* One part of [a.b.c]: into a table, or the newest element of a list of
+ * tables, but not into a value. */
 static enum ss_err
 step_header(struct toml *t, struct table **map, const struct node *key)
 {
-	struct node *found = member(*map, key);
+	struct node *found = find_member(*map, key);
 
 	if (found == NULL)
 		return new_member_table(t, *map, key, NODE_MAP, BY_PATH, map);
@@ -277,12 +277,12 @@ step_header(struct toml *t, struct table **map, const struct node *key)
 	return SS_OK;
 }
 
-/* One part on the way of a.b.c = 1: only through what such lines made, or
- * what has not been given a line of its own yet. */
+/* One part of a.b.c = 1: only into a table that such lines made, or that has
+ * no line of its own yet. */
 static enum ss_err
 step_dotted(struct toml *t, struct table **map, const struct node *key)
 {
-	struct node *found = member(*map, key);
+	struct node *found = find_member(*map, key);
 
 	if (found == NULL)
 		return new_member_table(t, *map, key, NODE_MAP, BY_DOTS, map);
@@ -295,7 +295,7 @@ step_dotted(struct toml *t, struct table **map, const struct node *key)
 	return SS_OK;
 }
 
-/* Walks to the table of the last part, which is left to the caller. */
+/* Walks to the table of the last part; the caller handles that part. */
 static enum ss_err
 key_path(struct toml *t, struct table **map, struct node **last,
 	enum ss_err (*step)(
@@ -308,7 +308,7 @@ key_path(struct toml *t, struct table **map, struct node **last,
 		if ((code = key_part(t, last)) != SS_OK)
 			return code;
 		skip_blanks(t);
-		if (!take(t, '.'))
+		if (!cursor_take(t, '.'))
 			return SS_OK;
 		if ((code = step(t, map, *last)) != SS_OK)
 			return code;
@@ -318,34 +318,34 @@ key_path(struct toml *t, struct table **map, struct node **last,
 /* --------------------------------------------------------------- values -- */
 
 static enum ss_err
-value(struct toml *t, struct table *parent, struct node **out);
+parse_value(struct toml *t, struct table *parent, struct node **out);
 
 /* name = value, into a table. */
 static enum ss_err
-pair(struct toml *t, struct table *map)
+parse_pair(struct toml *t, struct table *map)
 {
 	struct node *key = NULL, *v = NULL, *found;
 	enum ss_err code = key_path(t, &map, &key, step_dotted);
 
 	if (code != SS_OK)
 		return code;
-	if (!take(t, '=')) {
+	if (!cursor_take(t, '=')) {
 		toml_expected(t, "\"=\" after the name");
-		if (at(t, ':'))
+		if (cursor_at(t, ':'))
 			error_hint(t->r->err,
 				"write name = value, not name: value");
 		return t->code;
 	}
-	if ((found = member(map, key)) != NULL)
+	if ((found = find_member(map, key)) != NULL)
 		return refuse_again(t, key, found);
 	skip_blanks(t);
-	if ((code = value(t, map, &v)) != SS_OK)
+	if ((code = parse_value(t, map, &v)) != SS_OK)
 		return code;
 	return add_member(t, map, key, v) ? SS_OK : error_memory(t->r->err);
 }
 
 static enum ss_err
-list(struct toml *t, struct table *parent, struct node **out)
+parse_list(struct toml *t, struct table *parent, struct node **out)
 {
 	struct node_place where = toml_here(t);
 	struct table *l;
@@ -357,14 +357,14 @@ list(struct toml *t, struct table *parent, struct node **out)
 	t->at++;
 	for (;;) {
 		skip_empty(t);
-		if (take(t, ']'))
+		if (cursor_take(t, ']'))
 			break;
-		if (l->node.count > 0 && !take(t, ','))
+		if (l->node.count > 0 && !cursor_take(t, ','))
 			return toml_expected(t, "\",\" or \"]\"");
 		skip_empty(t);
-		if (l->node.count > 0 && take(t, ']'))
+		if (l->node.count > 0 && cursor_take(t, ']'))
 			break;
-		if ((code = value(t, l, &item)) != SS_OK)
+		if ((code = parse_value(t, l, &item)) != SS_OK)
 			return code;
 		node_append(&l->node, item);
 	}
@@ -385,14 +385,14 @@ inline_table(struct toml *t, struct table *parent, struct node **out)
 	*out = &map->node;
 	t->at++;
 	skip_blanks(t);
-	if (take(t, '}'))
+	if (cursor_take(t, '}'))
 		return SS_OK;
 	do {
-		if ((code = pair(t, map)) != SS_OK)
+		if ((code = parse_pair(t, map)) != SS_OK)
 			return code;
 		skip_blanks(t);
-	} while (take(t, ','));
-	if (take(t, '}'))
+	} while (cursor_take(t, ','));
+	if (cursor_take(t, '}'))
 		return SS_OK;
 	toml_expected(t, "\",\" or \"}\"");
 	if (toml_newline(t->at, t->end) > 0)
@@ -402,13 +402,13 @@ inline_table(struct toml *t, struct table *parent, struct node **out)
 }
 
 static enum ss_err
-value(struct toml *t, struct table *parent, struct node **out)
+parse_value(struct toml *t, struct table *parent, struct node **out)
 {
-	if (at(t, '"') || at(t, '\''))
+	if (cursor_at(t, '"') || cursor_at(t, '\''))
 		return toml_string(t, true, out);
-	if (at(t, '['))
-		return list(t, parent, out);
-	if (at(t, '{'))
+	if (cursor_at(t, '['))
+		return parse_list(t, parent, out);
+	if (cursor_at(t, '{'))
 		return inline_table(t, parent, out);
 	return toml_bare_value(t, out);
 }
@@ -419,7 +419,7 @@ value(struct toml *t, struct table *parent, struct node **out)
 static enum ss_err
 define_table(struct toml *t, struct table **map, const struct node *key)
 {
-	struct node *found = member(*map, key);
+	struct node *found = find_member(*map, key);
 
 	if (found == NULL)
 		return new_member_table(t, *map, key, NODE_MAP, BY_HEADER, map);
@@ -434,7 +434,7 @@ define_table(struct toml *t, struct table **map, const struct node *key)
 static enum ss_err
 define_element(struct toml *t, struct table **map, const struct node *key)
 {
-	struct node *found = member(*map, key);
+	struct node *found = find_member(*map, key);
 	struct node_place where = { key->line, key->column };
 	struct table *l = NULL;
 	enum ss_err code = SS_OK;
@@ -455,38 +455,38 @@ define_element(struct toml *t, struct table **map, const struct node *key)
 	return code;
 }
 
-/* [a.b] or [[a.b]]; *map comes in as the root and leaves as the table. */
+/* [a.b] or [[a.b]]; *map is the root before and the table after. */
 static enum ss_err
-header(struct toml *t, struct table **map)
+parse_header(struct toml *t, struct table **map)
 {
 	struct node *key = NULL;
 	bool element;
 	enum ss_err code;
 
 	t->at++;
-	element = take(t, '[');
+	element = cursor_take(t, '[');
 	if ((code = key_path(t, map, &key, step_header)) != SS_OK)
 		return code;
-	if (!take(t, ']'))
+	if (!cursor_take(t, ']'))
 		return toml_expected(t, "\".\" or \"]\" after the name");
-	if (element && !take(t, ']'))
+	if (element && !cursor_take(t, ']'))
 		return toml_expected(t, "a second \"]\"");
 	return element ? define_element(t, map, key)
 		       : define_table(t, map, key);
 }
 
 static enum ss_err
-document(struct toml *t, struct table *root)
+parse_document(struct toml *t, struct table *root)
 {
 	struct table *current = root;
 	enum ss_err code;
 
 	for (skip_empty(t); t->at < t->end; skip_empty(t)) {
-		if (at(t, '[')) {
+		if (cursor_at(t, '[')) {
 			current = root;
-			code = header(t, &current);
+			code = parse_header(t, &current);
 		} else {
-			code = pair(t, current);
+			code = parse_pair(t, current);
 		}
 		if (code == SS_OK)
 			code = line_end(t);
@@ -523,7 +523,7 @@ toml_parse(const struct reading *r, struct ss_text text, unsigned line,
 	root->origin = BY_HEADER;
 	if ((result = toml_check_text(&t)) != SS_OK)
 		return result;
-	if ((result = document(&t, root)) != SS_OK)
+	if ((result = parse_document(&t, root)) != SS_OK)
 		return result;
 	*out = &root->node;
 	return SS_OK;

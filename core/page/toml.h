@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads TOML 1.0 (toml.io/en/v1.0.0) into nodes.  Used for configuration and
- * for `+++` frontmatter; passes the official suite whole.
+ * for `+++` frontmatter; passes the whole official suite.
  */
 #ifndef SS_PAGE_TOML_H
 #define SS_PAGE_TOML_H
@@ -10,7 +10,7 @@
 
 /*
  * text     borrowed for the call; nothing in the tree points into it.
- * line     the number of text's first line in its file (1: stands alone).
+ * line     the number of text's first line in its file (1: a file of its own).
  * out      the root mapping, in arena.
  * Errors   `code` (SS_CONFIG or SS_BAD_FRONTMATTER, the caller's choice) with
  *          "line L, column C: found X, expected Y".  SS_INTERNAL when memory

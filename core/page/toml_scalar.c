@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The scalars of TOML 1.0: strings, numbers, booleans, dates and times, and
- * the cursor and messages that the whole reader shares.  How scalars are put
- * together is toml.c.  Standard: toml.io/en/v1.0.0; dates are RFC 3339.
+ * The scalars of TOML 1.0: strings, numbers, booleans, dates and times, and the
+ * cursor and the messages that toml.c uses too.  Standard: toml.io/en/v1.0.0;
+ * dates are RFC 3339.
  */
 #include "page/toml_scalar.h"
 
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* As much of a wrong word as a message shows. */
+/* Bytes of a wrong word that a message shows. */
 #define SHOWN_BYTES 40
 
 /* ------------------------------------------------- the cursor, messages -- */
@@ -126,7 +126,7 @@ toml_check_text(struct toml *t)
 }
 
 static struct node *
-scalar(struct toml *t, enum node_kind kind, struct node_place where,
+new_scalar(struct toml *t, enum node_kind kind, struct node_place where,
 	const char *text, size_t len)
 {
 	struct node *n = node_new(t->r->arena, kind, where.line, where.column);
@@ -148,8 +148,8 @@ is_blank(char c)
 }
 
 /*
- * The quote (or the first of three) that ends the string; NULL when none
- * does, the cursor then standing where it ought to be.
+ * The quote (or the first of three) that ends the string.  NULL when there is
+ * none; the cursor is then where it was expected.
  */
 static const char *
 closing_quote(struct toml *t, const char *body, char quote, bool three)
@@ -172,14 +172,14 @@ closing_quote(struct toml *t, const char *body, char quote, bool three)
 		t->at = p;
 		return NULL;
 	}
-	/* One or two quotes may stand right before the closing three. */
+	/* One or two quotes may precede the closing three. */
 	for (int extra = 0; extra < 2 && t->end - p > 3; extra++)
 		if (p[3] == quote)
 			p++;
 	return p;
 }
 
-/* 0 to 15, or 16 for what is no digit at all. */
+/* 0 to 15, or 16 when it is no digit. */
 static unsigned
 digit_value(char c)
 {
@@ -209,7 +209,7 @@ hex_escape(const char *p, const char *end, size_t digits, uint32_t *out)
 	return c <= 0x10ffff && (c < 0xd800 || c > 0xdfff);
 }
 
-/* A backslash at the end of a line eats all white space up to the text. */
+/* A backslash at the end of a line skips all white space up to the text. */
 static const char *
 skip_line_end(const char *p, const char *end)
 {
@@ -226,9 +226,10 @@ skip_line_end(const char *p, const char *end)
 	return q;
 }
 
-/* The escape at *in (a backslash) to *out; both move on. */
+/* Decodes the escape at *in (a backslash) to *out and advances both. */
 static enum ss_err
-escape(struct toml *t, const char **in, const char *end, bool three, char **out)
+decode_escape(struct toml *t, const char **in, const char *end, bool three,
+	char **out)
 {
 	static const char letters[] = "btnfr\"\\", bytes[] = "\b\t\n\f\r\"\\";
 	const char *p = *in + 1, *next;
@@ -269,8 +270,8 @@ escape(struct toml *t, const char **in, const char *end, bool three, char **out)
 }
 
 /*
- * What stands between the quotes.  No escape is shorter than what it means,
- * so the source's length is room enough.  Line breaks become LF, as in YAML.
+ * Decodes the text between the quotes.  No escape is shorter than what it
+ * means, so the source's length suffices.  Line breaks become LF, as in YAML.
  */
 static enum ss_err
 unquote(struct toml *t, const char *p, const char *end, char quote, bool three,
@@ -284,7 +285,7 @@ unquote(struct toml *t, const char *p, const char *end, char quote, bool three,
 		return error_memory(t->r->err);
 	while (p < end) {
 		if (*p == '\\' && quote == '"') {
-			code = escape(t, &p, end, three, &out);
+			code = decode_escape(t, &p, end, three, &out);
 			if (code != SS_OK)
 				return code;
 		} else if (*p == '\r') {
@@ -305,7 +306,7 @@ toml_string(struct toml *t, bool multiline, struct node **out)
 	const char quote = *t->at, *body = t->at + 1, *close;
 	bool three = multiline && t->end - body >= 2 && body[0] == quote &&
 		body[1] == quote;
-	struct node *n = scalar(t, NODE_STRING, where, "", 0);
+	struct node *n = new_scalar(t, NODE_STRING, where, "", 0);
 	enum ss_err code;
 
 	if (n == NULL)
@@ -333,7 +334,7 @@ toml_string(struct toml *t, bool multiline, struct node **out)
 
 /* -------------------------------------------------------------- numbers -- */
 
-/* Digits with single underscores between them; 0 when they stand elsewhere. */
+/* Length of digits with single underscores between them; 0: no such run. */
 static size_t
 digit_run(const char *p, unsigned base)
 {
@@ -365,7 +366,7 @@ to_integer(const char *p, unsigned base, bool negative, int64_t *out)
 	return true;
 }
 
-/* strtod would read the decimal point of the host's language. */
+/* strtod(3) reads the decimal point of the host's locale. */
 static bool
 to_float(const char *text, size_t len, struct arena *arena, double *out)
 {
@@ -386,7 +387,7 @@ to_float(const char *text, size_t len, struct arena *arena, double *out)
 
 enum shape { SHAPE_NONE, SHAPE_INTEGER, SHAPE_FLOAT };
 
-/* Reads the shape of a decimal number; p is behind the sign. */
+/* Reads the shape of a decimal number; p is after the sign. */
 static enum shape
 decimal_shape(const char *p)
 {
@@ -425,7 +426,7 @@ prefix_base(const char *p)
 
 /* n's text is the whole word; SHAPE_NONE when it is no number. */
 static enum ss_err
-number(struct toml *t, struct node *n, bool *is_number)
+parse_number(struct toml *t, struct node *n, bool *is_number)
 {
 	const char *p = n->text;
 	unsigned base = prefix_base(p);
@@ -456,7 +457,7 @@ number(struct toml *t, struct node *n, bool *is_number)
 
 /* ------------------------------------------------------ dates and times -- */
 
-/* Exactly that many digits; then *p moves behind them. */
+/* Reads exactly that many digits and moves *p after them. */
 static bool
 take_digits(const char **p, int count, unsigned *out)
 {
@@ -533,7 +534,7 @@ take_offset(const char **p)
 		take_digits(p, 2, &minute) && hour <= 23 && minute <= 59;
 }
 
-/* Looks like one, right or wrong: only then is a message about dates apt. */
+/* Does it look like a date, valid or not, so that a message on dates helps? */
 static bool
 looks_like_date(const char *text, size_t len)
 {
@@ -575,7 +576,7 @@ date_or_time(struct toml *t, struct node *n)
 
 /* --------------------------------------------------------- without quotes -- */
 
-/* What people write who think of another language. */
+/* A hint for what is valid in another language. */
 static void
 hint_for_word(struct toml *t, const struct node *n)
 {
@@ -596,10 +597,10 @@ hint_for_word(struct toml *t, const struct node *n)
 	else
 		error_hint(t->r->err,
 			"a number is written like 1, -2, 1_000, 0.5 or 1e6; "
-			"text stands in quotes");
+			"text needs quotes");
 }
 
-/* One blank may stand between a date and its time. */
+/* One blank is allowed between a date and its time. */
 static size_t
 value_length(const char *p, const char *end)
 {
@@ -618,7 +619,7 @@ toml_bare_value(struct toml *t, struct node **out)
 				   "true, false, [...] or {...})";
 	size_t len = value_length(t->at, t->end);
 	char *text = arena_copy(t->r->arena, t->at, len);
-	struct node *n = scalar(t, NODE_BOOL, toml_here(t), text, len);
+	struct node *n = new_scalar(t, NODE_BOOL, toml_here(t), text, len);
 	bool known = true;
 	enum ss_err code = SS_OK;
 
@@ -631,7 +632,7 @@ toml_bare_value(struct toml *t, struct node **out)
 	else if (looks_like_date(text, len))
 		code = date_or_time(t, n);
 	else
-		code = number(t, n, &known);
+		code = parse_number(t, n, &known);
 	if (code != SS_OK)
 		return code;
 	if (!known) {

@@ -19,7 +19,7 @@ is_name_char(char c)
 		c == '_' || c == '-';
 }
 
-/* The page as a name: "docs/a.md" is docs/a, "docs/README.md" is docs. */
+/* The page's part of a name: docs/a for docs/a.md, docs for docs/README.md. */
 static struct ss_text
 page_stem(const char *page)
 {
@@ -37,7 +37,7 @@ page_stem(const char *page)
 	return t;
 }
 
-/* A program by its own name: "/usr/bin/jq" is jq, "./run.sh" is run.sh. */
+/* The program's name without its path: jq for "/usr/bin/jq". */
 static struct ss_text
 program_of(const struct spec *spec)
 {
@@ -61,7 +61,7 @@ add_name(struct buf *name, struct ss_text t)
 	}
 }
 
-/* Its first bytes, one more than fit, so that the caller sees a cut. */
+/* Writes one byte more than fits, so that the caller sees that it was cut. */
 static size_t
 plain_name(const struct spec *spec, const char *page, char *out, size_t cap)
 {
@@ -135,7 +135,7 @@ is_taken(const struct spec *spec, size_t i)
 	return false;
 }
 
-/* Does the author give this very name to some part? */
+/* Does the author give this name to a part? */
 static bool
 is_given(const struct spec *spec, const char *name)
 {
@@ -162,7 +162,7 @@ toolcall_property(const struct spec *spec, size_t i,
 	for (size_t k = 0; k <= i; k++)
 		place += spec->parts[k].kind != PART_TEXT;
 	snprintf(out, TOOLCALL_PROPERTY_MAX, "arg%zu", place);
-	/* An author's own "arg2" may stand anywhere. */
+	/* The author may have named another placeholder "arg2". */
 	while (is_given(spec, out) && strlen(out) < TOOLCALL_PROPERTY_MAX)
 		strcat(out, "_");
 	return true;
@@ -186,9 +186,9 @@ toolcall_fits(const struct part *p, struct ss_text word)
 		pattern_search(p->pattern, word.data, word.len) == PATTERN_YES;
 }
 
-/* What the tool takes, for the hint: "pattern, file, args (a list)". */
+/* Adds a hint with what the tool takes: "pattern, file, args (a list)". */
 static enum ss_err
-refuse(const struct spec *spec, struct ss_error *err)
+hint_arguments(const struct spec *spec, struct ss_error *err)
 {
 	char name[TOOLCALL_PROPERTY_MAX + 1];
 	struct buf b = BUF_INIT(1024);
@@ -212,7 +212,7 @@ refuse(const struct spec *spec, struct ss_error *err)
 }
 
 static const struct proto_argument *
-find(const struct proto_argument *args, size_t count, const char *name)
+find_argument(const struct proto_argument *args, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(args[i].name, name) == 0)
@@ -239,10 +239,10 @@ wrong_kind(const struct spec *spec, const struct proto_argument *a,
 	error_set(err, SS_BAD_REQUEST,
 		"the argument \"%.64s\" must be %s: it is %s", a->name, wanted,
 		kind_found(a));
-	return refuse(spec, err);
+	return hint_arguments(spec, err);
 }
 
-/* Every argument is one that the tool has. */
+/* Refuses an argument that the tool does not have. */
 static enum ss_err
 check_known(const struct spec *spec, const struct proto_argument *args,
 	size_t count, struct ss_error *err)
@@ -258,7 +258,7 @@ check_known(const struct spec *spec, const struct proto_argument *args,
 			continue;
 		error_set(err, SS_BAD_REQUEST, "there is no argument \"%.*s\"",
 			(int)utf8_cut(given, strlen(given), 64), given);
-		return refuse(spec, err);
+		return hint_arguments(spec, err);
 	}
 	return SS_OK;
 }
@@ -273,11 +273,11 @@ take_placeholder(const struct spec *spec, size_t i,
 	char name[TOOLCALL_PROPERTY_MAX + 1];
 
 	toolcall_property(spec, i, name);
-	a = find(args, count, name);
+	a = find_argument(args, count, name);
 	if (a == NULL) {
 		error_set(err, SS_BAD_REQUEST, "the argument \"%s\" is missing",
 			name);
-		return refuse(spec, err);
+		return hint_arguments(spec, err);
 	}
 	if (a->kind != PROTO_TEXT)
 		return wrong_kind(spec, a, "a string", err);
@@ -303,7 +303,7 @@ take_extras(const struct spec *spec, const struct proto_argument *a,
 	return SS_OK;
 }
 
-/* A page may be read again, and the old one freed, before the words run. */
+/* Copies the word: the page may be reloaded before the command runs. */
 static enum ss_err
 copy_word(struct arena *arena, struct ss_text word, struct ss_text *out,
 	struct ss_error *err)
@@ -318,7 +318,8 @@ take_words(struct arena *arena, const struct spec *spec,
 	const struct proto_argument *args, size_t count,
 	struct proto_request *out, struct ss_error *err)
 {
-	const struct proto_argument *extra = find(args, count, TOOLCALL_ARGS);
+	const struct proto_argument *extra =
+		find_argument(args, count, TOOLCALL_ARGS);
 	size_t most =
 		spec->part_count + (extra != NULL ? extra->item_count : 0);
 	enum ss_err code = SS_OK;
@@ -355,19 +356,19 @@ toolcall_words(struct arena *arena, const struct spec *spec,
 		code = take_words(arena, spec, args, count, out, err);
 	if (code != SS_OK)
 		return code;
-	if ((a = find(args, count, TOOLCALL_ENV)) != NULL) {
+	if ((a = find_argument(args, count, TOOLCALL_ENV)) != NULL) {
 		if (a->kind != PROTO_MAP)
 			return wrong_kind(spec, a, "an object of strings", err);
 		out->env = a->pairs;
 		out->env_count = a->pair_count;
 	}
 	if (spec->takes_stdin &&
-		(a = find(args, count, TOOLCALL_STDIN)) != NULL) {
+		(a = find_argument(args, count, TOOLCALL_STDIN)) != NULL) {
 		if (a->kind != PROTO_TEXT)
 			return wrong_kind(spec, a, "a string", err);
 		out->has_stdin = true;
 		out->stdin_text = a->text;
 	}
-	/* The limits of a filled command; there is nothing to fill. */
+	/* Only checks the limits: there is nothing to fill. */
 	return proto_fill(arena, out->words, out->word_count, NULL, 0, err);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A tool called by name and arguments instead of by its words: the name that
- * a tool carries, the names of its arguments, and the way from arguments back
- * to the words that the spec matches.  Used by MCP and by POST's "tool_call".
- * Pure; knows no JSON: who reads it hands values over.
+ * A tool called by name and arguments instead of by its words: the name of a
+ * tool, the names of its arguments, and the words that arguments become, which
+ * the spec matches.  Used by MCP and by POST's "tool_call".  Pure; the caller
+ * has read the JSON.
  */
 #ifndef SS_PAGE_TOOLCALL_H
 #define SS_PAGE_TOOLCALL_H
@@ -11,27 +11,25 @@
 #include "page/spec.h"
 #include "wire/proto.h"
 
-/*
- * Model APIs take 64 characters and clients put their own prefix in front.
- */
+/* Model APIs take 64 characters, of which clients use some as a prefix. */
 #define TOOLCALL_NAME_MAX 57
 #define TOOLCALL_PROPERTY_MAX 128
 
-/* The names of the arguments that are no placeholder of the author's. */
+/* Names of the arguments that are no placeholders. */
 #define TOOLCALL_ARGS "args"
 #define TOOLCALL_ENV "env"
 #define TOOLCALL_STDIN "stdin"
 
 /*
- * The name of a tool: what the author calls it, else the page without its
- * ending and the program, "texts_grep"; README.md lends its directory's name.
+ * The name of a tool: the author's, else the page without its ending and the
+ * program, "texts_grep"; for README.md the directory's name and the program.
  * Characters other than [A-Za-z0-9_-] become '-'.  Too long: as hashed.
  */
 void toolcall_name(const struct spec *spec, const char *page,
 	char out[static TOOLCALL_NAME_MAX + 1]);
 /*
  * The same, cut to 48 characters and closed with '-' and 8 hexadecimal digits
- * over page and spec: for names that several tools would carry.
+ * over page and spec: for names that several tools would have.
  */
 void toolcall_hashed_name(const struct spec *spec, const char *page,
 	char out[static TOOLCALL_NAME_MAX + 1]);

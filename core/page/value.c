@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A text in a message is shown up to here. */
+/* Bytes of a text that a message shows. */
 #define SHOWN_BYTES 40
 
 static bool
@@ -16,9 +16,9 @@ is_scalar(const struct node *n)
 	return n->kind != NODE_LIST && n->kind != NODE_MAP;
 }
 
-/* What stands there, in the author's words: "a list", or the text quoted. */
+/* Describes a node to its author: "a list", or the quoted text. */
 static void
-describe(const struct node *n, char *out, size_t cap)
+describe_node(const struct node *n, char *out, size_t cap)
 {
 	char shown[SHOWN_BYTES + 1];
 	size_t len = utf8_cut(n->text, n->len, SHOWN_BYTES);
@@ -64,7 +64,7 @@ value_refuse(const struct reading *r, const struct node *n,
 	char found[SHOWN_BYTES + 16];
 	va_list args;
 
-	describe(n, found, sizeof(found));
+	describe_node(n, found, sizeof(found));
 	fill_refusal(r, n, found, expected);
 	va_start(args, hint);
 	fill_hint(r, hint, args);
@@ -102,7 +102,7 @@ refuse_unknown_key(
 {
 	const struct node *key = member->key;
 
-	/* { regex: a,b }: the comma ended the text. */
+	/* In { regex: a,b } the comma ended the text. */
 	if (member->kind == NODE_NULL && member->len == 0)
 		return value_refuse(r, key, what,
 			"a comma or a brace ends unquoted text here: put the "
@@ -117,9 +117,9 @@ value_refuse_twice(const struct reading *r, const struct node *key)
 	char found[SHOWN_BYTES + 32] = "the second ";
 	size_t len = strlen(found);
 
-	describe(key, found + len, sizeof(found) - len);
+	describe_node(key, found + len, sizeof(found) - len);
 	return value_refuse_found(r, key, found, "each key once",
-		"the key stands twice in this mapping: make one of the two");
+		"this mapping has the key twice: join the two");
 }
 
 enum ss_err
@@ -140,7 +140,7 @@ value_keys(const struct reading *r, const struct node *map,
 			return value_untagged(r, n->key);
 		if (seen & (uint64_t)1 << i)
 			return value_refuse(r, n->key, "every key at most once",
-				"the key stands twice in this mapping: remove "
+				"this mapping has the key twice: remove "
 				"one");
 		seen |= (uint64_t)1 << i;
 	}
@@ -247,7 +247,7 @@ is_decimal(const struct node *n, bool fraction)
 
 /* Not strtod, which reads the point as the host's locale writes it. */
 static double
-decimal(const char *text)
+read_decimal(const char *text)
 {
 	double value = 0, unit = 1;
 
@@ -271,7 +271,7 @@ value_seconds(const struct reading *r, const struct node *n, double *out)
 	else if (n->kind == NODE_FLOAT)
 		value = n->value.number;
 	else if (is_decimal(n, true))
-		value = decimal(n->text);
+		value = read_decimal(n->text);
 	/* Also refuses a NaN, which compares with nothing. */
 	if (!(value >= 0.001 && value <= VALUE_SECONDS_MAX))
 		return value_refuse(r, n, "seconds, from 0.001 to 4000000",

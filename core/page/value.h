@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Typed values out of nodes, for the readers of frontmatter keys: each
- * function gives the value or refuses in the one shape that an author sees,
+ * Typed values from nodes, for the readers of frontmatter keys: each function
+ * gives the value or refuses in the form that an author sees,
  * "line L, column C: found X, expected Y", with a hint.  Null, a tag that is
  * not known and a NUL are refused here, for every key alike.
  */
@@ -14,7 +14,7 @@
 /* SS_BAD_FRONTMATTER at n: "found <n>, expected <expected>"; hint or NULL. */
 enum ss_err value_refuse(const struct reading *r, const struct node *n,
 	const char *expected, const char *hint, ...) PRINTF_LIKE(4, 5);
-/* The same, with words of its own for what was found. */
+/* The same with a text for what was found. */
 enum ss_err value_refuse_found(const struct reading *r, const struct node *n,
 	const char *found, const char *expected, const char *hint, ...)
 	PRINTF_LIKE(5, 6);
@@ -33,7 +33,7 @@ enum ss_err value_keys(const struct reading *r, const struct node *map,
 /* A word as the author wrote it: text, in TOML also integers and booleans. */
 enum ss_err value_word(const struct reading *r, const struct node *n,
 	const char *expected, struct ss_text *out);
-/* A text that is not empty, for the key that n stands under. */
+/* The text of a key's value n; an empty one is refused. */
 enum ss_err
 value_text(const struct reading *r, const struct node *n, const char **out);
 enum ss_err

@@ -7,7 +7,7 @@ key_place(const struct node *n)
 	return (struct node_place){ n->key->line, n->key->column };
 }
 
-/* SS_OK also for a key that is absent, which leaves its default. */
+/* An absent key is SS_OK and keeps its default. */
 static enum ss_err
 read_list(const struct reading *r, const struct node *map, const char *key,
 	struct name_list *out)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a page or a tool asks for: the keys that `sandbox:` and a tool's mapping
- * share (statespace-page(7), Tools and statespace.toml(5)).  Whether it is
- * granted is policy's to say.
+ * share (statespace-page(7), Tools and statespace.toml(5)).  sandbox/policy.c
+ * decides what is granted.
  */
 #ifndef SS_PAGE_WANTS_H
 #define SS_PAGE_WANTS_H

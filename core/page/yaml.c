@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * YAML 1.1 as libyaml's parser reads it, composed into nodes here: libyaml's
- * own composer would load a document whole without a bound on what aliases
- * expand to.  An alias shares its anchor's children, so it costs one node;
- * what a reader of the tree would walk is counted all the same.
+ * Composes nodes from the events of libyaml's parser (YAML 1.1): libyaml's own
+ * composer does not bound what aliases expand to.  An alias shares its anchor's
+ * children, so it costs one node; it counts as the nodes that a walk of the
+ * tree visits.
  */
 #include "page/yaml.h"
 
@@ -11,8 +11,8 @@
 #include <yaml.h>
 
 #define DEPTH_MAX 64     /* of the tree, aliases expanded */
-#define NODES_MAX 200000 /* likewise */
-#define ANCHORS_MAX 1000 /* looked through for every alias */
+#define NODES_MAX 200000 /* of the tree, aliases expanded */
+#define ANCHORS_MAX 1000 /* searched for every alias */
 #define ALIASES_MAX 10000
 
 struct anchor {
@@ -26,7 +26,7 @@ struct anchor {
 
 struct level {
 	struct node *node;
-	const struct node *key; /* of a map: waits for its value */
+	const struct node *key; /* of a map: read, its value is next */
 	struct anchor *anchor;
 	unsigned height; /* of the highest child */
 };
@@ -47,7 +47,7 @@ struct composer {
 /* ---------------------------------------------------------------- errors */
 
 static enum ss_err
-refuse(struct composer *c, yaml_mark_t mark, const char *found,
+refuse_at(struct composer *c, yaml_mark_t mark, const char *found,
 	const char *expected, const char *hint)
 {
 	unsigned line = c->line + (unsigned)mark.line;
@@ -76,7 +76,7 @@ at_mark(const struct composer *c, yaml_mark_t mark)
 }
 
 static void
-describe(const struct composer *c, yaml_mark_t mark, char *out, size_t cap)
+describe_at(const struct composer *c, yaml_mark_t mark, char *out, size_t cap)
 {
 	const char *at = at_mark(c, mark);
 	size_t n;
@@ -94,7 +94,7 @@ describe(const struct composer *c, yaml_mark_t mark, char *out, size_t cap)
 	}
 }
 
-/* Where in libyaml's own words the problem lies, and ours for it. */
+/* libyaml's messages, and ours for them. */
 static const struct {
 	const char *problem;
 	const char *expected;
@@ -153,7 +153,7 @@ static const struct {
 	{ "found unexpected document indicator", "a closing quote",
 		"the quote is never closed" },
 	{ "did not find expected <document start>", "one document",
-		"frontmatter is one YAML document: remove what stands after "
+		"frontmatter is one YAML document: remove what follows "
 		"it" },
 	{ "found undefined tag handle", "a tag that is known",
 		"! at the start of a word is a YAML tag: quote the word" },
@@ -168,7 +168,7 @@ static const struct {
 		"block text begins on the next line" },
 };
 
-/* Bytes that YAML does not hold at all: libyaml gives a byte offset. */
+/* Refuses bytes that are not YAML: libyaml gives a byte offset. */
 static enum ss_err
 refuse_byte(struct composer *c)
 {
@@ -183,17 +183,18 @@ refuse_byte(struct composer *c)
 		mark.line += c->text.data[i] == '\n';
 	}
 	if (offset < c->text.len && c->text.data[offset] == '\0')
-		return refuse(c, mark, "a NUL byte", "text", "remove the byte");
+		return refuse_at(
+			c, mark, "a NUL byte", "text", "remove the byte");
 	if (offset < c->text.len &&
 		utf8_sequence(c->text.data + offset, c->text.len - offset))
-		return refuse(c, mark, "a control character", "text",
+		return refuse_at(c, mark, "a control character", "text",
 			"remove it, or write it as an escape in double "
 			"quotes");
-	return refuse(c, mark, "bytes that are not UTF-8", "UTF-8 text",
+	return refuse_at(c, mark, "bytes that are not UTF-8", "UTF-8 text",
 		"save the file as UTF-8");
 }
 
-/* A tab before the first word of the line, wherever libyaml stumbled. */
+/* Does a tab indent the line in which libyaml failed? */
 static bool
 is_tab_indented(const struct composer *c, yaml_mark_t mark)
 {
@@ -219,7 +220,7 @@ refuse_syntax(struct composer *c)
 		return error_memory(c->r->err);
 	if (p->error == YAML_READER_ERROR)
 		return refuse_byte(c);
-	describe(c, p->problem_mark, found, sizeof(found));
+	describe_at(c, p->problem_mark, found, sizeof(found));
 	for (size_t i = 0; i < ARRAY_LEN(problems); i++)
 		if (p->problem != NULL &&
 			strcmp(p->problem, problems[i].problem) == 0) {
@@ -230,7 +231,7 @@ refuse_syntax(struct composer *c)
 		expected = "spaces";
 		hint = "YAML indents with spaces only: replace the tabs";
 	}
-	refuse(c, p->problem_mark, found, expected,
+	refuse_at(c, p->problem_mark, found, expected,
 		hint != NULL ? hint : p->problem);
 	return c->code;
 }
@@ -238,8 +239,8 @@ refuse_syntax(struct composer *c)
 /* --------------------------------------------------------------- scalars */
 
 /*
- * Tags of YAML's own that say no more than we do anyway.  `!` alone, and
- * !!str, make text of a scalar that would be null.
+ * Tags of YAML that mean what we do anyway.  `!` alone and !!str make a text of
+ * a scalar that would be null.
  */
 static bool
 is_known_tag(const char *tag, const char *const *known)
@@ -272,7 +273,7 @@ new_node(struct composer *c, enum node_kind kind, yaml_mark_t mark,
 	struct node **out)
 {
 	if (++c->total > NODES_MAX)
-		return refuse(c, mark, "too many values",
+		return refuse_at(c, mark, "too many values",
 			"at most 200000, aliases expanded", NULL);
 	*out = node_new(c->r->arena, kind, c->line + (unsigned)mark.line,
 		1 + (unsigned)mark.column);
@@ -306,7 +307,7 @@ new_scalar(struct composer *c, const yaml_event_t *event, struct node **out)
 
 /* ----------------------------------------------------------- composition */
 
-/* A finished or opened value goes to where the innermost level wants it. */
+/* Adds a value, complete or just opened, to the innermost level. */
 static void
 place_node(struct composer *c, struct node *n)
 {
@@ -344,7 +345,7 @@ add_anchor(struct composer *c, const yaml_char_t *name, yaml_mark_t mark,
 	if (name == NULL)
 		return SS_OK;
 	if (++c->anchor_count > ANCHORS_MAX)
-		return refuse(
+		return refuse_at(
 			c, mark, "too many anchors", "at most 1000", NULL);
 	a = arena_alloc(c->r->arena, sizeof(*a));
 	if (a == NULL)
@@ -390,8 +391,8 @@ on_start(struct composer *c, const yaml_event_t *event)
 	enum ss_err e;
 
 	if (c->depth == DEPTH_MAX)
-		return refuse(c, event->start_mark, "a value nested too deep",
-			"at most 64 levels", NULL);
+		return refuse_at(c, event->start_mark,
+			"a value nested too deep", "at most 64 levels", NULL);
 	e = new_node(c, list ? NODE_LIST : NODE_MAP, event->start_mark, &n);
 	if (e != SS_OK)
 		return e;
@@ -422,24 +423,24 @@ on_end(struct composer *c)
 	return SS_OK;
 }
 
-/* SS_OK when the anchor may stand here once more. */
+/* SS_OK when the anchor may be used here once more. */
 static enum ss_err
 check_alias(struct composer *c, yaml_mark_t mark, const struct anchor *a)
 {
 	if (a == NULL)
-		return refuse(c, mark, "an alias",
-			"one whose anchor stands "
+		return refuse_at(c, mark, "an alias",
+			"one whose anchor is "
 			"before it",
 			"* at the start of a word is a YAML "
 			"alias: quote the word if it is text");
 	if (a->open)
-		return refuse(c, mark, "an alias inside its own anchor",
+		return refuse_at(c, mark, "an alias inside its own anchor",
 			"an anchor that has ended", NULL);
 	if (c->depth + a->height > DEPTH_MAX)
-		return refuse(c, mark, "aliases nested too deep",
+		return refuse_at(c, mark, "aliases nested too deep",
 			"at most 64 levels", NULL);
 	if (a->weight > NODES_MAX - c->total || ++c->alias_count > ALIASES_MAX)
-		return refuse(c, mark, "aliases that expand to too much",
+		return refuse_at(c, mark, "aliases that expand to too much",
 			"at most 200000 values and 10000 aliases", NULL);
 	return SS_OK;
 }
@@ -475,8 +476,9 @@ on_document(struct composer *c, const yaml_event_t *event)
 {
 	if (c->root == NULL)
 		return SS_OK;
-	return refuse(c, event->start_mark, "a second document", "one document",
-		"frontmatter is one YAML document: remove what stands after "
+	return refuse_at(c, event->start_mark, "a second document",
+		"one document",
+		"frontmatter is one YAML document: remove what follows "
 		"it");
 }
 

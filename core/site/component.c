@@ -8,7 +8,6 @@
 #include "page/fence.h"
 #include "sandbox/sandbox_run.h"
 #include "sandbox/sandbox_scratch.h"
-#include "site/oneshot.h"
 
 /* Of what a failed block said. */
 #define DETAIL_MAX 200
@@ -272,7 +271,7 @@ run_blocks(struct rendering *r, struct right *right, struct ss_error *err)
 	if (code == SS_OK)
 		code = sandbox_run_many(
 			&right->policy, &right->ruleset, r->runs, &batch, err);
-	e->must_exit = !sandbox_clean();
+	executor_cleaned(e);
 	return code;
 }
 
@@ -288,7 +287,7 @@ run_here(struct rendering *r, struct ss_error *err)
 		code = error_set(&r->refused, SS_SANDBOX_UNAVAILABLE,
 			"this worker is being replaced");
 	else
-		code = right_prepare(right, e->grant, &r->refused);
+		code = rights_prepare(right, e->grant, &r->refused);
 	if (code == SS_OK && r->count > 0) {
 		if (!limit_start(&e->limit))
 			return limit_error(err);
@@ -347,29 +346,21 @@ render_here(
 	return code;
 }
 
-/*
- * In a process that was started for this page: what its parent has open lies
- * outside the new view, so the page's directory is opened again, inside.
- */
+/* For executor_apart. */
 static enum ss_err
-render_confined(void *ctx, const struct ss_command *cmd,
+render_inside(void *ctx, const struct ss_command *cmd,
 	struct oneshot_result *result, struct ss_error *err)
 {
 	struct component_job job = *(const struct component_job *)ctx;
 	struct ss_document doc = *job.doc;
-	const char *dir = job.page->rights.component.ask.page_dir;
 	struct buf out = BUF_INIT(cmd->max_output_bytes);
-	enum ss_err code = documents_enter_view(job.executor->documents, err);
+	enum ss_err code;
 
 	(void)result;
 	job.doc = &doc;
 	job.client_fd = cmd->client_fd;
-	doc.dir_fd = -1;
-	if (code == SS_OK && cmd->dir_fd >= 0)
-		code = root_open_at(&job.executor->documents->root, dir,
-			O_PATH | O_DIRECTORY, &doc.dir_fd, err);
-	if (code == SS_OK)
-		code = render_here(&job, &out, err);
+	doc.dir_fd = cmd->dir_fd;
+	code = render_here(&job, &out, err);
 	if (code == SS_OK)
 		cmd->output(cmd->output_ctx, 1, out.data, out.len);
 	return code;
@@ -394,13 +385,12 @@ render_apart(
 		.max_output_bytes = out->max,
 		.output = collect,
 		.output_ctx = out };
-	struct oneshot oneshot = { .plan = job->executor->plan,
-		.keeps = job->page->rights.component.powers.keeps,
-		.fn = render_confined,
-		.ctx = &copy,
-		.cmd = &cmd };
+	struct oneshot oneshot = {
+		.fn = render_inside, .ctx = &copy, .cmd = &cmd
+	};
 	struct oneshot_result result;
-	enum ss_err code = oneshot_run(&oneshot, &result, err);
+	enum ss_err code = executor_apart(job->executor,
+		&job->page->rights.component, &oneshot, &result, err);
 
 	return code == SS_OK && !buf_ok(out) ? error_memory(err) : code;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Brings values into struct config: from the defaults, a file, the
- * environment, an option.  All of them become a node and pass through store,
- * so that a wrong value is refused in the same words everywhere.
+ * environment, an option.  All of them become a node and pass through
+ * store_value, so that a wrong value is refused in the same words everywhere.
  */
 #include "site/config.h"
 
@@ -15,11 +15,11 @@
 #include "base/fd.h"
 #include "page/env.h"
 #include "page/toml.h"
-#include "site/config_keys.h"
+#include "site/config_key.h"
 
 #define FILE_BYTES_MAX ((size_t)1 << 20)
 #define VARIABLE_PREFIX "STATESPACE_"
-/* Of a long file name the end tells more. */
+/* A longer file name is shown by its end. */
 #define SHOWN_FILE 200
 #define SHOWN_VALUE 60
 
@@ -54,7 +54,7 @@ name_place(const struct source *from, unsigned line, const char *name,
 }
 
 static void
-describe(const struct node *n, char *out, size_t cap)
+describe_found(const struct node *n, char *out, size_t cap)
 {
 	int len = (int)utf8_cut(n->text, n->len, SHOWN_VALUE);
 
@@ -68,14 +68,14 @@ describe(const struct node *n, char *out, size_t cap)
 
 /* The value n (or an item of it) is not what the key takes. */
 static enum ss_err
-refuse(const struct config_key *key, const struct node *n,
+refuse_value(const struct config_key *key, const struct node *n,
 	const struct source *from, struct ss_error *err)
 {
 	char place[320], found[SHOWN_VALUE + 16], expected[256];
 	char preset[64];
 	struct ss_text section = config_key_section(key);
 	name_place(from, n->line, key->name, place, sizeof(place));
-	describe(n, found, sizeof(found));
+	describe_found(n, found, sizeof(found));
 	config_key_expects(key, expected, sizeof(expected));
 	error_set(err, SS_CONFIG, "%s: found %s, expected %s", place, found,
 		expected);
@@ -112,14 +112,14 @@ refuse_name(const char *name, unsigned line, const struct source *from,
 /* -------------------------------------------------------------- storing -- */
 
 static void *
-field(struct config *c, size_t offset)
+field_at(struct config *c, size_t offset)
 {
 	return (char *)c + offset;
 }
 
 /* Text without NUL that the key's own check accepts. */
 static bool
-fits(const struct config_key *key, const struct node *n)
+text_fits(const struct config_key *key, const struct node *n)
 {
 	return n->kind == NODE_STRING && strlen(n->text) == n->len &&
 		(key->fits == NULL || key->fits(n->text));
@@ -139,7 +139,7 @@ store_text(struct config *c, const struct config_key *key, const struct node *n,
 
 	if (text == NULL)
 		return error_memory(err);
-	memcpy(field(c, key->offset), &text, sizeof(text));
+	memcpy(field_at(c, key->offset), &text, sizeof(text));
 	return SS_OK;
 }
 
@@ -151,8 +151,8 @@ store_list(struct config *c, const struct config_key *key, const struct node *n,
 
 	for (const struct node *item = n->first; item != NULL;
 		item = item->next)
-		if (!fits(key, item))
-			return refuse(key, item, from, err);
+		if (!text_fits(key, item))
+			return refuse_value(key, item, from, err);
 	list.items = arena_array(&c->arena, n->count, sizeof(*list.items));
 	if (list.items == NULL)
 		return error_memory(err);
@@ -164,7 +164,7 @@ store_list(struct config *c, const struct config_key *key, const struct node *n,
 			return error_memory(err);
 		list.items[list.count++] = text;
 	}
-	memcpy(field(c, key->offset), &list, sizeof(list));
+	memcpy(field_at(c, key->offset), &list, sizeof(list));
 	return SS_OK;
 }
 
@@ -182,12 +182,12 @@ store_choice(struct config *c, const struct config_key *key,
 		choice = strcmp(n->text, "false") == 0 ? CHOICE_NONE
 						       : CHOICE_ANY;
 	else
-		code = refuse(key, n, from, err);
+		code = refuse_value(key, n, from, err);
 	if (code != SS_OK)
 		return code;
 	if (choice != CHOICE_LIST)
-		memcpy(field(c, key->offset), &empty, sizeof(empty));
-	memcpy(field(c, key->choice_offset), &choice, sizeof(choice));
+		memcpy(field_at(c, key->offset), &empty, sizeof(empty));
+	memcpy(field_at(c, key->choice_offset), &choice, sizeof(choice));
 	return SS_OK;
 }
 
@@ -205,9 +205,9 @@ store_count(struct config *c, const struct config_key *key,
 
 	if (n->kind != NODE_INTEGER || n->value.integer < 0 ||
 		!in_bounds(key, (double)n->value.integer))
-		return refuse(key, n, from, err);
+		return refuse_value(key, n, from, err);
 	count = (uint64_t)n->value.integer;
-	memcpy(field(c, key->offset), &count, sizeof(count));
+	memcpy(field_at(c, key->offset), &count, sizeof(count));
 	return SS_OK;
 }
 
@@ -218,23 +218,23 @@ store_seconds(struct config *c, const struct config_key *key,
 	double seconds;
 
 	if (n->kind != NODE_INTEGER && n->kind != NODE_FLOAT)
-		return refuse(key, n, from, err);
+		return refuse_value(key, n, from, err);
 	seconds = n->kind == NODE_FLOAT ? n->value.number
 					: (double)n->value.integer;
 	if (!in_bounds(key, seconds))
-		return refuse(key, n, from, err);
-	memcpy(field(c, key->offset), &seconds, sizeof(seconds));
+		return refuse_value(key, n, from, err);
+	memcpy(field_at(c, key->offset), &seconds, sizeof(seconds));
 	return SS_OK;
 }
 
 static enum ss_err
-store(struct config *c, const struct config_key *key, const struct node *n,
-	const struct source *from, struct ss_error *err)
+store_value(struct config *c, const struct config_key *key,
+	const struct node *n, const struct source *from, struct ss_error *err)
 {
 	switch (key->type) {
 	case KEY_TEXT:
 	case KEY_PATH:
-		if (!fits(key, n))
+		if (!text_fits(key, n))
 			break;
 		return store_text(c, key, n, from, err);
 	case KEY_WORD:
@@ -244,7 +244,7 @@ store(struct config *c, const struct config_key *key, const struct node *n,
 	case KEY_FLAG:
 		if (n->kind != NODE_BOOL)
 			break;
-		memcpy(field(c, key->offset), &n->value.truth, sizeof(bool));
+		memcpy(field_at(c, key->offset), &n->value.truth, sizeof(bool));
 		return SS_OK;
 	case KEY_COUNT: return store_count(c, key, n, from, err);
 	case KEY_SECONDS: return store_seconds(c, key, n, from, err);
@@ -254,12 +254,12 @@ store(struct config *c, const struct config_key *key, const struct node *n,
 		return store_list(c, key, n, from, err);
 	case KEY_CHOICE: return store_choice(c, key, n, from, err);
 	}
-	return refuse(key, n, from, err);
+	return refuse_value(key, n, from, err);
 }
 
 /* ------------------------------------------------- the server's variables -- */
 
-/* Room for one more; the array grows whenever its count is a power of two. */
+/* Makes space for one more: the array grows when its count is a power of two. */
 static bool
 grow_env(struct config *c)
 {
@@ -314,7 +314,7 @@ store_env(struct config *c, struct ss_text name, const struct node *n,
 
 /* ------------------------------------------------- all of it or nothing -- */
 
-/* What c holds now; its memory stays c's. */
+/* Copies what c holds; the memory stays c's. */
 static bool
 remember(struct config *c, struct config *before)
 {
@@ -340,8 +340,8 @@ restore(struct config *c, const struct config *before)
 /* ------------------------------------------------------------- one value -- */
 
 /*
- * Text from an option or a variable as a node: what TOML would call it, else
- * a string, so that `any` and `"any"` are the same.
+ * Makes a node of an option's or a variable's text: read as a TOML value, else
+ * as a string, so that `any` and `"any"` are the same.
  */
 static enum ss_err
 read_value(struct arena *scratch, const struct config_key *key,
@@ -379,7 +379,7 @@ set_from_text(struct config *c, struct arena *scratch,
 	struct node *n = NULL;
 	enum ss_err code = read_value(scratch, key, text, &n, err);
 
-	return code == SS_OK ? store(c, key, n, from, err) : code;
+	return code == SS_OK ? store_value(c, key, n, from, err) : code;
 }
 
 static enum ss_err
@@ -413,9 +413,8 @@ config_set(struct config *c, const char *key, const char *value,
 }
 
 /*
- * A default as the node that read_value would make of it: its type is known,
- * and reading seventy lines of TOML would be half of what a command costs
- * before it runs.  False: a list with items, which is left to read_value.
+ * Makes the node of a default without reading TOML, which would be half of what
+ * a command costs before it runs.  False: a list with items, for read_value.
  */
 static bool
 preset_node(const struct config_key *key, struct node *n)
@@ -462,9 +461,10 @@ config_init(struct config *c, struct ss_error *err)
 	arena_init(&c->arena, 0);
 	for (size_t i = 0; code == SS_OK && (key = config_key_at(i)) != NULL;
 		i++)
-		code = preset_node(key, &n) ? store(c, key, &n, &from, err)
-					    : set_from_text(c, &scratch, key,
-						      key->preset, &from, err);
+		code = preset_node(key, &n)
+			? store_value(c, key, &n, &from, err)
+			: set_from_text(
+				  c, &scratch, key, key->preset, &from, err);
 	arena_release(&scratch);
 	if (code != SS_OK)
 		config_release(c);
@@ -504,7 +504,7 @@ store_section(struct config *c, const struct node *section,
 		key = strlen(n->key->text) == n->key->len
 			? config_key_find(text_of(full))
 			: NULL;
-		code = key != NULL ? store(c, key, n, from, err)
+		code = key != NULL ? store_value(c, key, n, from, err)
 				   : refuse_name(full, n->key->line, from, err);
 	}
 	return code;
@@ -519,9 +519,9 @@ store_member(struct config *c, const struct node *n, const struct source *from,
 	const struct config_key *key = config_key_find(name);
 	char place[320];
 
-	if (config_is_section(name) && n->kind == NODE_MAP)
+	if (config_key_is_section(name) && n->kind == NODE_MAP)
 		return store_section(c, n, from, scratch, err);
-	if (config_is_section(name)) {
+	if (config_key_is_section(name)) {
 		name_place(from, n->line, name.data, place, sizeof(place));
 		error_set(err, SS_CONFIG, "%s: found %s, expected a section",
 			place, node_kind_name(n));
@@ -530,7 +530,7 @@ store_member(struct config *c, const struct node *n, const struct source *from,
 	}
 	/* A key with a dot in quotes is not the key in its section. */
 	if (key != NULL && config_key_section(key).len == 0)
-		return store(c, key, n, from, err);
+		return store_value(c, key, n, from, err);
 	if (n->kind == NODE_MAP && n->first != NULL) {
 		char *full = arena_printf(
 			scratch, "%s.%s", name.data, n->first->key->text);
@@ -585,7 +585,7 @@ directory_of(const char *file, struct arena *scratch, char **out,
 	return *out != NULL ? SS_OK : error_memory(err);
 }
 
-/* "line L, column C: what" of the reader becomes "FILE:L: what". */
+/* The reader's "line L, column C: what" becomes "FILE:L: column C: what". */
 static enum ss_err
 parse_file(const char *file, const struct buf *text, struct arena *scratch,
 	struct node **root, struct ss_error *err)
@@ -638,7 +638,7 @@ config_load(struct config *c, const char *file, struct ss_error *err)
 
 /* ------------------------------------------------------------ environment -- */
 
-/* name is behind the prefix; variable is the whole of it, for messages. */
+/* name is variable without its prefix. */
 static enum ss_err
 set_variable(struct config *c, const char *variable, struct ss_text name,
 	const char *value, struct ss_error *err)
@@ -679,8 +679,10 @@ config_environ(struct config *c, char *const envp[], struct ss_error *err)
 			continue;
 		name = (struct ss_text){ *envp + skip,
 			(size_t)(equals - *envp) - skip };
-		/* Not configuration: the first is -c, the second we set for
-		 * tools, which may run us again. */
+		/*
+		 * STATESPACE_CONFIG is the -c option; tools, which may start
+		 * us again, have STATESPACE_REQUEST_ID.
+		 */
 		if (text_is(name, "CONFIG") || text_is(name, "REQUEST_ID"))
 			continue;
 		variable =

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The configuration (statespace.toml(5)): one table of keys, with type,
- * bounds and default, that the file, the environment and the options all go
- * through.  Says no to what it does not know.
+ * bounds and default, for the file, the environment and the options alike.
+ * Unknown names and wrong values are refused.
  */
 #ifndef SS_SITE_CONFIG_H
 #define SS_SITE_CONFIG_H
@@ -110,6 +110,6 @@ enum ss_err config_set(struct config *c, const char *key, const char *value,
  */
 const char *config_text(struct config *c, const char *key);
 /* Numbers and booleans; 0 for anything else. */
-double config_number(const struct config *c, const char *key);
+double config_text_number(const struct config *c, const char *key);
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The way back: what a key of the configuration says now, as text that
- * config_set would read again, or as a number.
+ * The value of a key of the configuration, as text that config_set reads or as
+ * a number.
  */
 #include <inttypes.h>
 
 #include "base/buf.h"
-#include "site/config_keys.h"
+#include "site/config_key.h"
 
 /* A file has at most 1 MiB; quoting makes a character six bytes at worst. */
 #define LIST_TEXT_MAX ((size_t)8 << 20)
 
 static const void *
-field(const struct config *c, size_t offset)
+field_at(const struct config *c, size_t offset)
 {
 	return (const char *)c + offset;
 }
@@ -56,8 +56,8 @@ choice_text(struct config *c, const struct config_key *key)
 	struct config_list list;
 	enum config_choice choice;
 
-	memcpy(&choice, field(c, key->choice_offset), sizeof(choice));
-	memcpy(&list, field(c, key->offset), sizeof(list));
+	memcpy(&choice, field_at(c, key->choice_offset), sizeof(choice));
+	memcpy(&list, field_at(c, key->offset), sizeof(list));
 	switch (choice) {
 	case CHOICE_LIST: return list_text(&c->arena, &list);
 	case CHOICE_NONE: return "false";
@@ -69,7 +69,7 @@ choice_text(struct config *c, const struct config_key *key)
 static const char *
 key_text(struct config *c, const struct config_key *key)
 {
-	const void *at = field(c, key->offset);
+	const void *at = field_at(c, key->offset);
 	struct config_list list;
 	const char *text;
 	char number[64];
@@ -89,7 +89,7 @@ key_text(struct config *c, const struct config_key *key)
 		return arena_printf(&c->arena, "%" PRIu64, count);
 	case KEY_SECONDS:
 		memcpy(&seconds, at, sizeof(seconds));
-		config_seconds_text(seconds, number, sizeof(number));
+		config_key_seconds(seconds, number, sizeof(number));
 		return arena_copy(&c->arena, number, strlen(number));
 	case KEY_LIST:
 		memcpy(&list, at, sizeof(list));
@@ -115,7 +115,7 @@ config_text(struct config *c, const char *key)
 }
 
 double
-config_number(const struct config *c, const char *key)
+config_text_number(const struct config *c, const char *key)
 {
 	const struct config_key *known = config_key_find(text_of(key));
 	const char *text;
@@ -127,16 +127,16 @@ config_number(const struct config *c, const char *key)
 		return 0;
 	switch (known->type) {
 	case KEY_COUNT:
-		memcpy(&count, field(c, known->offset), sizeof(count));
+		memcpy(&count, field_at(c, known->offset), sizeof(count));
 		return (double)count;
 	case KEY_SECONDS:
-		memcpy(&seconds, field(c, known->offset), sizeof(seconds));
+		memcpy(&seconds, field_at(c, known->offset), sizeof(seconds));
 		return seconds;
 	case KEY_FLAG:
-		memcpy(&flag, field(c, known->offset), sizeof(flag));
+		memcpy(&flag, field_at(c, known->offset), sizeof(flag));
 		return flag;
 	case KEY_WORD:
-		memcpy(&text, field(c, known->offset), sizeof(text));
+		memcpy(&text, field_at(c, known->offset), sizeof(text));
 		return strcmp(text, "true") == 0;
 	case KEY_TEXT:
 	case KEY_PATH:

@@ -10,8 +10,6 @@
 #include "sandbox/sandbox_run.h"
 #include "sandbox/sandbox_scratch.h"
 #include "site/explain.h"
-#include "site/oneshot.h"
-#include "site/rights.h"
 
 #define REFUSED_MAX ((size_t)1 << 20)
 
@@ -24,7 +22,13 @@ executor_release(struct executor *e)
 	buf_release(&e->refused);
 }
 
-/* For messages: a variable of the server is told by its name. */
+void
+executor_cleaned(struct executor *e)
+{
+	e->must_exit = !sandbox_clean();
+}
+
+/* For messages: the name of a variable in place of its value. */
 static const char *
 name_of(const struct ss_command *cmd)
 {
@@ -34,7 +38,7 @@ name_of(const struct ss_command *cmd)
 }
 
 static enum ss_err
-not_there(const char *what, const char *name, const char *hint,
+set_missing(const char *what, const char *name, const char *hint,
 	struct ss_error *err)
 {
 	error_set(err, SS_EXEC_FAILED, "%s %s does not exist", what, name);
@@ -47,11 +51,11 @@ not_there(const char *what, const char *name, const char *hint,
 static enum ss_err
 no_program(const char *name, struct ss_error *err)
 {
-	return not_there("the program", name,
+	return set_missing("the program", name,
 		"the operator installs it, or the page names another", err);
 }
 
-/* A script that is there, while exec(2) finds something missing. */
+/* execve(2) says ENOENT also for a script whose interpreter is missing. */
 static bool
 lacks_interpreter(const struct ss_command *cmd)
 {
@@ -59,9 +63,9 @@ lacks_interpreter(const struct ss_command *cmd)
 		faccessat(cmd->dir_fd, cmd->argv[0], F_OK, 0) == 0;
 }
 
-/* Why the child never became the program. */
+/* The child reported that it did not reach the program. */
 static enum ss_err
-explain_failure(const struct spawn_result *r, const struct ss_command *cmd,
+error_of_start(const struct spawn_result *r, const struct ss_command *cmd,
 	struct ss_error *err)
 {
 	const char *name = name_of(cmd);
@@ -70,7 +74,7 @@ explain_failure(const struct spawn_result *r, const struct ss_command *cmd,
 		return error_internal(err, r->failed_errno, "child: %s",
 			spawn_step_name(r->failed_step));
 	if (r->failed_errno == ENOENT && lacks_interpreter(cmd))
-		return not_there("what runs the program", name,
+		return set_missing("what runs the program", name,
 			"its first line names it, as #!/bin/sh does", err);
 	if (r->failed_errno == ENOENT || r->failed_errno == ENOTDIR)
 		return no_program(name, err);
@@ -85,7 +89,7 @@ explain_failure(const struct spawn_result *r, const struct ss_command *cmd,
 }
 
 static enum ss_err
-explain_end(const struct spawn_result *r, const struct ss_command *cmd,
+error_of_end(const struct spawn_result *r, const struct ss_command *cmd,
 	struct ss_result *result, struct ss_error *err)
 {
 	switch (r->end) {
@@ -107,12 +111,12 @@ explain_end(const struct spawn_result *r, const struct ss_command *cmd,
 		error_hint(err, "ask for less: a limit, a filter, a range");
 		return SS_OUTPUT_TOO_LARGE;
 	case SPAWN_GONE: return error_set(err, SS_GONE, "the client left");
-	case SPAWN_FAILED: return explain_failure(r, cmd, err);
+	case SPAWN_FAILED: return error_of_start(r, cmd, err);
 	}
 	return error_internal(err, 0, "spawn ended in no known way");
 }
 
-/* TMPDIR is the last word of this process: its scratch. */
+/* TMPDIR becomes the scratch directory of this process. */
 static enum ss_err
 set_tmpdir(struct arena *arena, char *const *envp, char *const **out,
 	struct ss_error *err)
@@ -140,7 +144,7 @@ set_tmpdir(struct arena *arena, char *const *envp, char *const **out,
 	return SS_OK;
 }
 
-/* The file that runs: the policy's, or what the agent's own word names. */
+/* The file that runs: the policy's, or the one that the agent's word names. */
 static const char *
 program_of(const struct right *right, const struct ss_command *cmd, char *found,
 	size_t cap)
@@ -152,16 +156,16 @@ program_of(const struct right *right, const struct ss_command *cmd, char *found,
 	return spawn_find(cmd->argv[0], found, cap) ? found : NULL;
 }
 
-/* A built-in tool is its helper, with the bounds in front of its words. */
+/* A built-in tool is a helper program: its bounds come before its words. */
 static enum ss_err
-become_helper(const struct executor *e, const struct right *right,
-	struct spawn *s, struct ss_error *err)
+use_helper(const struct executor *e, const struct right *right, struct spawn *s,
+	struct ss_error *err)
 {
 	struct tool_bounds bounds;
 
 	if (right->builtin == NULL)
 		return SS_OK;
-	bounds = right_bounds(right, e->config);
+	bounds = rights_bounds(right, e->config);
 	bounds.timeout_ms = right->policy.limits.timeout_ms;
 	s->reports = true;
 	s->argv = tool_argv(e->arena, right->builtin, s->argv, &bounds);
@@ -169,7 +173,7 @@ become_helper(const struct executor *e, const struct right *right,
 }
 
 static void
-hand_out(const struct executor *e, struct ss_result *result)
+take_result(const struct executor *e, struct ss_result *result)
 {
 	result->out = buf_view(&e->last.out);
 	result->err = buf_view(&e->last.err);
@@ -179,7 +183,7 @@ hand_out(const struct executor *e, struct ss_result *result)
 	result->memory_bytes = e->last.memory_bytes;
 }
 
-/* In a process that is the sandbox. */
+/* In a process that is confined. */
 static enum ss_err
 run_here(void *ctx, const struct ss_command *cmd, struct ss_result *result,
 	struct ss_error *err)
@@ -200,12 +204,12 @@ run_here(void *ctx, const struct ss_command *cmd, struct ss_result *result,
 		.output_ctx = cmd->output_ctx,
 		.tick_ms = cmd->tick_ms,
 	};
-	enum ss_err code = right_prepare(right, e->grant, err);
+	enum ss_err code = rights_prepare(right, e->grant, err);
 
 	result->sandbox = sandbox_level_name(sandbox_self()->level);
 	result->memory = sandbox_memory_name(sandbox_self()->memory);
 	if (code == SS_SANDBOX_UNAVAILABLE)
-		e->must_exit = !sandbox_clean();
+		executor_cleaned(e);
 	if (code == SS_OK)
 		code = set_tmpdir(e->arena, cmd->envp, &s.envp, err);
 	if (code != SS_OK)
@@ -214,41 +218,78 @@ run_here(void *ctx, const struct ss_command *cmd, struct ss_result *result,
 	if (s.program == NULL)
 		return no_program(name_of(cmd), err);
 	s.limits = right->policy.limits;
-	code = become_helper(e, right, &s, err);
+	code = use_helper(e, right, &s, err);
 	if (code != SS_OK)
 		return code;
 	spawn_result_release(&e->last);
 	code = sandbox_run(&right->policy, &right->ruleset, &s, &e->last, err);
-	e->must_exit = !sandbox_clean();
+	executor_cleaned(e);
 	if (code != SS_OK)
 		return code;
-	hand_out(e, result);
+	take_result(e, result);
 	code = tool_reported(buf_view(&e->last.report), err);
 	if (code != SS_OK)
 		return code;
-	return explain_end(&e->last, cmd, result, err);
+	return error_of_end(&e->last, cmd, result, err);
 }
 
+/* ------------------------------------------------ in a process of its own -- */
+
+/* What executor_apart hands to the child. */
+struct apart {
+	const struct executor *executor;
+	const struct right *right;
+	oneshot_fn fn;
+	void *ctx;
+};
+
 /*
- * In a process that was started for this command: what the parent has open lies
- * outside the new view, so the page's directory is opened again, inside.
+ * In the child: the descriptors of the parent lead to files outside of the
+ * child's mount namespace, so the root and the page's directory are opened
+ * again.
  */
 static enum ss_err
-run_confined(void *ctx, const struct ss_command *cmd,
-	struct oneshot_result *out, struct ss_error *err)
+run_inside(void *ctx, const struct ss_command *cmd, struct oneshot_result *out,
+	struct ss_error *err)
 {
-	struct executor *e = ctx;
+	const struct apart *a = ctx;
+	struct documents *documents = a->executor->documents;
 	struct ss_command inside = *cmd;
-	struct ss_result result = SS_INIT(ss_result);
-	const struct right *right = cmd->policy;
-	enum ss_err code = documents_enter_view(e->documents, err);
+	enum ss_err code = documents_enter_view(documents, err);
 
 	inside.dir_fd = -1;
 	if (code == SS_OK && cmd->dir_fd >= 0)
-		code = root_open_at(&e->documents->root, right->ask.page_dir,
+		code = root_open_at(&documents->root, a->right->ask.page_dir,
 			O_PATH | O_DIRECTORY, &inside.dir_fd, err);
-	if (code == SS_OK)
-		code = run_here(ctx, &inside, &result, err);
+	return code == SS_OK ? a->fn(a->ctx, &inside, out, err) : code;
+}
+
+enum ss_err
+executor_apart(struct executor *e, const struct right *right,
+	struct oneshot *oneshot, struct oneshot_result *result,
+	struct ss_error *err)
+{
+	struct apart a = { .executor = e,
+		.right = right,
+		.fn = oneshot->fn,
+		.ctx = oneshot->ctx };
+
+	oneshot->plan = e->plan;
+	oneshot->keeps = right->powers.keeps;
+	oneshot->fn = run_inside;
+	oneshot->ctx = &a;
+	return oneshot_run(oneshot, result, err);
+}
+
+/* run_here, for oneshot_run. */
+static enum ss_err
+run_tool(void *ctx, const struct ss_command *cmd, struct oneshot_result *out,
+	struct ss_error *err)
+{
+	struct executor *e = ctx;
+	struct ss_result result = SS_INIT(ss_result);
+	enum ss_err code = run_here(ctx, cmd, &result, err);
+
 	*out = (struct oneshot_result){ .returncode = result.returncode,
 		.limit = e->last.limit,
 		.run_us = result.run_us,
@@ -257,9 +298,9 @@ run_confined(void *ctx, const struct ss_command *cmd,
 	return code;
 }
 
-/* Also of a run that failed: a refusal may be why. */
+/* A run that failed is explained, too: a refusal may be why. */
 static enum ss_err
-explain(struct executor *e, const struct ss_command *cmd,
+add_explanation(struct executor *e, const struct ss_command *cmd,
 	const struct watch *watch, enum ss_err code, struct ss_result *result,
 	struct ss_error *err)
 {
@@ -282,7 +323,7 @@ explain(struct executor *e, const struct ss_command *cmd,
 }
 
 static void
-hand_over(const struct oneshot_result *got, struct ss_result *result)
+take_oneshot(const struct oneshot_result *got, struct ss_result *result)
 {
 	result->returncode = got->returncode;
 	result->limit = spawn_limit_name(got->limit);
@@ -297,11 +338,7 @@ static enum ss_err
 run_apart(struct executor *e, const struct ss_command *cmd,
 	struct ss_result *result, struct ss_error *err)
 {
-	const struct right *right = cmd->policy;
-	size_t ceiling = cmd->max_output_bytes;
-	struct oneshot oneshot = { .plan = e->plan,
-		.keeps = right->powers.keeps,
-		.fn = run_confined,
+	struct oneshot oneshot = { .fn = run_tool,
 		.ctx = e,
 		.cmd = cmd,
 		.collected = e->collected,
@@ -311,21 +348,22 @@ run_apart(struct executor *e, const struct ss_command *cmd,
 
 	for (size_t i = 0; i < 2; i++) {
 		buf_release(&e->collected[i]);
-		e->collected[i] = BUF_INIT(ceiling);
+		e->collected[i] = BUF_INIT(cmd->max_output_bytes);
 	}
-	code = oneshot_run(&oneshot, &got, err);
+	code = executor_apart(e, cmd->policy, &oneshot, &got, err);
 	if (oneshot.ended)
-		hand_over(&got, result);
+		take_oneshot(&got, result);
 	result->out = buf_view(&e->collected[0]);
 	result->err = buf_view(&e->collected[1]);
 	if (oneshot.watch != NULL)
-		code = explain(e, cmd, oneshot.watch, code, result, err);
+		code = add_explanation(
+			e, cmd, oneshot.watch, code, result, err);
 	watch_free(oneshot.watch);
 	return code;
 }
 
 static enum ss_err
-run(void *ctx, const struct ss_command *cmd, struct ss_result *result,
+executor_run(void *ctx, const struct ss_command *cmd, struct ss_result *result,
 	struct ss_error *err)
 {
 	struct executor *e = ctx;
@@ -340,7 +378,7 @@ run(void *ctx, const struct ss_command *cmd, struct ss_result *result,
 struct ss_executor
 executor_table(struct executor *e)
 {
-	return (struct ss_executor){
-		.size = sizeof(struct ss_executor), .ctx = e, .run = run
-	};
+	return (struct ss_executor){ .size = sizeof(struct ss_executor),
+		.ctx = e,
+		.run = executor_run };
 }

@@ -2,7 +2,7 @@
 /*
  * The built-in executor: an allowed command becomes one confined child
  * (statespace-protocol(7), RUNNING, "Running"), of this process when it is a
- * worker, else of one that is born for it.
+ * worker, else of a process that is forked for the command.
  */
 #ifndef SS_SITE_EXECUTOR_H
 #define SS_SITE_EXECUTOR_H
@@ -13,11 +13,13 @@
 #include "site/config.h"
 #include "site/documents.h"
 #include "site/limit.h"
+#include "site/oneshot.h"
+#include "site/rights.h"
 
-/* What TMPDIR says until the executor knows better. */
+/* The TMPDIR of a command; executor.c replaces it by the worker's own. */
 #define EXECUTOR_TMPDIR "/tmp"
 
-/* Where a struct ss_command has its client_fd: how a hang-up is noticed. */
+/* How to find out that the client of a struct ss_command hung up. */
 struct executor_client {
 	bool (*left)(void *ctx); /* reads client_fd; NULL: nobody does */
 	void *ctx;
@@ -34,13 +36,25 @@ struct executor {
 	struct executor_client client;
 	bool is_worker; /* commands run here, not in a process of their own */
 	bool must_exit; /* the scratch could not be emptied: run nothing more */
-	struct spawn_result
-		last;            /* its output is the caller's until the next */
-	struct buf collected[2]; /* the same, from a process of its own */
-	struct buf refused;      /* the same, of an explained run */
+	/* The output of the last run, borrowed by its result. */
+	struct spawn_result last;
+	struct buf collected[2]; /* of a process of its own */
+	struct buf refused;      /* of an explained run */
 };
 
 void executor_release(struct executor *e);
 struct ss_executor executor_table(struct executor *e);
+/* A run here has ended: notes whether sandbox_clean allows another one. */
+void executor_cleaned(struct executor *e);
+/*
+ * oneshot_run under a page's right, in a child that sees the site: fn gets the
+ * command with dir_fd as the page's directory, opened in the child's view.
+ *
+ * oneshot  fn, ctx, cmd and what collects output are the caller's; plan and
+ *          keeps are set here.
+ */
+enum ss_err executor_apart(struct executor *e, const struct right *right,
+	struct oneshot *oneshot, struct oneshot_result *result,
+	struct ss_error *err);
 
 #endif

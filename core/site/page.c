@@ -113,8 +113,12 @@ parse(const struct page_cache *cache, const struct ss_document *doc,
 		code = check_variables(
 			cache->config, &p->front, &p->place, &p->error);
 	if (code == SS_OK)
-		code = rights_init(&p->arena, &p->front, p->path, cache->config,
-			cache->grant, &p->rights, &p->place, &p->error);
+		code = rights_init(&p->rights, &p->arena,
+			&(struct rights_source){ .front = &p->front,
+				.page_path = p->path,
+				.config = cache->config,
+				.ceiling = cache->grant },
+			&p->place, &p->error);
 	if (code == SS_OK)
 		p->has_components = has_components(&text, p->front.body);
 	if (code == SS_INTERNAL && err != NULL)

@@ -50,17 +50,36 @@ rights_grant(const struct config *c)
 	};
 }
 
-static enum ss_err
-ask_of(struct arena *arena, const struct frontmatter *front,
-	const struct spec *spec, const char *page_dir,
-	const struct env_scope *scope, struct right *out, struct ss_error *err)
+static void
+component_init(struct right *out, const struct rights_source *from,
+	const char *page_dir)
 {
+	arena_init(&out->arena, 0);
+	out->ruleset = RULESET_INIT;
+	out->ask = (struct policy_ask){ .page = &from->front->sandbox,
+		.toml = from->front->format == FRONT_TOML,
+		.page_dir = page_dir,
+		.program = "sh",
+		.word = "sh",
+		.component = true };
+	out->powers = powers_of(&out->ask);
+}
+
+static enum ss_err
+tool_init(struct right *out, struct arena *arena,
+	const struct rights_source *from, const struct spec *spec,
+	const char *page_dir, struct ss_error *err)
+{
+	const struct frontmatter *front = from->front;
+	const struct env_scope scope = { .server = from->config->env,
+		.server_count = from->config->env_count,
+		.page = &front->env };
 	const struct part *first = &spec->parts[0];
 	const char *program = NULL;
 	enum ss_err code = SS_OK;
 
 	if (first->kind == PART_TEXT)
-		code = env_program(arena, first->text, scope, &program, err);
+		code = env_program(arena, first->text, &scope, &program, err);
 	out->builtin = tool_find(program);
 	out->ask = (struct policy_ask){
 		.page = &front->sandbox,
@@ -78,26 +97,16 @@ ask_of(struct arena *arena, const struct frontmatter *front,
 }
 
 enum ss_err
-rights_init(struct arena *arena, const struct frontmatter *front,
-	const char *page_path, const struct config *config,
-	const struct grant *ceiling, struct rights *out,
-	struct node_place *place, struct ss_error *err)
+rights_init(struct rights *out, struct arena *arena,
+	const struct rights_source *from, struct node_place *place,
+	struct ss_error *err)
 {
-	const struct env_scope scope = { .server = config->env,
-		.server_count = config->env_count,
-		.page = &front->env };
-	const char *dir = arena_copy(arena, page_path, path_dir_len(page_path));
+	const struct frontmatter *front = from->front;
+	const char *dir = arena_copy(
+		arena, from->page_path, path_dir_len(from->page_path));
 	enum ss_err code = SS_OK;
 
-	arena_init(&out->component.arena, 0);
-	out->component.ruleset = RULESET_INIT;
-	out->component.ask = (struct policy_ask){ .page = &front->sandbox,
-		.toml = front->format == FRONT_TOML,
-		.page_dir = dir,
-		.program = "sh",
-		.word = "sh",
-		.component = true };
-	out->component.powers = powers_of(&out->component.ask);
+	component_init(&out->component, from, dir);
 	out->tools =
 		arena_array(arena, front->spec_count + 1, sizeof(*out->tools));
 	if (dir == NULL || out->tools == NULL)
@@ -108,10 +117,11 @@ rights_init(struct arena *arena, const struct frontmatter *front,
 		out->tools[i].ruleset = RULESET_INIT;
 	}
 	for (size_t i = 0; code == SS_OK && i < out->count; i++)
-		code = ask_of(arena, front, &front->specs[i], dir, &scope,
-			&out->tools[i], err);
+		code = tool_init(&out->tools[i], arena, from, &front->specs[i],
+			dir, err);
 	for (size_t i = 0; code == SS_OK && i < out->count; i++)
-		code = policy_check(&out->tools[i].ask, ceiling, place, err);
+		code = policy_check(
+			&out->tools[i].ask, from->ceiling, place, err);
 	return code;
 }
 
@@ -134,7 +144,7 @@ rights_release(struct rights *r)
 }
 
 enum ss_err
-right_prepare(
+rights_prepare(
 	struct right *r, const struct grant *ceiling, struct ss_error *err)
 {
 	enum ss_err code;
@@ -153,7 +163,7 @@ right_prepare(
 }
 
 struct tool_bounds
-right_bounds(const struct right *r, const struct config *config)
+rights_bounds(const struct right *r, const struct config *config)
 {
 	static const char *const any[] = { TOOL_TARGET_ANY };
 	const struct wants *w = &r->powers.asked;

@@ -34,25 +34,33 @@ struct rights {
 /* The operator's ceiling; borrows the configuration's lists. */
 struct grant rights_grant(const struct config *config);
 
+/* Whose tools, and who limits them; borrowed for as long as the rights live. */
+struct rights_source {
+	const struct frontmatter *front;
+	const char *page_path;
+	const struct config *config;
+	const struct grant *ceiling;
+};
+
 /*
- * The tools of a page at page_path (borrowed: must live as long as out), and
- * its components, which are asked about when they run.
- * Errors  SS_CAPABILITY_REFUSED when a tool asks for more than ceiling grants.
+ * The rights of a page's tools, checked against the ceiling, and of its
+ * components, which are checked when they run.  rights_release must follow.
+ * Errors  SS_CAPABILITY_REFUSED when a tool asks for more than ceiling grants,
+ *         at place; SS_INTERNAL.
  */
-enum ss_err rights_init(struct arena *arena, const struct frontmatter *front,
-	const char *page_path, const struct config *config,
-	const struct grant *ceiling, struct rights *out,
-	struct node_place *place, struct ss_error *err);
+enum ss_err rights_init(struct rights *out, struct arena *arena,
+	const struct rights_source *from, struct node_place *place,
+	struct ss_error *err);
 void rights_release(struct rights *r);
 
 /* What bounds a built-in tool; lists are the page's. */
 struct tool_bounds
-right_bounds(const struct right *r, const struct config *config);
+rights_bounds(const struct right *r, const struct config *config);
 /*
  * The tool's policy and ruleset for this process, made if need be.
  * Errors  as policy_resolve and ruleset_make.
  */
-enum ss_err right_prepare(
+enum ss_err rights_prepare(
 	struct right *r, const struct grant *ceiling, struct ss_error *err);
 
 #endif

@@ -268,14 +268,14 @@ scan_name(struct scan *s)
 		return code;
 	skip_space(s);
 	if (peek(s) != ':')
-		return scan_refuse(s, "no colon behind a member's name");
+		return scan_refuse(s, "no colon after a member's name");
 	s->at++;
 	return SS_OK;
 }
 
 /*
  * Closes the innermost container.  The names of an object are sorted and each
- * compared with its neighbour, so that many members cost n log n.
+ * compared with the next one, so that many members cost n log n.
  */
 static enum ss_err
 scan_close(struct scan *s)
@@ -365,7 +365,7 @@ json_check(const char *text, size_t len, struct ss_error *err)
 	if (code == SS_OK) {
 		skip_space(&s);
 		if (s.at < s.end)
-			code = scan_refuse(&s, "something behind the value");
+			code = scan_refuse(&s, "something after the value");
 	}
 	free(s.keys);
 	return code;

@@ -15,6 +15,7 @@
 #include "../../fcgi/reply.c"
 #include "../../fcgi/request.c"
 #include "../../fcgi/say.c"
+#include "../../fcgi/sys.c"
 
 #include <stdio.h>
 #include <sys/prctl.h>

@@ -8,7 +8,7 @@
 
 #include "tap.h"
 
-#include "site/config_keys.h"
+#include "site/config_key.h"
 #include "base/fd.h"
 #include "page/toml.h"
 
@@ -109,7 +109,7 @@ limits(void)
 			bounds[i].most);
 		ok(set(name, bounds[i].above) == SS_CONFIG, "%s may not be %s",
 			name, bounds[i].above);
-		ok(config_number(&config, name) == strtod(bounds[i].most, NULL),
+		ok(config_text_number(&config, name) == strtod(bounds[i].most, NULL),
 			"... and keeps what it had");
 	}
 	for (size_t i = 0; (key = config_key_at(i)) != NULL; i++)

@@ -192,7 +192,8 @@ test_prompts(void)
 	prompts(P "txt: x }", 3, 15, "txt is no key here");
 	prompts(P "title: [x] }", 3, 22, "title is no text");
 	prompts(P "arguments: a }", 3, 26, "arguments is a string");
-	prompts(P "arguments: [a, a] }", 3, 30, "the argument a is listed twice");
+	prompts(P "arguments: [a, a] }", 3, 30,
+		"the argument a is listed twice");
 	prompts(P "arguments: [{description: x}] }", 3, 27,
 		"an argument without a name");
 	prompts(P "arguments: [{name: a, need: true}] }", 3, 37,
@@ -207,10 +208,10 @@ test_prompts(void)
 	prompts(P "messages: [{role: system, text: x}] }", 3, 33,
 		"the role system is not known");
 	prompts(P "messages: [{text: x, file: y}] }", 3, 42,
-		"file is not used beside text");
+		"file is not used with text");
 	prompts(P "messages: [{text: '{x}'}] }", 3, 33, "{x} is no argument");
 	prompts(P "messages: [{text: x}], text: y }", 3, 44,
-		"text is not used beside messages");
+		"text is not used with messages");
 	prompts(P "ask: [{name: f}] }", 3, 21, "expected name, message");
 	prompts(P "ask: [{name: f, message: M, arguments: [a]}] }", 3, 43,
 		"a is no argument of this prompt");

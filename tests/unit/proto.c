@@ -53,8 +53,8 @@ test_json(void)
 	is_json("\"\x7f \xc3\xa9 \xf4\x8f\xbf\xbf\"");
 	is_json("{\"\": 1, \"\\u0061\": 2, \"A\": 3}");
 	NO("", "the end where a value is expected at byte 1");
-	NO("{} {}", "something behind the value at byte 4");
-	NO("{}\0", "something behind the value at byte 3");
+	NO("{} {}", "something after the value at byte 4");
+	NO("{}\0", "something after the value at byte 3");
 	NO("\xef\xbb\xbf{}", "something that is no value at byte 1");
 	NO("[01]", "neither a comma nor the end of what is open at byte 3");
 	NO("[+1]", "something that is no value at byte 2");
@@ -87,7 +87,7 @@ test_json(void)
 	NO("[1}", "neither a comma");
 	NO("{\"a\": 1,}", "no name where a member is expected at byte 9");
 	NO("{a: 1}", "no name where a member is expected at byte 2");
-	NO("{\"a\" 1}", "no colon behind a member's name at byte 6");
+	NO("{\"a\" 1}", "no colon after a member's name at byte 6");
 	NO("{\"a\"", "no colon");
 	NO("[1", "neither a comma");
 	NO("{\"a\": 1, \"a\": 1}", "a member that is there twice, at byte 11");

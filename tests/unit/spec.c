@@ -270,7 +270,7 @@ test_ask(void)
 		"[w, w]}]}",
 		64, "twice");
 	refuses("{command: [a, {w}], ask: [" FORM ", " FORM "]}", 77,
-		"the form before");
+		"an earlier form");
 	refuses("{command: [a, {w}], ask: [{name: f, message: M, arguments: "
 		"[w], more: 1}]}",
 		69, NULL);

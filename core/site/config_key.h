@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The table behind config.c: every key of statespace.toml(5) once, with its
- * type, bounds and default.  File, environment, options, messages, the
- * shipped statespace.toml and its manual page are held to it.
+ * type, bounds and default.  Tests compare the shipped statespace.toml and
+ * the manual page with it.
  */
-#ifndef SS_SITE_CONFIG_KEYS_H
-#define SS_SITE_CONFIG_KEYS_H
+#ifndef SS_SITE_CONFIG_KEY_H
+#define SS_SITE_CONFIG_KEY_H
 
 #include "page/node.h"
 #include "site/config.h"
 
 enum key_type {
 	KEY_TEXT,
-	KEY_PATH,    /* text; relative to the file it stands in */
+	KEY_PATH,    /* text; relative to the file that has it */
 	KEY_WORD,    /* one of words */
 	KEY_FLAG,    /* true or false */
 	KEY_COUNT,   /* an integer from least to most */
@@ -33,16 +33,16 @@ struct config_key {
 	const char *wanted;             /* what fits wants, for messages */
 };
 
-/* The i-th key in the order of statespace.toml(5); NULL behind the last. */
+/* The i-th key in the order of statespace.toml(5); NULL after the last. */
 const struct config_key *config_key_at(size_t i);
 const struct config_key *config_key_find(struct ss_text name);
 /* By the end of a variable's name, "LIMITS_TIMEOUT". */
 const struct config_key *config_key_of_variable(struct ss_text name);
-/* What the user probably meant by a name that is none; NULL: no idea. */
+/* The key with the most similar name; NULL: none is similar. */
 const struct config_key *config_key_near(const char *name);
 
 /* Is it a section?  "limits" */
-bool config_is_section(struct ss_text name);
+bool config_key_is_section(struct ss_text name);
 /* The section of a key, "" for root, and its name in there. */
 struct ss_text config_key_section(const struct config_key *key);
 const char *config_key_tail(const struct config_key *key);
@@ -51,10 +51,10 @@ const char *config_key_tail(const struct config_key *key);
 bool config_key_has_word(const struct config_key *key, const struct node *n);
 /* "seconds from 0.01 to 86400.0", ... written to out. */
 void config_key_expects(const struct config_key *key, char *out, size_t cap);
-/* The default as it stands in a file. */
+/* The default as a file has it. */
 void config_key_preset(const struct config_key *key, char *out, size_t cap);
 
-/* Seconds as TOML writes them, whatever the host's language: "30.0". */
-void config_seconds_text(double seconds, char *out, size_t cap);
+/* Seconds as TOML writes them, in any locale: "30.0". */
+void config_key_seconds(double seconds, char *out, size_t cap);
 
 #endif

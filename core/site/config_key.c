@@ -4,7 +4,7 @@
  * (statespace.toml(5)).  A new key is a field in config.h, a line here, and its
  * place in conf/statespace.toml and statespace.toml.5, which tests ask for.
  */
-#include "site/config_keys.h"
+#include "site/config_key.h"
 
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -35,8 +35,8 @@ is_filled(const char *text)
 }
 
 /*
- * A tool's /tmp is its own: a grant there would grant something else.  The
- * last ? of a path that may be absent is none of its name.
+ * Refuses /tmp, which is another directory for each tool.  A last "?" marks a
+ * path that may be absent; it is not part of the path.
  */
 static bool
 is_grant(const char *text)
@@ -308,7 +308,7 @@ config_key_find(struct ss_text name)
 	return NULL;
 }
 
-/* Small letters, and one sign for what a variable cannot tell apart. */
+/* Small letters, and "_" for ".": a variable has no other way to write it. */
 static char
 folded(char c)
 {
@@ -317,7 +317,7 @@ folded(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* Exactly the capitals: a variable in small letters is a mistake. */
+/* Compares with capitals alone: a variable in small letters is a mistake. */
 const struct config_key *
 config_key_of_variable(struct ss_text name)
 {
@@ -354,7 +354,7 @@ config_key_tail(const struct config_key *key)
 }
 
 bool
-config_is_section(struct ss_text name)
+config_key_is_section(struct ss_text name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
 		if (name.len > 0 &&
@@ -363,7 +363,7 @@ config_is_section(struct ss_text name)
 	return text_is(name, "env");
 }
 
-/* ------------------------------------------------- what was meant perhaps -- */
+/* -------------------------------------------------------- near spellings -- */
 
 #define NAME_MAX_LEN 63
 
@@ -397,7 +397,7 @@ distance(const char *a, const char *b)
 	return row[n];
 }
 
-/* A right name in a wrong section counts as two wrong letters. */
+/* The right name in a wrong section counts as two wrong letters. */
 const struct config_key *
 config_key_near(const char *name)
 {
@@ -480,7 +480,7 @@ config_key_preset(const struct config_key *key, char *out, size_t cap)
 }
 
 void
-config_seconds_text(double seconds, char *out, size_t cap)
+config_key_seconds(double seconds, char *out, size_t cap)
 {
 	uint64_t micros = (uint64_t)(seconds * 1e6 + 0.5);
 	int n = snprintf(out, cap, "%" PRIu64 ".%06" PRIu64, micros / 1000000,
@@ -511,8 +511,8 @@ config_key_expects(const struct config_key *key, char *out, size_t cap)
 			(uint64_t)key->least, (uint64_t)key->most);
 		break;
 	case KEY_SECONDS:
-		config_seconds_text(key->least, low, sizeof(low));
-		config_seconds_text(key->most, high, sizeof(high));
+		config_key_seconds(key->least, low, sizeof(low));
+		config_key_seconds(key->most, high, sizeof(high));
 		snprintf(out, cap, "seconds from %s to %s", low, high);
 		break;
 	case KEY_LIST:
