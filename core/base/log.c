@@ -125,7 +125,10 @@ log_text_max(struct log_line *l, const char *key, const char *value, size_t max)
 		l->len = start;
 		return;
 	}
-	escaped(l, value, len);
+	if (bare && l->len + len <= FIELDS_MAX)
+		append(l, value, len);
+	else
+		escaped(l, value, len);
 	if (!bare)
 		append(l, "\"", 1);
 }
