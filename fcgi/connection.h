@@ -21,6 +21,7 @@
 #define GATE_SILENCE_S 10
 #define GATE_FIRST_MS 5 /* for the first byte, before it is set aside */
 #define GATE_TOTAL_S 30
+#define GATE_STALL_S 3 /* of an answer in all, while others wait */
 
 struct connection;
 
@@ -50,6 +51,12 @@ void connection_set_most(struct connection *g, unsigned most);
 typedef void (*connection_silent_fn)(void *ctx, int fd);
 void
 connection_set_silent(struct connection *g, connection_silent_fn fn, void *ctx);
+
+/*
+ * Where other requests wait for a worker: a peer that reads an answer slowly is
+ * given up for them after GATE_STALL_S.  First -1: none wait.
+ */
+void connection_set_listener(struct connection *g, int listener);
 
 /*
  * The next connection of a non-blocking listener, close-on-exec, with a limit
