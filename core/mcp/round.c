@@ -123,7 +123,10 @@ read_answers(struct mcp *m, struct mcp_round *r, struct ss_text base64)
 	return at != NULL && at == end;
 }
 
-/* Did we sign this, about this request, not long ago?  In constant time. */
+/*
+ * Did we sign this, for this request, not long ago?  The signature is compared
+ * in constant time.
+ */
 static bool
 is_ours(struct mcp *m, struct mcp_round *r, const char *text)
 {
