@@ -297,7 +297,7 @@ speaks_soon(const struct connection *g)
 {
 	struct pollfd peer = { .fd = g->fd, .events = POLLIN };
 
-	return poll(&peer, 1, GATE_FIRST_MS) > 0;
+	return poll(&peer, 1, CONNECTION_FIRST_MS) > 0;
 }
 
 static const char sent_nothing[] = "";
@@ -331,7 +331,7 @@ receive(struct connection *g)
 			return errno == EAGAIN ? "the peer fell silent"
 					       : "the connection broke";
 		if (sys_clock_us() - g->begun_us >
-			GATE_TOTAL_S * UINT64_C(1000000))
+			CONNECTION_TOTAL_S * UINT64_C(1000000))
 			return "the request took too long to arrive";
 		why = take(g, (size_t)n);
 	}
@@ -352,8 +352,8 @@ others_wait(const struct connection *g)
 
 /*
  * Waits until the peer reads the answer.  False: it has read nothing for
- * GATE_SILENCE_S, or has stalled the answer for GATE_STALL_S in all while
- * others wait for a worker.
+ * CONNECTION_SILENCE_S, or has stalled the answer for CONNECTION_STALL_S in all
+ * while others wait for a worker.
  */
 static bool
 peer_reads(struct connection *g)
@@ -365,10 +365,10 @@ peer_reads(struct connection *g)
 	do {
 		ready = poll(&peer, 1, STALL_LOOK_MS);
 		waited_us = sys_clock_us() - begun_us;
-		if (waited_us >= GATE_SILENCE_S * UINT64_C(1000000))
+		if (waited_us >= CONNECTION_SILENCE_S * UINT64_C(1000000))
 			return false;
 		if (g->stalled_us + waited_us >=
-				GATE_STALL_S * UINT64_C(1000000) &&
+				CONNECTION_STALL_S * UINT64_C(1000000) &&
 			others_wait(g))
 			return false;
 	} while (ready <= 0);

@@ -8,8 +8,8 @@
  * records.  Every byte of a request is read here, under a deadline, through
  * the record reader.
  *
- * Blocking, but never longer than GATE_SILENCE_S without a byte and
- * GATE_TOTAL_S for a request.  Signals should be blocked meanwhile.
+ * Blocking, but never longer than CONNECTION_SILENCE_S without a byte and
+ * CONNECTION_TOTAL_S for a request.  Signals should be blocked meanwhile.
  */
 #ifndef FCGI_CONNECTION_H
 #define FCGI_CONNECTION_H
@@ -18,10 +18,11 @@
 #include "request.h"
 #include "statespace.h"
 
-#define GATE_SILENCE_S 10
-#define GATE_FIRST_MS 5 /* for the first byte, before it is set aside */
-#define GATE_TOTAL_S 30
-#define GATE_STALL_S 3 /* of an answer in all, while others wait */
+#define CONNECTION_SILENCE_S 10
+#define CONNECTION_FIRST_MS 5 /* for the first byte, before it is set aside */
+#define CONNECTION_TOTAL_S 30
+/* Of an answer in all, while others wait. */
+#define CONNECTION_STALL_S 3
 
 struct connection;
 
@@ -45,8 +46,9 @@ connection_set_answer(struct connection *g, connection_answer_fn fn, void *ctx);
  */
 void connection_set_most(struct connection *g, unsigned most);
 /*
- * Who takes over a connection whose peer has sent nothing in GATE_FIRST_MS,
- * and its descriptor; such a connection is not waited for then.
+ * Who takes over a connection whose peer has sent nothing in
+ * CONNECTION_FIRST_MS, and its descriptor; such a connection is not waited for
+ * then.
  */
 typedef void (*connection_silent_fn)(void *ctx, int fd);
 void
@@ -54,7 +56,7 @@ connection_set_silent(struct connection *g, connection_silent_fn fn, void *ctx);
 
 /*
  * Where other requests wait for a worker: a peer that reads an answer slowly is
- * given up for them after GATE_STALL_S.  First -1: none wait.
+ * given up for them after CONNECTION_STALL_S.  First -1: none wait.
  */
 void connection_set_listener(struct connection *g, int listener);
 

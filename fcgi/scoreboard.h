@@ -54,7 +54,7 @@ _Static_assert(sizeof(struct worker_page) == SCOREBOARD_PAGE,
 	"without runs of tools only the first leaf is touched");
 
 /* Wakes the master before the idle ones run out. */
-struct bell {
+struct wakeup {
 	_Atomic int32_t idle;   /* what the workers believe */
 	_Atomic uint32_t armed; /* the master wants to be woken */
 	_Atomic int32_t spare_min;

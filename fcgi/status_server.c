@@ -242,7 +242,7 @@ static void
 serve(const struct status_server *c, struct connection *gate, struct answer *a)
 {
 	const struct timespec look = { .tv_sec = 1 };
-	struct pollfd fds[6] = { { .fd = c->lifeline, .events = POLLIN },
+	struct pollfd fds[6] = { { .fd = c->alive, .events = POLLIN },
 		{ .fd = c->refuse, .events = POLLIN },
 		{ .fd = c->status, .events = POLLIN },
 		{ .fd = -1, .events = POLLIN },

@@ -15,7 +15,7 @@
 #include "scoreboard.h"
 #include "served.h"
 #include "silent.h"
-#include "slots.h"
+#include "tool_slots.h"
 
 /* On the eventfd: some of those that wait for a tool are overdue. */
 #define STATUS_SERVER_PARKED (UINT64_C(1) << 32)
@@ -24,11 +24,11 @@ struct status_server {
 	struct served *served;
 	int listener; /* of the pool */
 	int status;   /* the second one; -1: none */
-	int lifeline;
+	int alive;
 	int refuse; /* eventfd: how many to turn away, or STATUS_SERVER_PARKED */
 	const int *parked; /* both ends */
 	const struct silent *silent;
-	struct slots *slots;
+	struct tool_slots *slots;
 	const struct figures *figures;
 	const void *scoreboard;
 	size_t slot_count;

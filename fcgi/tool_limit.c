@@ -78,17 +78,17 @@ ran(void *ctx, uint64_t tool, const struct ss_result *result)
 static bool
 start(void *ctx)
 {
-	struct slot_use *u = ((struct tool_limit *)ctx)->use;
+	struct tool_slot *u = ((struct tool_limit *)ctx)->use;
 
 	u->put_off = (!u->held && !u->resumed && u->slots->parked > 0) ||
-		!slots_take(u);
+		!tool_slots_take(u);
 	return !u->put_off;
 }
 
 static void
 end(void *ctx)
 {
-	slots_give(((struct tool_limit *)ctx)->use);
+	tool_slots_give(((struct tool_limit *)ctx)->use);
 }
 
 void

@@ -12,13 +12,13 @@
 #define FCGI_TOOL_LIMIT_H
 
 #include "scoreboard.h"
-#include "slots.h"
+#include "tool_slots.h"
 
 struct tool_limit {
 	const void *scoreboard; /* read-only */
 	size_t count;
 	struct worker_page *own;
-	struct slot_use *use; /* of the worker, for all tools together */
+	struct tool_slot *use; /* of the worker, for all tools together */
 };
 
 /* The site asks g, which lives as long as the site does in this process. */

@@ -60,11 +60,11 @@ enter_state(const struct worker *w, enum worker_state state)
 	atomic_store(&w->page->since_us, sys_clock_us());
 	atomic_store(&w->page->state, (uint32_t)state);
 	if (state == WORKER_IDLE) {
-		atomic_fetch_add(&w->bell->idle, 1);
+		atomic_fetch_add(&w->wakeup->idle, 1);
 		return;
 	}
-	idle = atomic_fetch_sub(&w->bell->idle, 1) - 1;
-	if (idle < w->bell->spare_min && atomic_exchange(&w->bell->armed, 0))
+	idle = atomic_fetch_sub(&w->wakeup->idle, 1) - 1;
+	if (idle < w->wakeup->spare_min && atomic_exchange(&w->wakeup->armed, 0))
 		eventfd_write(w->wake, 1);
 }
 
@@ -79,15 +79,15 @@ open_wait(const struct worker *w)
 		.data.fd = w->listener };
 	struct epoll_event ready = { .events = EPOLLIN | EPOLLEXCLUSIVE,
 		.data.fd = w->silent->ready[1] };
-	struct epoll_event lifeline = { .events = EPOLLIN,
-		.data.fd = w->lifeline };
+	struct epoll_event alive = { .events = EPOLLIN,
+		.data.fd = w->alive };
 	int fd = epoll_create1(EPOLL_CLOEXEC);
 
 	if (fd < 0)
 		return -1;
 	if (epoll_ctl(fd, EPOLL_CTL_ADD, w->listener, &listener) < 0 ||
 		epoll_ctl(fd, EPOLL_CTL_ADD, ready.data.fd, &ready) < 0 ||
-		epoll_ctl(fd, EPOLL_CTL_ADD, w->lifeline, &lifeline) < 0) {
+		epoll_ctl(fd, EPOLL_CTL_ADD, w->alive, &alive) < 0) {
 		close(fd);
 		return -1;
 	}
@@ -97,19 +97,19 @@ open_wait(const struct worker *w)
 /* ------------------------------------------- when all are in tools already */
 
 /* What an answer needs. */
-struct hand {
+struct serving {
 	const struct worker *w;
 	struct connection *gate;
-	struct slot_use use;
+	struct tool_slot use;
 };
 
 static bool
-park(struct hand *h, const struct request *r)
+park(struct serving *h, const struct request *r)
 {
 	struct parked_request p = { .begun_us = r->ss.received_us,
 		.body = r->ss.body,
 		.body_len = r->ss.body_len };
-	struct slots *s = h->use.slots;
+	struct tool_slots *s = h->use.slots;
 
 	connection_park(h->gate, &p);
 	atomic_fetch_add(&s->parked, 1);
@@ -121,12 +121,12 @@ park(struct hand *h, const struct request *r)
 
 /* For what cannot be parked; the client is refused when its time is up. */
 static void
-wait_for_slot(struct hand *h, struct request *r)
+wait_for_slot(struct serving *h, struct request *r)
 {
 	uint64_t until = r->ss.received_us + WORKER_QUEUE_US;
 
 	h->use.resumed = true;
-	while (!slots_take(&h->use) && !leaving && sys_clock_us() < until)
+	while (!tool_slots_take(&h->use) && !leaving && sys_clock_us() < until)
 		ppoll(NULL, 0, &slot_pause, h->w->open);
 	if (!h->use.held)
 		request_refuse(r, SS_OVERLOADED,
@@ -141,7 +141,7 @@ static enum ss_err
 answer(void *ctx, struct ss_site *site, struct request *r,
 	struct ss_response *res)
 {
-	struct hand *h = ctx;
+	struct serving *h = ctx;
 	enum ss_err code;
 
 	h->use.put_off = false;
@@ -160,7 +160,7 @@ answer(void *ctx, struct ss_site *site, struct request *r,
 static void
 set_aside(void *ctx, int fd)
 {
-	struct hand *h = ctx;
+	struct serving *h = ctx;
 
 	h->use.put_off = true;
 	silent_give(h->w->silent, fd);
@@ -168,7 +168,7 @@ set_aside(void *ctx, int fd)
 
 /* From the accept to the end of the answer. */
 static void
-count_time(const struct hand *h, enum ss_err outcome)
+count_time(const struct serving *h, enum ss_err outcome)
 {
 	uint64_t from = h->w->served->request.ss.received_us;
 	uint64_t now = sys_clock_us();
@@ -184,7 +184,7 @@ count_time(const struct hand *h, enum ss_err outcome)
 }
 
 static bool
-count_outcome(const struct hand *h, bool fit, enum ss_err outcome)
+count_outcome(const struct serving *h, bool fit, enum ss_err outcome)
 {
 	if (!h->use.put_off) {
 		atomic_fetch_add(&h->w->page->outcomes[outcome], 1);
@@ -195,7 +195,7 @@ count_outcome(const struct hand *h, bool fit, enum ss_err outcome)
 
 /* Requests that wait for a tool to end, while there is room for them. */
 static bool
-serve_parked(struct hand *h, uint64_t *served)
+serve_parked(struct serving *h, uint64_t *served)
 {
 	const struct worker *w = h->w;
 	struct parked_request r;
@@ -204,17 +204,17 @@ serve_parked(struct hand *h, uint64_t *served)
 	int fd;
 
 	while (fit && !leaving && h->use.slots->parked > 0 &&
-		slots_take(&h->use)) {
+		tool_slots_take(&h->use)) {
 		fd = parked_take(w->parked, &r);
 		if (fd < 0) {
-			slots_give(&h->use);
+			tool_slots_give(&h->use);
 			break;
 		}
 		atomic_fetch_sub(&h->use.slots->parked, 1);
 		h->use.resumed = true;
 		h->use.put_off = false;
 		fit = connection_resume(h->gate, &r, fd, &outcome);
-		slots_give(&h->use);
+		tool_slots_give(&h->use);
 		fit = count_outcome(h, fit, outcome);
 		atomic_store(&w->page->served, ++*served);
 		atomic_store(&w->page->since_us, sys_clock_us());
@@ -226,7 +226,7 @@ serve_parked(struct hand *h, uint64_t *served)
 static int
 accept_counted(const struct worker *w)
 {
-	int fd = connection_accept(w->listener, GATE_SILENCE_S);
+	int fd = connection_accept(w->listener, CONNECTION_SILENCE_S);
 
 	if (fd >= 0)
 		atomic_fetch_add(&w->page->accepted, 1);
@@ -252,7 +252,7 @@ next_connection(const struct worker *w, int wait_fd)
 		int fd = -1;
 
 		for (int i = 0; i < n; i++)
-			if (events[i].data.fd == w->lifeline)
+			if (events[i].data.fd == w->alive)
 				return -1;
 			else if (events[i].data.fd != w->listener)
 				fd = silent_take_ready(w->silent);
@@ -270,7 +270,7 @@ next_connection(const struct worker *w, int wait_fd)
 }
 
 static void
-serve_until_told(struct hand *h, int wait_fd)
+serve_until_told(struct serving *h, int wait_fd)
 {
 	const struct worker *w = h->w;
 	uint64_t served = 0;
@@ -289,7 +289,7 @@ serve_until_told(struct hand *h, int wait_fd)
 		if (fd >= 0) {
 			h->use.put_off = false;
 			fit = connection_serve(h->gate, fd, &outcome);
-			slots_give(&h->use);
+			tool_slots_give(&h->use);
 			fit = count_outcome(h, fit, outcome);
 			atomic_store(&w->page->served, ++served);
 		}
@@ -301,19 +301,19 @@ int
 worker_run(const struct worker *w)
 {
 	struct ss_error err = { .code = SS_OK };
-	struct hand hand = { .w = w,
+	struct serving hand = { .w = w,
 		.use = { .slots = w->slots, .number = w->number } };
 	struct connection *gate;
 	int wait_fd;
 
-	struct tool_limit gauge = { .scoreboard = w->scoreboard,
+	struct tool_limit limit = { .scoreboard = w->scoreboard,
 		.count = w->slot_count,
 		.own = w->page,
 		.use = &hand.use };
 
 	worker_signals();
-	tool_limit_attach(&gauge, w->served->site);
-	w->relay->waiting = &gauge;
+	tool_limit_attach(&limit, w->served->site);
+	w->relay->waiting = &limit;
 	w->relay->page = w->page;
 	relay_attach(w->relay, w->served->site);
 	prctl(PR_SET_NAME, "ss-worker");

@@ -17,19 +17,19 @@
 #include "scoreboard.h"
 #include "served.h"
 #include "silent.h"
-#include "slots.h"
+#include "tool_slots.h"
 
 struct worker {
 	struct served *served;
 	int listener;
-	int lifeline; /* read end; its end of file is the master's */
+	int alive; /* read end; its end of file is the master's */
 	int wake;     /* eventfd of the master */
 	struct worker_page *page;
 	const void *scoreboard; /* of all, to be read */
 	size_t slot_count;
-	struct bell *bell;
+	struct wakeup *wakeup;
 	struct relay *relay; /* between workers */
-	struct slots *slots;
+	struct tool_slots *slots;
 	uint32_t number;   /* in slots */
 	const int *parked; /* both ends */
 	const struct silent *silent;

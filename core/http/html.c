@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Names of ours in the document (ids) begin with '_': no heading's does.
- */
+/* Our ids in the document begin with '_': a heading's never does. */
 #include "http/html.h"
 
 #include <inttypes.h>
@@ -12,48 +10,48 @@
 #include "wire/path.h"
 #include "wire/proto.h"
 
-/* Of tools that are shown as cards. */
+/* Limits of the tools that are shown as cards. */
 #define CARDS_MAX 500
 #define CARDS_BYTES_MAX ((size_t)4 << 20)
 
-struct sheet {
+struct writer {
 	const struct html_page *page;
 	struct buf *out;
-	struct buf scratch; /* what is escaped before it goes out */
+	struct buf scratch; /* text that is not yet escaped */
 };
 
 /* ------------------------------------------------------------------ pieces */
 
 static void
-put(struct sheet *s, const char *html)
+put(struct writer *s, const char *html)
 {
 	buf_text(s->out, html);
 }
 
 static void
-put_text(struct sheet *s, const char *text)
+put_text(struct writer *s, const char *text)
 {
 	escape_html(s->out, text, strlen(text));
 }
 
 static void
-put_bytes(struct sheet *s, struct ss_text text)
+put_bytes(struct writer *s, struct ss_text text)
 {
 	escape_html(s->out, text.data, text.len);
 }
 
 /* Escaped text between two pieces of HTML. */
 static void
-put_in(struct sheet *s, const char *open, const char *text, const char *close)
+put_in(struct writer *s, const char *open, const char *text, const char *close)
 {
 	put(s, open);
 	put_text(s, text);
 	put(s, close);
 }
 
-/* What was written into the scratch buffer, escaped. */
+/* Escapes what is in the scratch buffer. */
 static void
-put_scratch(struct sheet *s)
+put_scratch(struct writer *s)
 {
 	put_bytes(s, buf_view(&s->scratch));
 	s->out->failed |= s->scratch.failed;
@@ -63,7 +61,7 @@ put_scratch(struct sheet *s)
 
 /* The href of a path of the site. */
 static void
-put_href(struct sheet *s, const char *path, size_t len)
+put_href(struct writer *s, const char *path, size_t len)
 {
 	put_in(s, " href=\"", s->page->root, "");
 	escape_path(s->out, path, len);
@@ -71,7 +69,7 @@ put_href(struct sheet *s, const char *path, size_t len)
 }
 
 static void
-put_head(struct sheet *s)
+put_head(struct writer *s)
 {
 	const struct html_page *page = s->page;
 
@@ -97,7 +95,7 @@ put_head(struct sheet *s)
 
 /* -------------------------------------------------------------- navigation */
 
-/* "docs/README.md" is asked for as "docs/". */
+/* Length of a page's address: "docs/README.md" is "docs/". */
 static size_t
 address_len(const char *path)
 {
@@ -106,9 +104,9 @@ address_len(const char *path)
 	return strcmp(path + name, "README.md") == 0 ? name : strlen(path);
 }
 
-/* The site, each folder on the way, the page's own file. */
+/* Links to the site, each folder on the path, the page's file. */
 static void
-put_crumbs(struct sheet *s)
+put_crumbs(struct writer *s)
 {
 	const char *path = s->page->path;
 	size_t start = 0;
@@ -158,11 +156,11 @@ is_front_of(const char *path, const char *folder)
 		strcmp(path + n, "/README.md") == 0;
 }
 
-static void put_folder(struct sheet *s, size_t depth, size_t skip);
+static void put_folder(struct writer *s, size_t depth, size_t skip);
 
-/* One page; below it, when it is the README.md of the next folder, that one. */
+/* One page; below the README.md of the next folder on the path, that folder. */
 static bool
-put_page(struct sheet *s, size_t depth, const char *path)
+put_page(struct writer *s, size_t depth, const char *path)
 {
 	const struct html_folder *f = &s->page->folders[depth];
 	bool next = depth + 1 < s->page->folder_count &&
@@ -182,11 +180,11 @@ put_page(struct sheet *s, size_t depth, const char *path)
 }
 
 /*
- * One folder without its first pages, which stand above already.  It goes as
- * deep as there are folders on the way, which are few.
+ * One folder without its first `skip` pages, which are listed above it.  The
+ * recursion is as deep as the path.
  */
 static void
-put_folder(struct sheet *s, size_t depth, size_t skip)
+put_folder(struct writer *s, size_t depth, size_t skip)
 {
 	const struct html_folder *f = &s->page->folders[depth];
 	bool below = depth + 1 == s->page->folder_count;
@@ -207,7 +205,7 @@ put_folder(struct sheet *s, size_t depth, size_t skip)
 }
 
 static void
-put_pages(struct sheet *s)
+put_pages(struct writer *s)
 {
 	if (s->page->folder_count == 0)
 		return;
@@ -219,7 +217,7 @@ put_pages(struct sheet *s)
 }
 
 static void
-put_top(struct sheet *s)
+put_top(struct writer *s)
 {
 	size_t tools = s->page->front->spec_count;
 
@@ -243,7 +241,7 @@ put_top(struct sheet *s)
 /* -------------------------------------------------------------------- text */
 
 static void
-put_page_text(struct sheet *s)
+put_page_text(struct writer *s)
 {
 	struct ss_text html = s->page->html;
 
@@ -262,7 +260,7 @@ put_page_text(struct sheet *s)
 }
 
 static void
-put_problem(struct sheet *s)
+put_problem(struct writer *s)
 {
 	const struct ss_error *err = s->page->error;
 
@@ -277,7 +275,7 @@ put_problem(struct sheet *s)
 
 /* ------------------------------------------------------------ what it runs */
 
-/* A name for what the agent fills in. */
+/* A name for a part that the agent fills in. */
 static void
 add_name(struct buf *out, const struct part *p, size_t i)
 {
@@ -287,7 +285,7 @@ add_name(struct buf *out, const struct part *p, size_t i)
 		buf_printf(out, "word %zu", i + 1);
 }
 
-/* The command as JSON; what is to be filled in as null, or by its name. */
+/* The command as JSON; a part to be filled in is null, or its name. */
 static void
 add_command(struct buf *out, const struct spec *spec, bool names)
 {
@@ -315,9 +313,9 @@ add_command(struct buf *out, const struct spec *spec, bool names)
 	buf_release(&name);
 }
 
-/* As one would type it, with a mark for each word that is not fixed. */
+/* The command as in a shell, with <var> for each word that is not fixed. */
 static void
-put_line(struct sheet *s, const struct spec *spec)
+put_command(struct writer *s, const struct spec *spec)
 {
 	put(s, "<p class=\"line\"><code>");
 	for (size_t i = 0; i < spec->part_count; i++) {
@@ -339,7 +337,7 @@ put_line(struct sheet *s, const struct spec *spec)
 }
 
 static void
-put_curl(struct sheet *s, const struct spec *spec)
+put_curl(struct writer *s, const struct spec *spec)
 {
 	struct buf body = BUF_INIT(s->scratch.max);
 
@@ -365,7 +363,7 @@ put_curl(struct sheet *s, const struct spec *spec)
 /* ------------------------------------------------------- what it may touch */
 
 static void
-put_names(struct sheet *s, const char *before, const struct name_list *list,
+put_names(struct writer *s, const char *before, const struct name_list *list,
 	const char *class)
 {
 	put_in(s, "<li class=\"", class, "\">");
@@ -377,7 +375,7 @@ put_names(struct sheet *s, const char *before, const struct name_list *list,
 }
 
 static void
-put_network(struct sheet *s, const struct powers *p)
+put_network(struct writer *s, const struct powers *p)
 {
 	switch (p->asked.network) {
 	case NETWORK_UNSET:
@@ -398,7 +396,7 @@ put_network(struct sheet *s, const struct powers *p)
 }
 
 static void
-put_files(struct sheet *s, const struct wants *asked)
+put_files(struct writer *s, const struct wants *asked)
 {
 	if (asked->read.count > 0)
 		put_names(s, "reads this site and", &asked->read, "");
@@ -413,7 +411,7 @@ put_files(struct sheet *s, const struct wants *asked)
 }
 
 static void
-put_programs(struct sheet *s, const struct powers *p)
+put_programs(struct writer *s, const struct powers *p)
 {
 	if (p->any_program)
 		put(s, "<li class=\"wide\">may start any program</li>\n");
@@ -424,7 +422,7 @@ put_programs(struct sheet *s, const struct powers *p)
 }
 
 static void
-put_bytes_limit(struct sheet *s, uint64_t bytes)
+put_bytes_limit(struct writer *s, uint64_t bytes)
 {
 	if (bytes >= (uint64_t)1 << 20)
 		buf_printf(s->out, "<li>%" PRIu64 " MiB of memory</li>\n",
@@ -435,7 +433,7 @@ put_bytes_limit(struct sheet *s, uint64_t bytes)
 }
 
 static void
-put_limits(struct sheet *s, const struct spec *spec, const struct powers *p)
+put_limits(struct writer *s, const struct spec *spec, const struct powers *p)
 {
 	const struct wants *asked = &p->asked;
 
@@ -453,7 +451,7 @@ put_limits(struct sheet *s, const struct spec *spec, const struct powers *p)
 }
 
 static void
-put_touch(struct sheet *s, const struct spec *spec, const struct powers *p)
+put_powers(struct writer *s, const struct spec *spec, const struct powers *p)
 {
 	put(s, "<ul class=\"touch\" aria-label=\"What it may touch\">\n");
 	put_network(s, p);
@@ -465,15 +463,15 @@ put_touch(struct sheet *s, const struct spec *spec, const struct powers *p)
 
 /* -------------------------------------------------------------- the fields */
 
-/* The id of a field; what is written about it has the same with 'h'. */
+/* The id of a field; its help text has the same id and 'h'. */
 static void
-put_id(struct sheet *s, size_t tool, const char *kind, size_t i)
+put_id(struct writer *s, size_t tool, const char *kind, size_t i)
 {
 	buf_printf(s->out, "_t%zu-%s%zu", tool, kind, i);
 }
 
 static void
-put_label(struct sheet *s, size_t tool, const char *kind, size_t i,
+put_label(struct writer *s, size_t tool, const char *kind, size_t i,
 	const char *text)
 {
 	put(s, "<div class=\"field\">\n<label for=\"");
@@ -481,9 +479,9 @@ put_label(struct sheet *s, size_t tool, const char *kind, size_t i,
 	put_in(s, "\">", text, "</label>\n");
 }
 
-/* Opens <input …; the caller may add attributes and closes it. */
+/* Writes "<input …" without the end, so that the caller can add attributes. */
 static void
-put_input(struct sheet *s, size_t tool, const char *kind, size_t i, bool help)
+put_input(struct writer *s, size_t tool, const char *kind, size_t i, bool help)
 {
 	put(s,
 		"<input type=\"text\" autocomplete=\"off\" "
@@ -498,7 +496,7 @@ put_input(struct sheet *s, size_t tool, const char *kind, size_t i, bool help)
 }
 
 static void
-put_help(struct sheet *s, size_t tool, const char *kind, size_t i)
+put_help(struct writer *s, size_t tool, const char *kind, size_t i)
 {
 	put(s, "<p class=\"help\" id=\"");
 	put_id(s, tool, kind, i);
@@ -506,7 +504,7 @@ put_help(struct sheet *s, size_t tool, const char *kind, size_t i)
 }
 
 static void
-put_word(struct sheet *s, size_t tool, const struct part *p, size_t i)
+put_word(struct writer *s, size_t tool, const struct part *p, size_t i)
 {
 	bool regex = p->kind == PART_REGEX;
 	bool help = regex || p->description != NULL;
@@ -536,7 +534,7 @@ put_word(struct sheet *s, size_t tool, const struct part *p, size_t i)
 }
 
 static void
-put_extra(struct sheet *s, size_t tool)
+put_extra(struct writer *s, size_t tool)
 {
 	put_label(s, tool, "x", 0, "more words");
 	put_input(s, tool, "x", 0, true);
@@ -548,7 +546,7 @@ put_extra(struct sheet *s, size_t tool)
 }
 
 static void
-put_variables(struct sheet *s, size_t tool, const struct spec *spec)
+put_variables(struct writer *s, size_t tool, const struct spec *spec)
 {
 	const struct name_list *list = &s->page->front->env;
 	const struct env_scope scope = { .server = s->page->server,
@@ -572,7 +570,7 @@ put_variables(struct sheet *s, size_t tool, const struct spec *spec)
 }
 
 static void
-put_stdin(struct sheet *s, size_t tool)
+put_stdin(struct writer *s, size_t tool)
 {
 	put_label(s, tool, "s", 0, "standard input");
 	put(s, "<textarea rows=\"4\" spellcheck=\"false\" id=\"");
@@ -581,7 +579,7 @@ put_stdin(struct sheet *s, size_t tool)
 }
 
 static void
-put_form(struct sheet *s, size_t tool, const struct spec *spec)
+put_form(struct writer *s, size_t tool, const struct spec *spec)
 {
 	put(s, "<form data-command=\"");
 	add_command(&s->scratch, spec, false);
@@ -603,7 +601,7 @@ put_form(struct sheet *s, size_t tool, const struct spec *spec)
 /* ------------------------------------------------------------------- cards */
 
 static void
-put_name(struct sheet *s, const struct spec *spec)
+put_name(struct writer *s, const struct spec *spec)
 {
 	const struct part *first = &spec->parts[0];
 
@@ -618,7 +616,7 @@ put_name(struct sheet *s, const struct spec *spec)
 }
 
 static void
-put_card(struct sheet *s, size_t tool, const struct spec *spec)
+put_card(struct writer *s, size_t tool, const struct spec *spec)
 {
 	put(s, "<div class=\"tool\" role=\"group\" aria-labelledby=\"");
 	put_id(s, tool, "n", 0);
@@ -629,19 +627,19 @@ put_card(struct sheet *s, size_t tool, const struct spec *spec)
 	put(s, "</h3>\n");
 	if (spec->description != NULL)
 		put_in(s, "<p>", spec->description, "</p>\n");
-	put_line(s, spec);
+	put_command(s, spec);
 	put_form(s, tool, spec);
 	put(s, "<div class=\"result\" aria-live=\"polite\"></div>\n");
-	put_touch(s, spec, &s->page->powers[tool]);
+	put_powers(s, spec, &s->page->powers[tool]);
 	put_curl(s, spec);
 	put(s, "</div>\n");
 }
 
-/* False: it would take more than what is left of *room bytes. */
+/* False when the card is longer than *left bytes. */
 static bool
-fit_card(struct sheet *s, size_t tool, const struct spec *spec, size_t *room)
+fit_card(struct writer *s, size_t tool, const struct spec *spec, size_t *left)
 {
-	struct buf card = BUF_INIT(*room), *out = s->out;
+	struct buf card = BUF_INIT(*left), *out = s->out;
 	bool fits;
 
 	s->out = &card;
@@ -651,13 +649,13 @@ fit_card(struct sheet *s, size_t tool, const struct spec *spec, size_t *room)
 	out->failed |= card.failed;
 	if (fits)
 		buf_add(out, card.data, card.len);
-	*room -= fits ? card.len : 0;
+	*left -= fits ? card.len : 0;
 	buf_release(&card);
 	return fits;
 }
 
 static void
-put_hidden(struct sheet *s, size_t count)
+put_left_out(struct writer *s, size_t count)
 {
 	if (count > 0)
 		buf_printf(s->out,
@@ -668,10 +666,10 @@ put_hidden(struct sheet *s, size_t count)
 }
 
 static void
-put_tools(struct sheet *s)
+put_tools(struct writer *s)
 {
 	const struct frontmatter *front = s->page->front;
-	size_t room = CARDS_BYTES_MAX, shown = 0;
+	size_t left = CARDS_BYTES_MAX, shown = 0;
 
 	if (front->spec_count == 0)
 		return;
@@ -681,13 +679,13 @@ put_tools(struct sheet *s)
 		"<p class=\"note\" data-still>The forms need script. The command "
 		"lines below them do not.</p>\n");
 	for (size_t i = 0; i < front->spec_count && i < CARDS_MAX; i++)
-		shown += fit_card(s, i, &front->specs[i], &room);
-	put_hidden(s, front->spec_count - shown);
+		shown += fit_card(s, i, &front->specs[i], &left);
+	put_left_out(s, front->spec_count - shown);
 	put(s, "</section>\n");
 }
 
 static void
-put_same(struct sheet *s)
+put_source(struct writer *s)
 {
 	put(s, "<p id=\"_source\">What an agent reads: <code>");
 	buf_text(&s->scratch, "curl ");
@@ -697,11 +695,11 @@ put_same(struct sheet *s)
 }
 
 static void
-put_foot(struct sheet *s, bool page)
+put_foot(struct writer *s, bool page)
 {
 	put(s, "<footer>\n");
 	if (page)
-		put_same(s);
+		put_source(s);
 	put(s, "<p><a");
 	put_href(s, "AGENTS.md", 9);
 	put(s, ">How agents use this site</a> · <a");
@@ -709,9 +707,9 @@ put_foot(struct sheet *s, bool page)
 	put(s, ">List of its pages</a></p>\n</footer>\n");
 }
 
-/* What stands below or beside the main part; the sheet is done then. */
+/* The end of the document, after the main part.  Releases the writer. */
 static void
-put_rest(struct sheet *s, bool page)
+put_end(struct writer *s, bool page)
 {
 	put(s, "</main>\n");
 	put_pages(s);
@@ -724,7 +722,7 @@ put_rest(struct sheet *s, bool page)
 void
 html_page(const struct html_page *page, struct buf *out)
 {
-	struct sheet s = {
+	struct writer s = {
 		.page = page, .out = out, .scratch = BUF_INIT((size_t)1 << 20)
 	};
 
@@ -735,14 +733,14 @@ html_page(const struct html_page *page, struct buf *out)
 		put_problem(&s);
 	put_page_text(&s);
 	put_tools(&s);
-	put_rest(&s, true);
+	put_end(&s, true);
 }
 
 /* ------------------------------------------------------------------ errors */
 
-/* As a person says it; the code beside it is the one that agents see. */
+/* A heading for people; the code below it is the one that agents see. */
 static const char *
-words_of(int status)
+heading_of(int status)
 {
 	static const struct {
 		int status;
@@ -764,11 +762,11 @@ words_of(int status)
 }
 
 static void
-put_trouble(struct sheet *s, int status)
+put_error(struct writer *s, int status)
 {
 	const struct ss_error *err = s->page->error;
 
-	put_in(s, "<article class=\"trouble\">\n<h1>", words_of(status),
+	put_in(s, "<article class=\"trouble\">\n<h1>", heading_of(status),
 		"</h1>\n");
 	put_in(s, "<p>", err->message, "</p>\n");
 	if (err->hint[0] != '\0')
@@ -787,16 +785,16 @@ html_error(const struct html_page *page, int status, struct buf *out)
 {
 	struct frontmatter front = { .format = FRONT_NONE };
 	struct html_page frame = *page;
-	struct sheet s = {
+	struct writer s = {
 		.page = &frame, .out = out, .scratch = BUF_INIT((size_t)1 << 20)
 	};
 
 	frame.front = &front;
-	frame.title = words_of(status);
+	frame.title = heading_of(status);
 	frame.path = "";
 	put_head(&s);
 	put_top(&s);
 	put(&s, "<div class=\"sheet\">\n<main id=\"_text\">\n");
-	put_trouble(&s, status);
-	put_rest(&s, false);
+	put_error(&s, status);
+	put_end(&s, false);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A page as a person meets it in a browser: its text, a card for each of its
- * tools, the pages around it.  Everything is escaped for its place; nothing
- * in the HTML is script or style, so that the policy can forbid both
- * (statespace-protocol(7), READING).
+ * A page for people with a browser: its text, a card for each of its tools,
+ * links to the pages around it.  All text is escaped for its place; the HTML
+ * has no script or style in it, so that the Content-Security-Policy can forbid
+ * both (statespace-protocol(7), READING).
  */
 #ifndef SS_HTTP_HTML_H
 #define SS_HTTP_HTML_H
@@ -12,7 +12,7 @@
 #include "page/frontmatter.h"
 #include "sandbox/powers.h"
 
-/* Room for the longest page: its text, 500 tools, what is around. */
+/* Bytes of the longest document: text, 500 tools, links. */
 #define HTML_BYTES_MAX ((size_t)32 << 20)
 
 /* The Content-Security-Policy of every page. */
@@ -31,9 +31,9 @@ struct html_folder {
 
 struct html_page {
 	const char *path;    /* resolved: "zones/README.md" */
-	const char *root;    /* the way to the site's root: "./", "../" */
+	const char *root;    /* the site's root, relative: "./", "../" */
 	const char *base;    /* before the text's relative links; "": none */
-	const char *url;     /* as it was asked for, for command lines */
+	const char *url;     /* as it was requested, for command lines */
 	const char *version; /* of our style and script, for caches */
 	const char *title;   /* title_find */
 	struct ss_text text; /* without frontmatter */
@@ -41,7 +41,7 @@ struct html_page {
 	bool cut;            /* the page is longer than text */
 	const struct frontmatter *front;   /* titles and tools */
 	const struct powers *powers;       /* of each tool */
-	const struct ss_error *error;      /* why it grants nothing, or SS_OK */
+	const struct ss_error *error;      /* why it has no tools, or SS_OK */
 	const struct html_folder *folders; /* from the root to the page's */
 	size_t folder_count;
 	const struct ss_pair *server; /* variables; values are never shown */
@@ -52,9 +52,9 @@ struct html_page {
 /* Appends the whole document; failures stick in out. */
 void html_page(const struct html_page *page, struct buf *out);
 /*
- * The same frame around page->error, answered with status: what happened, to
- * what was asked for (page->url), what to do, the way back.  Of page, path,
- * title, text, html, front and base are not looked at.
+ * The same around page->error: what happened, the requested address
+ * (page->url), what to do, a link back.  Does not use path, title, text, html,
+ * front and base of page.
  */
 void html_error(const struct html_page *page, int status, struct buf *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Beneath one directory: opening, and the tools that look: read, stat, ls. */
+/* Opening files beneath one directory, and the tools read, stat and ls. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -24,7 +24,7 @@ tool_path_check(const char *path, struct ss_error *err)
 		n = strcspn(at, "/");
 		if (n == 2 && memcmp(at, "..", 2) == 0)
 			return error_set(err, SS_PATH_REFUSED,
-				"a path must not climb with \"..\"");
+				"a path must not have \"..\" in it");
 	}
 	return root_hides(path) ? error_set(err, SS_NOT_FOUND,
 					  "entries that begin with a dot are "
@@ -59,7 +59,8 @@ tool_failed(int number, const char *path, const char *what, struct ss_error *e)
 	case EFBIG:
 	case ENOSPC:
 	case EDQUOT:
-		return error_set(e, SS_INTERNAL, "%s: no room for that", path);
+		return error_set(
+			e, SS_INTERNAL, "%s: no space left for it", path);
 	default:
 		error_set(e, SS_INTERNAL, "%s: %s", path, strerror(number));
 		return SS_INTERNAL;
@@ -125,18 +126,18 @@ tool_open_dir(int dir, const char *path, int *fd, struct ss_error *err)
 
 #define CHUNK 65536
 
-/* As much of it as fits: the caller says that there is more. */
+/* Appends as much as fits; the caller reports that there is more. */
 static bool
 add_some(struct buf *out, const char *data, size_t len)
 {
-	size_t room = out->max - out->len;
+	size_t left = out->max - out->len;
 
-	buf_add(out, data, len < room ? len : room);
-	out->full |= len > room;
+	buf_add(out, data, len < left ? len : left);
+	out->full |= len > left;
 	return !out->full && !out->failed;
 }
 
-/* One stretch of a file against the range; false when the range is over. */
+/* Appends the lines of one chunk that are in the range; false after its end. */
 static bool
 add_lines(const struct tool_range *r, uint64_t *line, const char *data,
 	size_t len, struct buf *out)
@@ -155,7 +156,7 @@ add_lines(const struct tool_range *r, uint64_t *line, const char *data,
 	return r->last == 0 || *line <= r->last;
 }
 
-/* No line ends in a hole: lseek(2), SEEK_DATA.  0 or errno. */
+/* Skips a hole, which has no line ends (lseek(2), SEEK_DATA).  0 or errno. */
 static int
 skip_hole(int fd)
 {
@@ -165,14 +166,16 @@ skip_hole(int fd)
 		return errno;
 	if (lseek(fd, at, SEEK_DATA) >= 0)
 		return 0;
-	/* ENXIO: there is no more data.  Else holes are not known here. */
+	/*
+	 * ENXIO: there is no more data.  Else the file system has no SEEK_DATA.
+	 */
 	end = errno == ENXIO ? lseek(fd, 0, SEEK_END) : lseek(fd, at, SEEK_SET);
 	return end < 0 ? errno : 0;
 }
 
 /*
- * From the first line on the ceiling of `out` bounds what is read.  EOVERFLOW:
- * the first line lies too far into the file.
+ * From the first line on, the ceiling of `out` bounds what is read.  EOVERFLOW:
+ * the first line is too far into the file.
  */
 static int
 read_lines(int fd, const struct tool_range *r, struct buf *out)
@@ -241,7 +244,7 @@ tool_read(int dir, const char *path, const struct tool_range *range,
 	fd_close(&fd);
 	if (number == EOVERFLOW) {
 		error_set(err, SS_BAD_REQUEST,
-			"%s: line %llu lies too far into the file", path,
+			"%s: line %llu is too far into the file", path,
 			(unsigned long long)range->first);
 		error_hint(err, "take bytes of it, with -b");
 		return SS_BAD_REQUEST;
@@ -288,7 +291,7 @@ tool_stat(
 
 /* -------------------------------------------------------------------- ls */
 
-/* A link to a dot entry is not there, as the dot entry is not. */
+/* A link to a dot entry is hidden, as the dot entry is. */
 static bool
 is_seen(struct arena *arena, int dir, const char *path,
 	const struct walk_entry *entry)

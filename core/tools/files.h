@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The work of the file tools.  Everything happens beneath one directory, by
- * the kernel's own decision (openat2, RESOLVE_BENEATH): a link may lead to
- * another place below it, never out.  Entries that begin with a dot are not
- * seen.  Callers are confined processes; what a grant does not cover fails
- * here with the kernel's refusal.
+ * The file tools.  The kernel keeps every path beneath one directory
+ * (openat2(2), RESOLVE_BENEATH): a link may lead elsewhere below it, never out.
+ * Entries that begin with a dot are hidden.  Callers are confined processes:
+ * for what was not granted the kernel refuses the call.
  *
  * Errors of all of them: SS_PATH_REFUSED (leaves the directory), SS_NOT_FOUND
  * (no such file, or not what it must be), SS_CAPABILITY_REFUSED (the kernel
@@ -20,7 +19,7 @@
 #define TOOL_FILE_BYTES ((size_t)16 << 20) /* that edit and grep read */
 #define TOOL_DEPTH 64                      /* directories below each other */
 #define TOOL_VISITS 200000                 /* entries looked at in one walk */
-/* Bytes that one call reads to find lines, and in one search. */
+/* Bytes that one call reads to find a line, and that one search reads. */
 #define TOOL_LINE_BYTES (UINT64_C(256) << 20)
 #define TOOL_SEARCH_BYTES (UINT64_C(1) << 30)
 
@@ -34,7 +33,7 @@ enum ss_err tool_open(int dir, const char *path, int *fd, struct stat *st,
 /* A directory beneath dir; "" is dir itself. */
 enum ss_err
 tool_open_dir(int dir, const char *path, int *fd, struct ss_error *err);
-/* errno as one of the errors above; path is the client's own word. */
+/* errno as one of the errors above; path is the client's own. */
 enum ss_err
 tool_failed(int number, const char *path, const char *what, struct ss_error *e);
 
@@ -59,8 +58,8 @@ struct tool_range {
 	bool bytes;
 	uint64_t first, last; /* from 1; last 0: to the end */
 	/*
-	 * How much may be read, holes apart, before the first line;
-	 * 0: TOOL_LINE_BYTES.  Behind it is SS_BAD_REQUEST.
+	 * Bytes, without holes, that may be read before the first line;
+	 * 0: TOOL_LINE_BYTES.  A line after them is SS_BAD_REQUEST.
 	 */
 	uint64_t skip_bytes;
 };
@@ -101,7 +100,7 @@ struct tool_search {
 	bool fixed, ignore_case;
 	const char *include;    /* a wildcard for the file's name; NULL: all */
 	uint64_t before, after; /* lines around each hit */
-	/* How much may be read in all; 0: TOOL_SEARCH_BYTES. */
+	/* Bytes that may be read in all; 0: TOOL_SEARCH_BYTES. */
 	uint64_t search_bytes;
 };
 

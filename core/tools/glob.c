@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * glob: for each pattern that the braces leave, a walk that opens only the
- * directories that the pattern can lead through.  `**` passes directories and
- * no links, as in bash; a written part may pass a link that stays beneath.
+ * glob: for each pattern after brace expansion, a walk that opens only
+ * directories that the pattern can match.  `**` enters directories but no
+ * links, as in bash; a part without wildcards may be a link that stays beneath.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,24 +25,24 @@ struct walk {
 	struct ss_error *err;
 };
 
-/* What is left of the pattern, and where the walk is. */
-struct spot {
+/* A place in the walk, and the rest of the pattern. */
+struct position {
 	const char *path; /* "" or "docs/api" */
 	const char *rest;
 	unsigned depth;
 };
 
-static enum ss_err descend(struct walk *w, struct spot at);
+static enum ss_err descend(struct walk *w, struct position at);
 
 static const char *
-join(struct walk *w, const char *path, const char *name, size_t len)
+join_path(struct walk *w, const char *path, const char *name, size_t len)
 {
 	return arena_printf(w->arena, "%s%s%.*s", path,
 		path[0] != '\0' ? "/" : "", (int)len, name);
 }
 
 static enum ss_err
-found(struct walk *w, const char *path)
+add_name(struct walk *w, const char *path)
 {
 	struct tool_names *out = w->out;
 	const char **grown;
@@ -85,12 +85,13 @@ last_part(struct walk *w, const char *path, enum walk_type type)
 		return SS_OK;
 	if (type == WALK_LINK && tool_leads_hidden(w->root, path))
 		return SS_OK;
-	return found(w, path);
+	return add_name(w, path);
 }
 
-/* A part without wildcards needs no list. */
+/* A part without wildcards needs no directory list. */
 static enum ss_err
-step_text(struct walk *w, struct spot at, struct ss_text part, const char *rest)
+step_text(struct walk *w, struct position at, struct ss_text part,
+	const char *rest)
 {
 	char *name = arena_copy(w->arena, part.data, part.len);
 	const char *path;
@@ -98,11 +99,12 @@ step_text(struct walk *w, struct spot at, struct ss_text part, const char *rest)
 
 	if (name == NULL)
 		return error_memory(w->err);
-	path = join(w, at.path, name, wildcard_unescape(name, part.len));
+	path = join_path(w, at.path, name, wildcard_unescape(name, part.len));
 	if (path == NULL)
 		return error_memory(w->err);
 	if (*rest != '\0')
-		return descend(w, (struct spot){ path, rest, at.depth + 1 });
+		return descend(
+			w, (struct position){ path, rest, at.depth + 1 });
 	fd = tool_open_beneath(w->root, path, O_PATH | O_NOFOLLOW);
 	if (fd < 0)
 		return SS_OK;
@@ -112,7 +114,7 @@ step_text(struct walk *w, struct spot at, struct ss_text part, const char *rest)
 
 /* One entry of a directory, against a part that is no text. */
 static enum ss_err
-step_entry(struct walk *w, struct spot at, struct ss_text part,
+step_entry(struct walk *w, struct position at, struct ss_text part,
 	const char *rest, const struct walk_entry *entry)
 {
 	bool deep = wildcard_is_deep(part.data, part.len);
@@ -122,30 +124,31 @@ step_entry(struct walk *w, struct spot at, struct ss_text part,
 
 	if (!deep && !wildcard_part(part.data, part.len, entry->name, len))
 		return SS_OK;
-	path = join(w, at.path, entry->name, len);
+	path = join_path(w, at.path, entry->name, len);
 	if (path == NULL)
 		return error_memory(w->err);
 	if (*rest == '\0')
 		code = last_part(w, path, entry->type);
 	else if (!deep &&
 		(entry->type == WALK_DIRECTORY || entry->type == WALK_LINK))
-		return descend(w, (struct spot){ path, rest, at.depth + 1 });
-	/* Through a directory with the stars still to come. */
+		return descend(
+			w, (struct position){ path, rest, at.depth + 1 });
+	/* Enter the directory with `**` still first in the pattern. */
 	if (code == SS_OK && deep && entry->type == WALK_DIRECTORY)
 		code = descend(
-			w, (struct spot){ path, part.data, at.depth + 1 });
+			w, (struct position){ path, part.data, at.depth + 1 });
 	return code;
 }
 
 static enum ss_err
-step_entries(
-	struct walk *w, struct spot at, struct ss_text part, const char *rest)
+step_entries(struct walk *w, struct position at, struct ss_text part,
+	const char *rest)
 {
 	struct walk_list list;
 	enum ss_err code;
 	int fd = tool_open_beneath(w->root, at.path, O_RDONLY | O_DIRECTORY);
 
-	/* Gone, closed to us, a link that leads out: nothing is found there. */
+	/* Removed, not readable, or a link that leads out: nothing matches. */
 	if (fd < 0)
 		return SS_OK;
 	code = tool_entries(w->arena, &fd, &list, w->err);
@@ -160,9 +163,9 @@ step_entries(
 	return code;
 }
 
-/* "**" twice in a row finds what one finds, only slower. */
+/* Skips repeats: "**" twice in a row matches what one does, only slower. */
 static const char *
-behind(const char *at, struct ss_text part)
+after_part(const char *at, struct ss_text part)
 {
 	size_t n;
 
@@ -176,7 +179,7 @@ behind(const char *at, struct ss_text part)
 }
 
 static enum ss_err
-descend(struct walk *w, struct spot at)
+descend(struct walk *w, struct position at)
 {
 	struct ss_text part;
 	const char *rest;
@@ -184,40 +187,42 @@ descend(struct walk *w, struct spot at)
 
 	at.rest += strspn(at.rest, "/");
 	part = (struct ss_text){ at.rest, strcspn(at.rest, "/") };
-	rest = behind(at.rest + part.len, part);
+	rest = after_part(at.rest + part.len, part);
 	if (at.depth > TOOL_DEPTH || w->out->truncated) {
 		w->out->truncated = true;
 		return SS_OK;
 	}
 	if (part.len == 1 && part.data[0] == '.')
-		return *rest != '\0'
-			? descend(w,
-				  (struct spot){ at.path, rest, at.depth + 1 })
-			: SS_OK;
+		return *rest != '\0' ? descend(w,
+					       (struct position){ at.path, rest,
+						       at.depth + 1 })
+				     : SS_OK;
 	if (wildcard_is_text(part.data, part.len))
 		return step_text(w, at, part, rest);
-	/* Two stars may also stand for no directory at all. */
+	/* `**` also matches no directory at all. */
 	if (wildcard_is_deep(part.data, part.len) && *rest != '\0')
-		code = descend(w, (struct spot){ at.path, rest, at.depth + 1 });
+		code = descend(
+			w, (struct position){ at.path, rest, at.depth + 1 });
 	return code == SS_OK ? step_entries(w, at, part, rest) : code;
 }
 
 static int
-compare(const void *left, const void *right)
+compare_names(const void *left, const void *right)
 {
 	const char *const *a = left, *const *b = right;
 
 	return strcmp(*a, *b);
 }
 
-/* Sorted, each once: two patterns may find the same name. */
+/* Sorts names and removes doubles: two patterns may find the same name. */
 static void
 put_in_order(struct tool_names *out)
 {
 	size_t kept = 0;
 
 	if (out->count > 1)
-		qsort(out->items, out->count, sizeof(*out->items), compare);
+		qsort(out->items, out->count, sizeof(*out->items),
+			compare_names);
 	for (size_t i = 0; i < out->count; i++)
 		if (kept == 0 ||
 			strcmp(out->items[kept - 1], out->items[i]) != 0)
@@ -250,7 +255,8 @@ tool_glob(struct arena *arena, int dir, const char *pattern, size_t most,
 		}
 		w.only_dirs = text_ends(text_of(patterns[i]), "/");
 		if (code == SS_OK)
-			code = descend(&w, (struct spot){ "", patterns[i], 0 });
+			code = descend(
+				&w, (struct position){ "", patterns[i], 0 });
 	}
 	if (code != SS_OK)
 		return code;

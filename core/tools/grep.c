@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * grep: every file below a path, line by line.  A file with a NUL in its
- * first stretch is taken for no text and left out.
+ * first LOOK_BYTES is taken for binary and left out.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@ struct search {
 	size_t visits;
 	uint64_t left; /* bytes that may still be read */
 	bool only_one;
-	bool over; /* the caller has enough */
+	bool over; /* the caller ended the search */
 	struct ss_error *err;
 };
 
@@ -42,7 +42,7 @@ struct scan {
 	const char *path;
 	struct ss_text text;
 	uint64_t number; /* of the current line */
-	uint64_t shown;  /* the last line handed out; 0: none */
+	uint64_t shown;  /* the last line shown; 0: none */
 	uint64_t after;  /* lines still to show as context */
 };
 
@@ -62,7 +62,7 @@ hand_out(struct scan *c, uint64_t number, struct ss_text text, bool hit)
 	return !c->s->over;
 }
 
-/* The lines before the one at `at` that were not shown yet. */
+/* Shows the lines before the one at `at` that were not shown yet. */
 static bool
 show_before(struct scan *c, size_t at)
 {
@@ -116,11 +116,11 @@ scan_line(struct scan *c, size_t at, struct ss_text line)
 		return SS_OK;
 	case PATTERN_LIMIT: break;
 	}
-	/* As binary files are, it is left out of a search of many. */
+	/* A search of many files leaves it out, as binary ones. */
 	if (!s->only_one && line.len > LINE_BYTES)
 		return SS_OK;
 	error_set(s->err, SS_BAD_REQUEST,
-		"%s: the pattern gave up on line %llu", c->path,
+		"%s: the pattern reached its limit on line %llu", c->path,
 		(unsigned long long)c->number);
 	error_hint(s->err, "make it simpler, or search for fixed text");
 	return SS_BAD_REQUEST;
@@ -169,7 +169,7 @@ is_included(const struct search *s, const char *path)
 	return s->what->include == NULL;
 }
 
-/* A long file with a NUL in its first stretch is not read to its end. */
+/* Is it a long file with a NUL in its first LOOK_BYTES?  It is not read. */
 static bool
 is_long_binary(int fd, const struct stat *st)
 {
@@ -182,7 +182,7 @@ is_long_binary(int fd, const struct stat *st)
 	return n > 0 && memchr(look, '\0', (size_t)n) != NULL;
 }
 
-/* Fills the buffer; what is too large is known by its size.  0 or errno. */
+/* Reads the file, unless its size is too large.  0 or errno. */
 static int
 read_file(struct search *s, int fd, const struct stat *st)
 {
@@ -194,7 +194,7 @@ read_file(struct search *s, int fd, const struct stat *st)
 	return is_long_binary(fd, st) ? 0 : fd_read_all(fd, &s->file);
 }
 
-/* Takes what was read off the budget. */
+/* Subtracts what was read from the budget. */
 static enum ss_err
 spend(struct search *s)
 {
@@ -208,7 +208,7 @@ spend(struct search *s)
 	return SS_BAD_REQUEST;
 }
 
-/* What may not be read is left out of a search of many. */
+/* A search of many files leaves out those that it may not read. */
 static enum ss_err
 search_file(struct search *s, const char *path)
 {
@@ -225,7 +225,7 @@ search_file(struct search *s, const char *path)
 		return only_one ? code : SS_OK;
 	number = read_file(s, fd, &st);
 	fd_close(&fd);
-	/* A compiled pattern reads whole vectors, a little behind the end. */
+	/* PCRE2's compiled code reads whole vectors, a little past the end. */
 	behind = buf_reserve(&s->file, BEHIND_BYTES);
 	if (behind != NULL)
 		memset(behind, 0, BEHIND_BYTES);

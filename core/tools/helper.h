@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The work of the built-in tools, for the helper programs that do it
- * (fcgi/tool.c, fcgi/curl.c): they need no site, and run in a process that the
- * executor confined.  Not for hosts, and not installed.
+ * The built-in tools, for the helper programs that run them (fcgi/tool.c,
+ * fcgi/curl.c) in a process that the executor confined.  They need no site.
+ * Not for hosts, and not installed.
  */
 #ifndef SS_TOOLS_HELPER_H
 #define SS_TOOLS_HELPER_H
@@ -24,18 +24,18 @@ struct tool_http {
 	const char *url;
 	char host[256]; /* lower case, without brackets and last dot */
 	uint16_t port;
-	const char *method; /* NULL: what the rest makes of it */
+	const char *method; /* NULL: by the other options */
 	const char *headers[TOOL_HTTP_HEADERS];
 	size_t header_count;
 	const char *data[TOOL_HTTP_DATA]; /* to be joined by '&' */
 	size_t data_count;
 	bool head, include, fail;
 	uint32_t timeout_ms;        /* of the whole run; 0: none */
-	const char *const *targets; /* what the operator widened */
+	const char *const *targets; /* what the operator allows besides */
 	size_t target_count;
 	/*
-	 * Is the address this machine's own?  Asked only of public ones, which
-	 * then count as private.  NULL: none is.
+	 * Is this public address one of this machine's own?  It then counts as
+	 * private.  NULL: none is.
 	 */
 	bool (*is_own)(int family, const void *address);
 };
@@ -57,7 +57,7 @@ bool tool_http_may_connect(const struct tool_http *http, int family,
 	const void *address, uint16_t port);
 /*
  * Tells the executor why a helper refuses; it becomes the error of the call.
- * False where nobody listens on descriptor 3.
+ * False when descriptor 3 is not open.
  */
 bool tool_report(enum ss_err code, const char *message, const char *hint);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The words of the HTTP tool and the addresses that it may reach
- * (statespace-page(7), Built-in tools).  What is refused here is refused early
- * and clearly; tool_http_may_connect decides about the address of the socket.
+ * (statespace-page(7), Built-in tools).  These refusals give an early and
+ * clear error; tool_http_may_connect decides on the address of the socket.
  */
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -33,7 +33,7 @@ read_port(const char *text, size_t len, uint16_t *port)
 	return n > 0 && n <= 65535;
 }
 
-/* "host:port", "[address]:port": is it this host and port? */
+/* Is target, "host:port" or "[address]:port", this host and port? */
 static bool
 is_target(const char *target, const char *host, uint16_t port)
 {
@@ -151,9 +151,9 @@ read_scheme(struct tool_http *h, const char **at, struct ss_error *err)
 	else if (url[n + 1] != '/' && isdigit((unsigned char)url[n + 1]))
 		return bad_url(err, "the URL has no scheme");
 	else
-		return refuse_target(err, "only http and https are spoken");
+		return refuse_target(err, "only http and https are supported");
 	if (strncmp(url + n, "://", 3) != 0)
-		return bad_url(err, "behind the scheme comes ://");
+		return bad_url(err, "after the scheme comes ://");
 	*at = url + n + 3;
 	return SS_OK;
 }
@@ -190,7 +190,7 @@ ends_in_number(const char *host)
 			strncmp(last, "0x", 2) == 0);
 }
 
-/* Names that stand for places within, whatever a resolver says. */
+/* Names that are never public, whatever a resolver answers. */
 static bool
 is_inner_name(const char *host)
 {
@@ -208,7 +208,7 @@ is_inner_name(const char *host)
 	return false;
 }
 
-/* Numbers in every spelling that inet_aton(3) takes: 0x7f.1, 017700000001. */
+/* Refuses numbers in all spellings of inet_aton(3): 0x7f.1, 017700000001. */
 static enum ss_err
 check_host(const struct tool_http *h, bool bracketed, struct ss_error *err)
 {
@@ -233,7 +233,7 @@ check_host(const struct tool_http *h, bool bracketed, struct ss_error *err)
 		    : refuse_target(err, "the URL's host is no public address");
 }
 
-/* What stands between "://" and the path: no user, no escapes. */
+/* Reads host and port, between "://" and the path: no user, no escapes. */
 static enum ss_err
 read_authority(struct tool_http *h, const char *at, struct ss_error *err)
 {
@@ -352,7 +352,7 @@ take_data(
 	if (!raw && value[0] == '@')
 		return from_file(err, "-d");
 	if (h->data_count == TOOL_HTTP_DATA)
-		return bad_value(err, "there is too much -d");
+		return bad_value(err, "there are too many -d");
 	h->data[h->data_count++] = value;
 	return SS_OK;
 }
@@ -370,7 +370,7 @@ take_value(struct tool_http *h, char letter, const char *value,
 	}
 }
 
-/* s and S are curl's own defaults of a run without a terminal. */
+/* -s and -S are what curl does without a terminal. */
 static bool
 take_flag(struct tool_http *h, char letter)
 {
@@ -385,9 +385,9 @@ take_flag(struct tool_http *h, char letter)
 }
 
 static enum ss_err
-unknown(struct ss_error *err, const char *option, size_t len)
+refuse_option(struct ss_error *err, const char *option, size_t len)
 {
-	error_set(err, SS_NOT_ALLOWED, "curl: the option %.*s is not taken",
+	error_set(err, SS_NOT_ALLOWED, "curl: the option %.*s is not supported",
 		(int)(len < 40 ? len : 40), option);
 	error_hint(err,
 		"-X -H -d --data-raw -i -I -s -S -f are; the page names the "
@@ -408,7 +408,7 @@ take_long(struct tool_http *h, const char *word, char *const **next,
 			return take_value(h, 'd', NULL, err);
 		return take_value(h, long_options[i].letter, *(*next)++, err);
 	}
-	return unknown(err, word,
+	return refuse_option(err, word,
 		2 + strspn(word + 2, "abcdefghijklmnopqrstuvwxyz0123456789-"));
 }
 
@@ -424,7 +424,7 @@ take_short(struct tool_http *h, const char *word, char *const **next,
 			continue;
 		if (*p != 'X' && *p != 'H' && *p != 'd') {
 			shown[1] = *p;
-			return unknown(
+			return refuse_option(
 				err, shown, isgraph((unsigned char)*p) ? 2 : 1);
 		}
 		if (p[1] != '\0')

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * statespace-tool from its command line to its exit status.  What becomes an
- * error of the call goes to the descriptor of reports; what only this command
- * met (no such file, no match) is said on standard error with status 1.
+ * error of the call goes to SPAWN_REPORT_FD; other failures (no such file, no
+ * match) go to standard error with status 1.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@ struct job {
 	struct arena arena;
 	struct buf out;
 	int dir;
-	bool gone; /* nobody reads standard output */
+	bool gone; /* standard output is closed */
 	struct ss_error err;
 };
 
@@ -43,7 +43,7 @@ tool_report(enum ss_err code, const char *message, const char *hint)
 /* ---------------------------------------------------------------- output */
 
 static void
-flush(struct job *j)
+flush_output(struct job *j)
 {
 	if (j->out.len > 0)
 		j->gone |= fd_write_all(
@@ -52,7 +52,7 @@ flush(struct job *j)
 }
 
 static void
-say(const char *text)
+print_error(const char *text)
 {
 	struct buf line = BUF_INIT(2048);
 
@@ -67,9 +67,9 @@ show_names(struct job *j, const struct tool_names *names)
 	for (size_t i = 0; i < names->count; i++)
 		if (!buf_printf(&j->out, "%s\n", names->items[i]))
 			return error_memory(&j->err);
-	flush(j);
+	flush_output(j);
 	if (names->truncated)
-		say("truncated");
+		print_error("truncated");
 	return SS_OK;
 }
 
@@ -101,7 +101,7 @@ do_read(struct job *j)
 		j->gone =
 			fd_write_all(STDOUT_FILENO, whole.data, whole.len) != 0;
 	if (code == SS_OK && whole.full)
-		say("truncated");
+		print_error("truncated");
 	buf_release(&whole);
 	return code;
 }
@@ -173,7 +173,7 @@ show_line(void *ctx, const struct tool_line *line)
 		buf_char(&j->out, '\n');
 	}
 	if (j->out.len >= FLUSH_BYTES)
-		flush(j);
+		flush_output(j);
 	s->hits += line->hit;
 	s->truncated = s->hits == j->setting.items;
 	return !j->gone && !s->truncated && buf_ok(&j->out);
@@ -200,11 +200,11 @@ do_grep(struct job *j)
 		code = tool_grep(j->dir,
 			w->operand_count > 1 ? w->operands[i] : "", &what,
 			show_line, &s, &j->err);
-	flush(j);
+	flush_output(j);
 	if (s.truncated)
-		say("truncated");
+		print_error("truncated");
 	if (code == SS_OK && s.hits == 0)
-		j->err.code = SS_NOT_FOUND; /* as grep: 1, and nothing said */
+		j->err.code = SS_NOT_FOUND; /* status 1, as grep(1) */
 	return code == SS_OK ? j->err.code : code;
 }
 
@@ -237,7 +237,7 @@ do_stat(struct job *j)
 	return code;
 }
 
-/* The entries one after the other, as stat shows them. */
+/* Shows each entry as stat does. */
 static enum ss_err
 show_details(struct job *j, const char *path, const struct tool_names *names)
 {
@@ -252,9 +252,9 @@ show_details(struct job *j, const char *path, const struct tool_names *names)
 		if (tool_stat(j->dir, below, &st, NULL) == SS_OK)
 			show_stat(&j->out, names->items[i], &st);
 	}
-	flush(j);
+	flush_output(j);
 	if (names->truncated)
-		say("truncated");
+		print_error("truncated");
 	return SS_OK;
 }
 
@@ -274,7 +274,7 @@ do_ls(struct job *j)
 }
 
 static enum ss_err
-run(struct job *j)
+run_operation(struct job *j)
 {
 	switch (j->words.op) {
 	case OP_GLOB: return do_glob(j);
@@ -285,14 +285,14 @@ run(struct job *j)
 	case OP_STAT: return do_stat(j);
 	case OP_LS: return do_ls(j);
 	}
-	return error_internal(&j->err, 0, "an operation that is none");
+	return error_internal(&j->err, 0, "an unknown operation");
 }
 
 /* ------------------------------------------------------------------ main */
 
-/* "./a//b/" is a/b: what is printed reads as the agent would write it. */
+/* Normalizes "./a//b/" to a/b, for output. */
 static const char *
-tidy(struct arena *arena, const char *path)
+normalize_path(struct arena *arena, const char *path)
 {
 	char *copy = arena_copy(arena, path, strlen(path)), *out = copy;
 	size_t n;
@@ -322,31 +322,32 @@ tidy_paths(struct job *j)
 	if (w->op == OP_GLOB || w->op == OP_WRITE || w->op == OP_EDIT)
 		last = w->op == OP_GLOB ? 0 : 1;
 	for (size_t i = first; i < last; i++)
-		if ((w->operands[i] = tidy(&j->arena, w->operands[i])) == NULL)
+		if ((w->operands[i] = normalize_path(
+			     &j->arena, w->operands[i])) == NULL)
 			return false;
 	return true;
 }
 
 static int
-finish(struct job *j, enum ss_err code)
+exit_status(struct job *j, enum ss_err code)
 {
-	bool heard = false;
+	bool reported = false;
 
-	flush(j);
+	flush_output(j);
 	switch (code) {
 	case SS_OK: return j->gone;
 	case SS_BAD_REQUEST:
 	case SS_NOT_ALLOWED:
 	case SS_PATH_REFUSED:
 	case SS_CAPABILITY_REFUSED:
-		heard = tool_report(code, j->err.message, j->err.hint);
+		reported = tool_report(code, j->err.message, j->err.hint);
 		break;
 	default: break;
 	}
-	if (!heard && j->err.message[0] != '\0')
-		say(j->err.message);
-	if (!heard && j->err.hint[0] != '\0')
-		say(j->err.hint);
+	if (!reported && j->err.message[0] != '\0')
+		print_error(j->err.message);
+	if (!reported && j->err.hint[0] != '\0')
+		print_error(j->err.hint);
 	return code == SS_BAD_REQUEST ? 2 : 1;
 }
 
@@ -361,7 +362,7 @@ tool_main(int argc, char **argv)
 	j = (struct job){ .dir = -1, .out = BUF_INIT(TOOL_FILE_BYTES) };
 	words = argc > 0 ? tool_settings_read(argv, &j.setting) : NULL;
 	if (words == NULL) {
-		say("usage: statespace-tool -- TOOL [WORD...]");
+		print_error("usage: statespace-tool -- TOOL [WORD...]");
 		return 2;
 	}
 	arena_init(&j.arena, 0);
@@ -371,9 +372,9 @@ tool_main(int argc, char **argv)
 	if (code == SS_OK) {
 		j.dir = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 		code = j.dir < 0 ? tool_failed(errno, ".", "enter", &j.err)
-				 : run(&j);
+				 : run_operation(&j);
 	}
-	status = finish(&j, code);
+	status = exit_status(&j, code);
 	fd_close(&j.dir);
 	buf_release(&j.out);
 	arena_release(&j.arena);

@@ -6,11 +6,11 @@
 #include "tools/helper.h"
 #include "tools/tool.h"
 
-#define TOOL_ITEMS 1000 /* where nobody said how many */
+#define TOOL_ITEMS 1000 /* without a setting */
 
 /*
  * The front of a helper's command line: its settings, then "--".  Returns
- * the tool's words behind it, of which there is at least one; NULL: malformed.
+ * the tool's words after it, at least one; NULL: malformed.
  */
 struct tool_setting {
 	size_t items;

@@ -29,13 +29,13 @@ tool_find(const char *word)
 
 /* ----------------------------------------------------------------- words */
 
-/* What an operation takes: letters, those with a value followed by ':'. */
+/* The options of an operation; ':' follows those with a value. */
 static const struct form {
 	const char *name;
 	enum tool_op op;
 	const char *letters;
 	size_t least, most; /* operands */
-	bool free_text;     /* options stand before the first operand only */
+	bool free_text;     /* options come before the first operand only */
 	const char *usage;
 } forms[] = {
 	{ "glob", OP_GLOB, "", 1, 1, false, "glob PATTERN" },
@@ -51,7 +51,7 @@ static const struct form {
 };
 
 static enum ss_err
-usage(struct ss_error *err, const struct form *f, const char *what)
+refuse_usage(struct ss_error *err, const struct form *f, const char *what)
 {
 	error_set(err, SS_BAD_REQUEST, "%s: %s", f->name, what);
 	error_hint(err, "usage: %s", f->usage);
@@ -67,7 +67,7 @@ find_form(const char *name)
 	return NULL;
 }
 
-/* Decimal digits; *at is moved behind them. */
+/* Reads decimal digits and moves *at after them. */
 static bool
 read_number(const char **at, uint64_t *out)
 {
@@ -112,25 +112,25 @@ take_value(const struct form *f, struct tool_words *w, char letter,
 	const char *value, struct ss_error *err)
 {
 	if (value == NULL)
-		return usage(err, f, "the last option needs a value");
+		return refuse_usage(err, f, "the last option needs a value");
 	switch (letter) {
 	case 'l':
 	case 'b':
 		w->bytes = letter == 'b';
 		return read_range(value, &w->first, &w->last)
 			? SS_OK
-			: usage(err, f, "a range is 5, 5-9 or 5-");
+			: refuse_usage(err, f, "a range is 5, 5-9 or 5-");
 	case 'g': w->include = value; return SS_OK;
 	default: break;
 	}
 	if (letter != 'B' && !read_count(value, &w->after))
-		return usage(err, f, "context is a number up to 1000");
+		return refuse_usage(err, f, "context is a number up to 1000");
 	if (letter != 'A' && !read_count(value, &w->before))
-		return usage(err, f, "context is a number up to 1000");
+		return refuse_usage(err, f, "context is a number up to 1000");
 	return SS_OK;
 }
 
-/* r, n, E and P are what grep here does anyway. */
+/* -r, -n, -E and -P are what grep does here anyway. */
 static void
 take_flag(struct tool_words *w, char letter)
 {
@@ -153,7 +153,7 @@ take_options(const struct form *f, struct tool_words *w, const char *word,
 		const char *known = *p != ':' ? strchr(f->letters, *p) : NULL;
 
 		if (known == NULL)
-			return usage(err, f, "there is no such option");
+			return refuse_usage(err, f, "there is no such option");
 		if (known[1] != ':') {
 			take_flag(w, *p);
 			continue;
@@ -166,7 +166,7 @@ take_options(const struct form *f, struct tool_words *w, const char *word,
 	return SS_OK;
 }
 
-/* Options may stand between operands, unless those are free text. */
+/* Options may come between operands, unless those are free text. */
 static enum ss_err
 take_words(const struct form *f, char *const *next, struct tool_words *w,
 	struct ss_error *err)
@@ -186,14 +186,14 @@ take_words(const struct form *f, char *const *next, struct tool_words *w,
 			continue;
 		}
 		if (w->operand_count == TOOL_OPERANDS)
-			return usage(err, f, "too many words");
+			return refuse_usage(err, f, "too many words");
 		w->operands[w->operand_count++] = word;
 		only_operands |= f->free_text;
 	}
 	return code;
 }
 
-/* What can be refused without looking at a file. */
+/* Refuses what needs no look at a file. */
 static enum ss_err
 check_operands(
 	const struct form *f, const struct tool_words *w, struct ss_error *err)
@@ -206,7 +206,7 @@ check_operands(
 	for (size_t i = first; i < last; i++) {
 		enum ss_err code = tool_path_check(w->operands[i], &own);
 
-		/* A dot entry is for the tool to say: it sees none. */
+		/* The tool itself reports a dot entry as not found. */
 		if (code == SS_OK || code == SS_NOT_FOUND)
 			continue;
 		if (err != NULL)
@@ -214,9 +214,9 @@ check_operands(
 		return code;
 	}
 	if (f->op == OP_EDIT && w->operands[1][0] == '\0')
-		return usage(err, f, "OLD must not be empty");
+		return refuse_usage(err, f, "OLD must not be empty");
 	if (f->op == OP_GREP && w->operands[0][0] == '\0')
-		return usage(err, f, "PATTERN must not be empty");
+		return refuse_usage(err, f, "PATTERN must not be empty");
 	return SS_OK;
 }
 
@@ -240,7 +240,7 @@ tool_words_read(
 	if (code != SS_OK)
 		return code;
 	if (out->operand_count < f->least || out->operand_count > f->most)
-		return usage(err, f,
+		return refuse_usage(err, f,
 			out->operand_count < f->least ? "words are missing"
 						      : "too many words");
 	return check_operands(f, out, err);
@@ -248,7 +248,7 @@ tool_words_read(
 
 /* ------------------------------------------------------- before the start */
 
-/* A pattern is compiled once more over there; here its author hears of it. */
+/* Compiles patterns for their errors; the helper compiles them again. */
 static enum ss_err
 check_patterns(const struct tool_words *w, struct ss_error *err)
 {
@@ -364,8 +364,8 @@ tool_settings_read(char *const argv[], struct tool_setting *out)
 /* ---------------------------------------------------------------- reports */
 
 /*
- * One line each: the code's name, the message, the hint.  Other codes than
- * these are nothing that a helper can know.
+ * A report has three lines: the code's name, the message, the hint.  A helper
+ * reports no other codes.
  */
 static const enum ss_err reportable[] = { SS_BAD_REQUEST, SS_NOT_ALLOWED,
 	SS_PATH_REFUSED, SS_ADDRESS_REFUSED, SS_CAPABILITY_REFUSED,
@@ -403,5 +403,5 @@ tool_reported(struct ss_text report, struct ss_error *err)
 			error_hint(err, "%.*s", (int)hint.len, hint.data);
 		return reportable[i];
 	}
-	return error_internal(err, 0, "a helper reported nonsense");
+	return error_internal(err, 0, "the report of a helper is malformed");
 }

@@ -5,11 +5,10 @@
  * confined child.
  *
  * `glob`, `read`, `write`, `edit` and `curl` are the words of RFD 001 and of
- * the file worker; no ordinary program has them but curl, whose real one a
- * page names by its path.  `ls`, `grep` and `stat` are programs that pages
- * run with those programs' own options (RFD 001 does), and stay so: the
- * built-in ones are `fs ls`, `fs grep`, `fs stat`, as all file tools may be
- * written.
+ * the file worker; of programs only curl has such a name, and a page names the
+ * real one by its path.  `ls`, `grep` and `stat` remain the system's programs
+ * with their own options, as pages of RFD 001 use them: the built-in ones are
+ * `fs ls`, `fs grep`, `fs stat`.  All file tools may be written with `fs`.
  */
 #ifndef SS_TOOLS_TOOL_H
 #define SS_TOOLS_TOOL_H
@@ -49,12 +48,12 @@ char *const *tool_argv(struct arena *arena, const struct tool *tool,
 	char *const argv[], const struct tool_bounds *bounds);
 
 /*
- * What a helper wrote to its descriptor of reports, as an error.  SS_OK when
- * it wrote nothing.
+ * What a helper wrote to SPAWN_REPORT_FD, as an error.  SS_OK when it wrote
+ * nothing.
  */
 enum ss_err tool_reported(struct ss_text report, struct ss_error *err);
 
-/* ---- what follows runs in the helper, and in the file worker ---- */
+/* ---- for the helper and the file worker ---- */
 
 enum tool_op { OP_GLOB, OP_READ, OP_WRITE, OP_EDIT, OP_GREP, OP_STAT, OP_LS };
 

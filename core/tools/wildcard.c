@@ -3,7 +3,7 @@
 
 /* ---------------------------------------------------------------- braces */
 
-/* A group: its braces, and whether a comma stands in it. */
+/* A group: its braces, and whether it has a comma. */
 struct group {
 	size_t open, close;
 };
@@ -14,7 +14,7 @@ escaped(const char *s)
 	return s[0] == '\\' && s[1] != '\0' ? 2 : 1;
 }
 
-/* The other end of the brace at s[open]; 0: none, or no comma between. */
+/* The end of the brace at s[open]; 0: none, or no comma between. */
 static size_t
 group_end(const char *s, size_t open)
 {
@@ -44,7 +44,7 @@ find_group(const char *s, struct group *g)
 	return false;
 }
 
-/* From one item of a group to behind it. */
+/* The end of the item of a group that begins at i. */
 static size_t
 item_end(const char *s, size_t i, size_t close)
 {
@@ -65,11 +65,11 @@ too_many(struct ss_error *err)
 	error_set(err, SS_BAD_REQUEST,
 		"the braces of this pattern become more than %d patterns",
 		WILDCARD_LISTS);
-	error_hint(err, "ask in several steps");
+	error_hint(err, "use several patterns");
 	return SS_BAD_REQUEST;
 }
 
-/* Puts every item of the group in the place of the whole. */
+/* Appends a pattern for every item of the group. */
 static enum ss_err
 write_out(struct arena *arena, const char *s, const struct group *g,
 	const char **list, size_t *count, struct ss_error *err)
@@ -90,7 +90,7 @@ write_out(struct arena *arena, const char *s, const struct group *g,
 	return SS_OK;
 }
 
-/* What still has braces is taken from the end of the list. */
+/* A pattern that still has braces is taken from the end of the list. */
 enum ss_err
 wildcard_expand(struct arena *arena, const char *pattern,
 	const char *out[static WILDCARD_LISTS], size_t *count,
@@ -124,7 +124,7 @@ wildcard_expand(struct arena *arena, const char *pattern,
 
 /* -------------------------------------------------------------- one part */
 
-/* The character at s, an ill-formed byte as itself beyond all others. */
+/* Decodes the character at s; an ill-formed byte sorts after all others. */
 static size_t
 decode(const char *s, size_t len, uint32_t *out)
 {
@@ -185,7 +185,7 @@ class_char(const char *p, const char *end, uint32_t *out)
 	return p + decode(p, (size_t)(end - p), out);
 }
 
-/* "[:name:]" at p: behind it, or NULL. */
+/* Reads "[:name:]" at p; returns its end, or NULL. */
 static const char *
 class_name(const char *p, const char *end, struct ss_text *name)
 {
@@ -201,7 +201,7 @@ class_name(const char *p, const char *end, struct ss_text *name)
 	return NULL;
 }
 
-/* Is c in the class at p?  Behind it; NULL: no class, its bracket is text. */
+/* Is c in the class at p?  Returns its end; NULL: the bracket is text. */
 static const char *
 in_class(const char *p, const char *end, uint32_t c, bool *in)
 {
@@ -227,9 +227,9 @@ in_class(const char *p, const char *end, uint32_t c, bool *in)
 	return q < end ? q + 1 : NULL;
 }
 
-/* Does what stands at p (no star) match c?  *next is behind it. */
+/* Does the element at p (no star) match c?  *next is its end. */
 static bool
-one(const char *p, const char *end, uint32_t c, const char **next)
+element_matches(const char *p, const char *end, uint32_t c, const char **next)
 {
 	const char *behind;
 	uint32_t own;
@@ -247,7 +247,7 @@ one(const char *p, const char *end, uint32_t c, const char **next)
 	return own == c;
 }
 
-/* Only the last star is tried again: an earlier one can take no better. */
+/* Backtracks to the last star only: an earlier one cannot do better. */
 bool
 wildcard_part(
 	const char *part, size_t part_len, const char *name, size_t name_len)
@@ -265,7 +265,7 @@ wildcard_part(
 		if (p < end && *p == '*') {
 			star = ++p;
 			mark = s;
-		} else if (p < end && one(p, end, c, &next)) {
+		} else if (p < end && element_matches(p, end, c, &next)) {
 			p = next;
 			s += n;
 		} else if (star != NULL) {
@@ -325,7 +325,7 @@ next_part(const char **at)
 	return part;
 }
 
-/* The same walk as in wildcard_part, a part being a character. */
+/* As wildcard_part, with parts in place of characters. */
 bool
 wildcard_path(const char *pattern, const char *path)
 {
@@ -352,7 +352,7 @@ wildcard_path(const char *pattern, const char *path)
 			s = behind_s;
 			continue;
 		}
-		/* One more part for the stars; they take no dot entries. */
+		/* One more part for `**`, which matches no dot entries. */
 		name = next_part(&mark);
 		if (star == NULL || name.len == 0 || name.data[0] == '.')
 			return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * write and edit: a new file beside the old one takes its place when it is
- * whole and on disk.  Who is killed in between leaves the old file as it was.
+ * write and edit: a new file in the same directory replaces the old one when it
+ * is whole and on disk.  A process that is killed before leaves the old file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 /* A file to be written: its directory, held open, and its name there. */
 struct target {
-	int root; /* what path is beneath; the caller's */
+	int root; /* path is beneath it; the caller's */
 	int dir;
 	const char *path, *name;
 	char part[64]; /* the new file's name until it is whole */
@@ -47,7 +47,7 @@ target_open(struct target *t, int dir, const char *path, struct ss_error *err)
 	return tool_open_dir(dir, folder, &t->dir, err);
 }
 
-/* What is there now: nothing, or a regular file of its own (no link). */
+/* Looks at what is there now: nothing, or a regular file (no link). */
 static enum ss_err
 target_look(struct target *t, bool new_only, struct ss_error *err)
 {
@@ -73,7 +73,7 @@ target_look(struct target *t, bool new_only, struct ss_error *err)
 }
 
 static int
-fill(int fd, const struct target *t, const char *data, size_t len)
+write_part(int fd, const struct target *t, const char *data, size_t len)
 {
 	int number = fd_write_all(fd, data, len);
 
@@ -84,7 +84,7 @@ fill(int fd, const struct target *t, const char *data, size_t len)
 	return number;
 }
 
-/* Somebody else may have written meanwhile: then it is not ours to replace. */
+/* Has no other process replaced or written the file meanwhile? */
 static bool
 is_unchanged(const struct target *t)
 {
@@ -98,8 +98,8 @@ is_unchanged(const struct target *t)
 }
 
 /*
- * By chance: process ids repeat, since every worker counts its own, and a name
- * of somebody who was killed is still there.  -1 and errno.
+ * A random name: process ids repeat in the workers' pid namespaces, and a
+ * process that was killed leaves its file.  -1 and errno.
  */
 static int
 part_open(struct target *t)
@@ -129,12 +129,12 @@ target_replace(
 
 	if (fd < 0)
 		return tool_failed(errno, t->path, "write", err);
-	number = fill(fd, t, data, len);
+	number = write_part(fd, t, data, len);
 	fd_close(&fd);
 	if (number == 0 && !is_unchanged(t)) {
 		unlinkat(t->dir, t->part, 0);
 		return error_set(err, SS_NOT_FOUND,
-			"%s was changed by somebody else meanwhile", t->path);
+			"%s was changed by another process meanwhile", t->path);
 	}
 	if (number == 0 && renameat(t->dir, t->part, t->dir, t->name) < 0)
 		number = errno;
@@ -178,7 +178,7 @@ occurrences(struct ss_text in, struct ss_text of)
 }
 
 static bool
-replace(struct ss_text in, const struct tool_edit *e, struct buf *out)
+replace_all(struct ss_text in, const struct tool_edit *e, struct buf *out)
 {
 	const char *at = in.data, *end = in.data + in.len, *next;
 
@@ -259,7 +259,7 @@ tool_edit(
 		edit->count = occurrences(buf_view(&in), edit->old);
 		code = check_count(err, path, edit);
 	}
-	if (code == SS_OK && !replace(buf_view(&in), edit, &out))
+	if (code == SS_OK && !replace_all(buf_view(&in), edit, &out))
 		code = out.full ? error_set(err, SS_NOT_FOUND,
 					  "%s would become too large", path)
 				: error_memory(err);

@@ -75,7 +75,7 @@ sub limited { return (under => ['/bin/sh', '-c', "ulimit $_[0]; exec \"\$\@\"",
 		&& $pool->children('ss-status') == 1 });
 	rename $pool->site->dir, $pool->site->dir . '.away';
 	$pool->signal('KILL', $pool->workers);
-	my $none = $pool->until_true(sub { $pool->log =~ /at birth/ }, 10);
+	my $none = $pool->until_true(sub { $pool->log =~ /while it started/ }, 10);
 	SKIP: {
 		skip 'workers need no view of the site at this level', 2
 		    unless $none;
@@ -87,7 +87,7 @@ sub limited { return (under => ['/bin/sh', '-c', "ulimit $_[0]; exec \"\$\@\"",
 	rename $pool->site->dir . '.away', $pool->site->dir;
 	ok($pool->until_true(sub { status($pool) == 200 }, 25),
 		'and served when they can');
-	$pool->stop_ok(allow => qr/ended|at birth|a worker/);
+	$pool->stop_ok(allow => qr/ended|while it started|a worker/);
 }
 
 # ------------------------------------------------------------------ disk full --
@@ -182,7 +182,7 @@ SKIP: {
 	is(status($pool), 200, 'and serve');
 	ok(!Statespace::Server::process_lives("sleep $_", 30), 'no tool is left')
 	    for @Statespace::Load::NAPS;
-	$pool->stop_ok(allow => qr/ended by signal|at birth|exec_failed/);
+	$pool->stop_ok(allow => qr/ended by signal|while it started|exec_failed/);
 }
 
 # -------------------------------------------------- the master killed likewise --

@@ -125,6 +125,6 @@ SKIP: {
 ok(!Statespace::Server::process_lives("sleep $_", 30), 'no tool is left')
     for @Statespace::Load::NAPS;
 is(talk($pool->socket, request(variables()))->{status}, 200, 'it serves');
-$pool->stop_ok(allow => qr/ended by signal|at birth|exec_failed/);
+$pool->stop_ok(allow => qr/ended by signal|while it started|exec_failed/);
 
 done_testing;

@@ -225,7 +225,7 @@ is("@twice", '', 'no POST ran twice');
 is("@silent", '', 'a POST that failed is told whether it may have run');
 
 # ------------------------------------------------------------- nobody listens --
-$pool->stop_ok(allow => qr/ended by signal|at birth/);
+$pool->stop_ok(allow => qr/ended by signal|while it started/);
 my $refused = count(9);
 is($refused->{status}, 502, 'without a pool: 502');
 $error = eval { decode_json($refused->{body})->{error} } || {};

@@ -144,7 +144,7 @@ SKIP: {
 	waitpid $pid, 0;
 }
 # The worker that was killed may have been younger than a second.
-$server->stop_ok(allow => qr/ended by signal|died at birth|upstream prematurely|too large|too long/);
+$server->stop_ok(allow => qr/ended by signal|while it started|upstream prematurely|too large|too long/);
 
 # Without its nginx it stops, and says so.
 $server = Statespace::Server->start(files => { 'README.md' => $page });

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "slots.h"
+#include "tool_slots.h"
 
 /* From the worker's own place on: nearly always free at once. */
 bool
-slots_take(struct slot_use *u)
+tool_slots_take(struct tool_slot *u)
 {
 	uint32_t most = u->slots->most;
 
@@ -25,7 +25,7 @@ slots_take(struct slot_use *u)
 }
 
 void
-slots_give(struct slot_use *u)
+tool_slots_give(struct tool_slot *u)
 {
 	if (u->held)
 		atomic_store(&u->slots->owner[u->at], 0);
@@ -33,7 +33,7 @@ slots_give(struct slot_use *u)
 }
 
 void
-slots_clear(struct slots *s, uint32_t number)
+tool_slots_clear(struct tool_slots *s, uint32_t number)
 {
 	for (uint32_t i = 0; i < SIZING_MAX; i++) {
 		uint32_t owner = number;
@@ -43,7 +43,7 @@ slots_clear(struct slots *s, uint32_t number)
 }
 
 unsigned
-slots_count(const struct slots *s)
+tool_slots_count(const struct tool_slots *s)
 {
 	unsigned count = 0;
 

@@ -6,8 +6,8 @@
  * worker that died.  Every process of the pool may write it: a worker that
  * lies can keep tools from running, nothing else.
  */
-#ifndef FCGI_SLOTS_H
-#define FCGI_SLOTS_H
+#ifndef FCGI_TOOL_SLOTS_H
+#define FCGI_TOOL_SLOTS_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -15,15 +15,15 @@
 
 #include "sizing.h"
 
-struct slots {
+struct tool_slots {
 	_Atomic uint32_t most;  /* entries in use; 0: any number of tools */
 	_Atomic int32_t parked; /* requests in the queue of parked.h, about */
 	_Atomic uint32_t owner[SIZING_MAX]; /* a worker's number; 0: free */
 };
 
 /* A worker's part in it; number is not 0. */
-struct slot_use {
-	struct slots *slots;
+struct tool_slot {
+	struct tool_slots *slots;
 	uint32_t number;
 	bool held;
 	uint32_t at;  /* the entry, when held */
@@ -32,11 +32,11 @@ struct slot_use {
 };
 
 /* True also when it is held already. */
-bool slots_take(struct slot_use *u);
-void slots_give(struct slot_use *u);
+bool tool_slots_take(struct tool_slot *u);
+void tool_slots_give(struct tool_slot *u);
 
 /* The supervisor's: a worker is gone; how many tools run. */
-void slots_clear(struct slots *s, uint32_t number);
-unsigned slots_count(const struct slots *s);
+void tool_slots_clear(struct tool_slots *s, uint32_t number);
+unsigned tool_slots_count(const struct tool_slots *s);
 
 #endif

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+#include "mcp_jobs.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sys.h"
+#include "say.h"
+
+#define ANSWER_MAX ((size_t)256 << 20)
+#define RESPONSE_MAX 65536 /* of a person's answer */
+#define CANCELLED_MS 20    /* between two waitpid(2) for a cancelled job */
+
+void
+mcp_jobs_error(const char *id, int code, const char *message)
+{
+	char line[1024];
+	int n;
+
+	if (id[0] == '#') /* too long to be repeated */
+		id = "";
+	n = snprintf(line, sizeof(line),
+		"{\"jsonrpc\":\"2.0\",%s%s%s\"error\":{\"code\":%d,"
+		"\"message\":\"%s\"}}",
+		id[0] != '\0' ? "\"id\":" : "", id, id[0] != '\0' ? "," : "",
+		code, message);
+	if (n > 0 && (size_t)n < sizeof(line))
+		lines_write(STDOUT_FILENO, line, (size_t)n);
+}
+
+/* ----------------------------------------------------------- the process -- */
+
+struct process {
+	const struct mcp_jobs *jobs;
+	const char *message;
+	size_t len;
+	int fd;
+	int parent_fd; /* the other end, which fork(2) copied */
+	struct lines in;
+	size_t used; /* of in: the line that was given out */
+};
+
+/* A hang-up is only seen when no other process holds the parent's end. */
+static void
+close_inherited(const struct process *p)
+{
+	close(p->parent_fd);
+	for (size_t i = 0; i < MCP_JOBS_MAX; i++) {
+		const struct mcp_job *job = &p->jobs->all[i];
+
+		if (job->child.pid > 0 && job->fd >= 0)
+			close(job->fd);
+		if (job->child.pid > 0 && job->child.launch_fd >= 0)
+			close(job->child.launch_fd);
+	}
+}
+
+static bool
+send_to_client(void *ctx, const char *message, size_t len)
+{
+	const struct process *p = ctx;
+
+	return lines_write(p->fd, message, len);
+}
+
+/* The next line from the parent: the response to our question. */
+static enum ss_err
+receive_response(
+	void *ctx, uint32_t timeout_ms, const char **message, size_t *len)
+{
+	struct process *p = ctx;
+	struct pollfd readable = { .fd = p->fd, .events = POLLIN };
+	ssize_t n;
+
+	lines_drop(&p->in, p->used);
+	while ((p->used = lines_first(p->in.data, p->in.len)) == 0) {
+		if (poll(&readable, 1, (int)timeout_ms) == 0)
+			return SS_TIMEOUT;
+		n = lines_read(&p->in, p->fd, RESPONSE_MAX + 1);
+		if (n <= 0)
+			return n < 0 && errno == EMSGSIZE ? SS_TIMEOUT
+							  : SS_GONE;
+	}
+	*message = p->in.data;
+	*len = p->used;
+	return SS_OK;
+}
+
+/* Confined.  The parent's end hangs up when the client cancels, or leaves. */
+static int
+run_message(void *ctx)
+{
+	struct process *p = ctx;
+	struct ss_mcp_client client = { .size = sizeof(client),
+		.client_fd = p->fd,
+		.send = send_to_client,
+		.receive = p->jobs->can_ask ? receive_response : NULL,
+		.ctx = p };
+	enum ss_err code;
+
+	close_inherited(p);
+	if (dup2(p->jobs->null, STDIN_FILENO) < 0 ||
+		dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+		return 1;
+	code = ss_site_mcp_client(p->jobs->site, p->message, p->len, &client);
+	lines_release(&p->in);
+	return code == SS_OK || code == SS_GONE ? 0 : 1;
+}
+
+/* --------------------------------------------------------- start and end -- */
+
+bool
+mcp_jobs_has_place(const struct mcp_jobs *jobs, bool page)
+{
+	return jobs->running < MCP_JOBS_MAX &&
+		(page || jobs->tools < MCP_JOBS_TOOLS);
+}
+
+static struct mcp_job *
+free_place(struct mcp_jobs *jobs)
+{
+	for (size_t i = 0; i < MCP_JOBS_MAX; i++)
+		if (jobs->all[i].child.pid == 0)
+			return &jobs->all[i];
+	return NULL;
+}
+
+void
+mcp_jobs_start(struct mcp_jobs *jobs, const char *message, size_t len,
+	const struct ss_mcp_glance *glance)
+{
+	struct mcp_job *job = free_place(jobs);
+	struct process p = { .jobs = jobs, .message = message, .len = len };
+	struct ss_error err = { .code = SS_OK };
+	int ends[2];
+
+	if (job == NULL ||
+		socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) {
+		mcp_jobs_error(
+			glance->id, -32603, "no worker could be started");
+		return;
+	}
+	p.fd = ends[1];
+	p.parent_fd = ends[0];
+	*job = (struct mcp_job){ .fd = ends[0], .tool = !glance->page };
+	snprintf(job->id, sizeof(job->id), "%s", glance->id);
+	if (ss_site_fork(jobs->site, SS_FORK_LAUNCHER_LATER, run_message, &p,
+		    &job->child, &err) == SS_OK) {
+		jobs->running++;
+		jobs->tools += job->tool;
+	} else {
+		say_error(NULL, &err);
+		mcp_jobs_error(
+			glance->id, -32603, "no worker could be started");
+		close(ends[0]);
+		job->child.pid = 0;
+	}
+	close(ends[1]);
+}
+
+/* The process sees the hang-up, ends its tool and exits without an answer. */
+static void
+cancel_job(struct mcp_job *job)
+{
+	if (job->fd >= 0)
+		close(job->fd);
+	job->fd = -1;
+}
+
+void
+mcp_jobs_cancel(struct mcp_jobs *jobs, const char *id)
+{
+	for (size_t i = 0; i < MCP_JOBS_MAX; i++)
+		if (jobs->all[i].child.pid > 0 &&
+			strcmp(jobs->all[i].id, id) == 0)
+			cancel_job(&jobs->all[i]);
+}
+
+/* options are of waitpid(2). */
+static void
+reap_job(struct mcp_jobs *jobs, struct mcp_job *job, int options)
+{
+	int status = 0;
+	pid_t pid;
+
+	do
+		pid = waitpid(job->child.pid, &status, options);
+	while (pid < 0 && errno == EINTR);
+	if (pid == 0)
+		return;
+	if (job->fd >= 0 && !job->answered)
+		mcp_jobs_error(job->id, -32603,
+			"the worker ended without an answer; the tool may "
+			"have run");
+	cancel_job(job);
+	if (job->child.launch_fd >= 0)
+		close(job->child.launch_fd);
+	lines_release(&job->in);
+	job->child.pid = 0;
+	jobs->running--;
+	jobs->tools -= job->tool;
+}
+
+void
+mcp_jobs_kill(struct mcp_jobs *jobs)
+{
+	for (size_t i = 0; i < MCP_JOBS_MAX; i++) {
+		struct mcp_job *job = &jobs->all[i];
+
+		if (job->child.pid <= 0)
+			continue;
+		kill(job->child.pid, SIGKILL);
+		cancel_job(job);
+		reap_job(jobs, job, 0);
+	}
+}
+
+/* ----------------------------------------------------------------- lines -- */
+
+static bool
+starts_with(const char *line, size_t len, const char *start)
+{
+	return len >= strlen(start) && memcmp(line, start, strlen(start)) == 0;
+}
+
+/* A response has "id" right behind the version, a notification has not. */
+static bool
+is_response(const char *line, size_t len)
+{
+	return !starts_with(line, len, "{\"jsonrpc\":\"2.0\",\"method\":");
+}
+
+/* Keeps the id of a question: its response will have it. */
+static void
+note_question(struct mcp_job *job, const char *line, size_t len)
+{
+	struct ss_mcp_glance glance;
+
+	if (!starts_with(line, len,
+		    "{\"jsonrpc\":\"2.0\",\"method\":\"elicitation/create\","))
+		return;
+	ss_mcp_look(line, len, &glance);
+	snprintf(job->question, sizeof(job->question), "%.63s", glance.id);
+}
+
+/* Copies whole lines of a job to standard output, never parts of one. */
+static void
+pass_lines(struct mcp_jobs *jobs, struct mcp_job *job)
+{
+	struct lines *in = &job->in;
+	ssize_t n = lines_read(in, job->fd, ANSWER_MAX);
+	size_t len;
+
+	if (n < 0 && errno == EINTR)
+		return;
+	if (n <= 0) {
+		reap_job(jobs, job, 0);
+		return;
+	}
+	while ((len = lines_first(in->data, in->len)) > 0) {
+		job->answered = is_response(in->data, len);
+		note_question(job, in->data, len);
+		sys_write_all(STDOUT_FILENO, in->data, len);
+		lines_drop(in, len);
+	}
+}
+
+/* Without waiting: the socket has room for RESPONSE_MAX. */
+static bool
+send_response(const struct mcp_job *job, char *line, size_t len)
+{
+	char end[] = "\n";
+	struct iovec parts[] = { { line, len }, { end, 1 } };
+	struct msghdr message = { .msg_iov = parts, .msg_iovlen = 2 };
+
+	return sendmsg(job->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) ==
+		(ssize_t)len + 1;
+}
+
+void
+mcp_jobs_respond(
+	struct mcp_jobs *jobs, const char *id, const char *line, size_t len)
+{
+	struct mcp_job *job = NULL;
+	char refusal[256];
+
+	for (size_t i = 0; i < MCP_JOBS_MAX && id[0] != '\0'; i++)
+		if (jobs->all[i].child.pid > 0 && jobs->all[i].fd >= 0 &&
+			strcmp(jobs->all[i].question, id) == 0)
+			job = &jobs->all[i];
+	if (job == NULL)
+		return;
+	if (len >= RESPONSE_MAX) {
+		len = (size_t)snprintf(refusal, sizeof(refusal),
+			"{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":"
+			"{\"code\":-32600,\"message\":\"too long\"}}",
+			id);
+		line = refusal;
+	}
+	job->question[0] = '\0';
+	if (!send_response(job, (char *)(uintptr_t)line, len))
+		cancel_job(job);
+}
+
+/* ------------------------------------------------------------------ poll -- */
+
+/* In fds the jobs' lines come first, then the launch_fd of each. */
+int
+mcp_jobs_watch(const struct mcp_jobs *jobs, struct pollfd *fds, int timeout_ms)
+{
+	for (size_t i = 0; i < MCP_JOBS_MAX; i++) {
+		const struct mcp_job *job = &jobs->all[i];
+		bool runs = job->child.pid > 0;
+
+		fds[i] = (struct pollfd){ .fd = runs ? job->fd : -1,
+			.events = POLLIN };
+		fds[MCP_JOBS_MAX + i] =
+			(struct pollfd){ .fd = runs ? job->child.launch_fd : -1,
+				.events = POLLIN };
+		if (runs && job->fd < 0)
+			timeout_ms = CANCELLED_MS;
+	}
+	return timeout_ms;
+}
+
+void
+mcp_jobs_serve(struct mcp_jobs *jobs, const struct pollfd *fds)
+{
+	for (size_t i = 0; i < MCP_JOBS_MAX; i++) {
+		struct mcp_job *job = &jobs->all[i];
+
+		if (job->child.pid > 0 && fds[MCP_JOBS_MAX + i].revents != 0)
+			ss_site_launch(jobs->site, &job->child);
+		if (job->child.pid > 0 && job->fd < 0)
+			reap_job(jobs, job, WNOHANG);
+		else if (fds[i].revents != 0)
+			pass_lines(jobs, job);
+	}
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* The shared memory, pipes and descriptors of a pool. */
+#include "pool_state.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "notify.h"
+
+static void *
+shared_page(size_t size)
+{
+	void *page = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return page != MAP_FAILED ? page : NULL;
+}
+
+/*
+ * The pages of all workers, mapped twice.  A worker keeps its own page of the
+ * first mapping, and all of the second one, whose descriptor was opened for
+ * reading: mprotect(2) cannot make it writable.
+ */
+static bool
+share_scoreboard(struct pool *p)
+{
+	size_t size = (POOL_SLOTS + 1) * SCOREBOARD_PAGE;
+	int fd = memfd_create("scoreboard", MFD_CLOEXEC), reader = -1;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (fd >= 0 && ftruncate(fd, (off_t)size) == 0)
+		reader = open(path, O_RDONLY | O_CLOEXEC);
+	if (reader >= 0) {
+		p->scoreboard = mmap(
+			NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		p->seen = mmap(NULL, size, PROT_READ, MAP_SHARED, reader, 0);
+		close(reader);
+	}
+	if (fd >= 0)
+		close(fd);
+	p->scoreboard = p->scoreboard != MAP_FAILED ? p->scoreboard : NULL;
+	p->seen = p->seen != MAP_FAILED ? p->seen : NULL;
+	return p->scoreboard != NULL && p->seen != NULL;
+}
+
+bool
+pool_memory_open(struct pool *p)
+{
+	p->alive[0] = p->alive[1] = -1;
+	p->parked[0] = p->parked[1] = -1;
+	p->silent = (struct silent){ { -1, -1 }, { -1, -1 } };
+	p->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	p->refuse = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	p->wakeup = shared_page(sizeof(*p->wakeup));
+	p->tools = shared_page(sizeof(*p->tools));
+	p->figures = shared_page(sizeof(*p->figures));
+	queue_open(&p->queue, p->listener->fd);
+	p->watchdog_us = notify_watchdog_us();
+	return p->wake >= 0 && p->refuse >= 0 && p->wakeup != NULL &&
+		p->tools != NULL && parked_open(p->parked) &&
+		silent_open(&p->silent) && p->figures != NULL &&
+		share_scoreboard(p) && relay_open(&p->relay, POOL_SLOTS) &&
+		pipe2(p->alive, O_CLOEXEC) == 0;
+}
+
+void
+pool_memory_close(struct pool *p)
+{
+	if (p->scoreboard != NULL)
+		munmap(p->scoreboard, (POOL_SLOTS + 1) * SCOREBOARD_PAGE);
+	if (p->seen != NULL)
+		munmap(p->seen, (POOL_SLOTS + 1) * SCOREBOARD_PAGE);
+	if (p->figures != NULL)
+		munmap(p->figures, sizeof(*p->figures));
+	if (p->wakeup != NULL)
+		munmap(p->wakeup, sizeof(*p->wakeup));
+	fixed_release(&p->fixed);
+	if (p->tools != NULL)
+		munmap(p->tools, sizeof(*p->tools));
+	parked_close(p->parked);
+	silent_close(&p->silent);
+	queue_close(&p->queue);
+	relay_close(&p->relay);
+	for (int i = 0; i < 2; i++)
+		if (p->alive[i] >= 0)
+			close(p->alive[i]);
+	if (p->wake >= 0)
+		close(p->wake);
+	if (p->refuse >= 0)
+		close(p->refuse);
+	served_free(p->retired);
+	served_free(p->served);
+}
