@@ -13,7 +13,7 @@ agree_can_ask(void)
 }
 
 /*
- * How many bytes at p move the cursor or turn the direction of writing: C0, C1
+ * How many bytes at text move the cursor or change the direction of text: C0, C1
  * (U+0080 to U+009F), U+200B to U+200F, U+2028 to U+202E, U+2060 to U+206F.
  */
 static size_t
@@ -33,7 +33,7 @@ control_len(const char *text)
 									    : 0;
 }
 
-/* In quotes, unless it can be taken for one word and nothing else. */
+/* Writes the word in quotes, unless it is plainly one word. */
 static void
 show_word(const char *word)
 {
@@ -60,7 +60,7 @@ show_word(const char *word)
 	fputc('"', stderr);
 }
 
-/* Byte by byte: what follows the line is the tool's. */
+/* Byte by byte: what follows the line is standard input of the tool. */
 static size_t
 read_line(char *out, size_t cap)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The question of `confirm: true`, put to whoever is at the terminal. */
+/* The question of `confirm: true`, for the person at the terminal. */
 #ifndef FCGI_AGREE_H
 #define FCGI_AGREE_H
 

@@ -5,7 +5,6 @@
 #include <fastcgi.h>
 #include <fcgiapp.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -25,6 +24,7 @@
 #define DRAIN_MAX (16u << 20)
 #define LINGER_MAX (1u << 20)
 #define LINGER_MS 200
+#define STALL_LOOK_MS 250 /* at whether others wait */
 
 struct connection {
 	struct ss_site *site;
@@ -34,6 +34,7 @@ struct connection {
 	connection_silent_fn silent; /* NULL: silent peers are waited for */
 	void *silent_ctx;
 	unsigned most;
+	int listener;
 	FCGX_Request fcgi;
 	int empty[2]; /* a pipe: see begin_answer */
 	struct record_reader reader;
@@ -42,6 +43,8 @@ struct connection {
 	uint64_t begun_us;
 	size_t body_len;
 	size_t drained;
+	size_t sent;
+	uint64_t stalled_us; /* the peer did not read the answer */
 	bool params_done;
 	bool answering; /* the library has its streams */
 	bool streaming; /* the head of the answer has left */
@@ -88,6 +91,12 @@ connection_set_most(struct connection *c, unsigned most)
 }
 
 void
+connection_set_listener(struct connection *c, int listener)
+{
+	c->listener = listener;
+}
+
+void
 connection_set_silent(struct connection *c, connection_silent_fn fn, void *ctx)
 {
 	c->silent = fn;
@@ -110,6 +119,7 @@ connection_open(
 	c->request = request;
 	c->answer = answer_by_site;
 	c->most = 1;
+	c->listener = -1;
 	ss_site_set_client(site, client_left, c);
 	if (!pipe_open(c) || FCGX_Init() != 0 ||
 		FCGX_InitRequest(&c->fcgi, -1, FCGI_FAIL_ACCEPT_ON_INTR) != 0) {
@@ -328,16 +338,57 @@ receive(struct connection *c)
 	return why;
 }
 
+/* An idle worker accepts within a millisecond: then nobody has to wait. */
+static bool
+others_wait(const struct connection *c)
+{
+	struct pollfd others = { .fd = c->listener, .events = POLLIN };
+
+	for (int look = 0; look < 5; look++)
+		if (poll(&others, 1, 0) <= 0 || poll(NULL, 0, 20) < 0)
+			return false;
+	return true;
+}
+
+/*
+ * Waits until the peer reads the answer.  False: it has read nothing for
+ * CONNECTION_SILENCE_S, or has stalled the answer for CONNECTION_STALL_S in all
+ * while others wait for a worker.
+ */
+static bool
+peer_reads(struct connection *c)
+{
+	struct pollfd peer = { .fd = c->fd, .events = POLLOUT };
+	uint64_t begun_us = sys_clock_us(), waited_us;
+	int ready;
+
+	do {
+		ready = poll(&peer, 1, STALL_LOOK_MS);
+		waited_us = sys_clock_us() - begun_us;
+		if (waited_us >= CONNECTION_SILENCE_S * UINT64_C(1000000))
+			return false;
+		if (c->stalled_us + waited_us >=
+				CONNECTION_STALL_S * UINT64_C(1000000) &&
+			others_wait(c))
+			return false;
+	} while (ready <= 0);
+	c->stalled_us += waited_us;
+	return true;
+}
+
 static bool
 send_bytes(void *ctx, const char *data, size_t len)
 {
 	struct connection *c = ctx;
 
 	while (len > 0) {
-		int n = len > INT_MAX ? INT_MAX : (int)len;
+		int n = len > CHUNK ? CHUNK : (int)len;
 
+		if (c->sent > CHUNK && !peer_reads(c))
+			return false;
 		if (FCGX_PutStr(data, n, c->fcgi.out) != n)
 			return false;
+		c->sent += (size_t)n;
 		data += n;
 		len -= (size_t)n;
 	}
@@ -467,7 +518,8 @@ begin_connection(struct connection *c, int fd, uint64_t begun_us)
 {
 	c->fd = fd;
 	c->begun_us = begun_us;
-	c->body_len = c->drained = 0;
+	c->body_len = c->drained = c->sent = 0;
+	c->stalled_us = 0;
 	c->params_done = c->answering = c->streaming = false;
 	record_init(&c->reader);
 }

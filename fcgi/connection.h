@@ -19,9 +19,11 @@
 #include "statespace.h"
 
 #define CONNECTION_SILENCE_S 10
-#define CONNECTION_FIRST_MS                                                    \
-	5 /* for the first byte: see connection_set_silent */
+/* For the first byte: see connection_set_silent. */
+#define CONNECTION_FIRST_MS 5
 #define CONNECTION_TOTAL_S 30
+/* Of an answer in all, while others wait. */
+#define CONNECTION_STALL_S 3
 
 struct connection;
 
@@ -50,6 +52,12 @@ void connection_set_most(struct connection *c, unsigned most);
 typedef void (*connection_silent_fn)(void *ctx, int fd);
 void
 connection_set_silent(struct connection *c, connection_silent_fn fn, void *ctx);
+
+/*
+ * Where other requests wait for a worker: an answer whose peer reads slowly is
+ * cut after CONNECTION_STALL_S when some do.  -1 at first: none wait.
+ */
+void connection_set_listener(struct connection *c, int listener);
 
 /*
  * The next connection of a non-blocking listener, close-on-exec, with a limit

@@ -203,7 +203,7 @@ serve(struct server *s)
 	lines_release(&s->in);
 }
 
-/* ------------------------------------------------------------------ start -- */
+/* ----------------------------------------------------------------- start -- */
 
 static int
 run_mcp(const struct options *o)

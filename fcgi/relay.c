@@ -17,7 +17,7 @@
 _Static_assert(sizeof(struct relay_slot) % 4096 == 0, "slots are whole pages");
 
 static void *
-map(size_t size, int protection, int fd)
+map_shared(size_t size, int protection, int fd)
 {
 	void *at = mmap(NULL, size, protection, MAP_SHARED, fd, 0);
 
@@ -39,8 +39,8 @@ map_slots(struct relay *r)
 	if (fd >= 0 && ftruncate(fd, (off_t)size) == 0)
 		reader = open(path, O_RDONLY | O_CLOEXEC);
 	if (reader >= 0) {
-		r->slots = map(size, PROT_READ | PROT_WRITE, fd);
-		r->seen = map(size, PROT_READ, reader);
+		r->slots = map_shared(size, PROT_READ | PROT_WRITE, fd);
+		r->seen = map_shared(size, PROT_READ, reader);
 		close(reader);
 	}
 	if (fd >= 0)
@@ -88,7 +88,10 @@ relay_keep(struct relay *r, size_t own)
 	r->next = 0;
 }
 
-/* The worker before us may have ended while it wrote: turn may be odd. */
+/*
+ * The number of this worker may have had another process before, which ended
+ * while it wrote: turn may be odd.
+ */
 bool
 relay_post(struct relay *r, const unsigned char key[SS_RELAY_KEY],
 	const char *data, size_t len)
@@ -114,7 +117,7 @@ relay_post(struct relay *r, const unsigned char key[SS_RELAY_KEY],
 	return eventfd_write(r->fd, 1) == 0;
 }
 
-/* Copies it unless it is another one, old, or being overwritten. */
+/* -1: another key, too old, or being overwritten. */
 static ssize_t
 copy_post(const struct relay_post *p, const unsigned char *key, char *data,
 	size_t cap)
@@ -150,20 +153,20 @@ relay_take(const struct relay *r, const unsigned char key[SS_RELAY_KEY],
 }
 
 static bool
-post(void *ctx, const unsigned char *key, const char *data, size_t len)
+hook_post(void *ctx, const unsigned char *key, const char *data, size_t len)
 {
 	return relay_post(ctx, key, data, len);
 }
 
 static ssize_t
-take(void *ctx, const unsigned char *key, char *data, size_t cap)
+hook_take(void *ctx, const unsigned char *key, char *data, size_t cap)
 {
 	return relay_take(ctx, key, data, cap);
 }
 
 /* TERM, INT and QUIT are blocked while a request is served. */
 static bool
-told_to_leave(void)
+must_leave(void)
 {
 	sigset_t pending;
 
@@ -174,13 +177,16 @@ told_to_leave(void)
 				sigismember(&pending, SIGQUIT) == 1));
 }
 
-/* The watchdog counts from here on: a person is slow, the worker is not stuck. */
+/*
+ * The watchdog counts from here on: a worker that waits for a person does not
+ * hang.
+ */
 static bool
-wait_allowed(void *ctx, bool begin)
+hook_wait(void *ctx, bool begin)
 {
 	struct relay *r = ctx;
 
-	if (told_to_leave() ||
+	if (must_leave() ||
 		(begin &&
 			(r->waiting_max == 0 ||
 				!tool_limit_enter(
@@ -191,7 +197,7 @@ wait_allowed(void *ctx, bool begin)
 }
 
 static void
-waited(void *ctx)
+hook_waited(void *ctx)
 {
 	struct relay *r = ctx;
 
@@ -205,10 +211,10 @@ relay_attach(struct relay *r, struct ss_site *site)
 	struct ss_relay hooks = { .size = sizeof(hooks),
 		.ctx = r,
 		.fd = r->fd,
-		.post = post,
-		.take = take,
-		.wait = wait_allowed,
-		.waited = waited };
+		.post = hook_post,
+		.take = hook_take,
+		.wait = hook_wait,
+		.waited = hook_waited };
 
 	ss_site_set_relay(site, &hooks);
 }

@@ -2,12 +2,12 @@
 /*
  * Short messages from one worker to another (struct ss_relay), in shared
  * memory: an MCP client of revision 2025-11-25 or older cancels a call, and
- * answers a question, by a request of its own, which any worker may take.
+ * answers a question, in a request of its own, which may reach another worker.
  *
  * A worker writes messages on its own pages only; all workers read all pages.
- * A message is found by a key that is a digest over a random session id, so
- * who does not know the session can neither find nor forge one.  Readers
- * trust no length.  The supervisor makes the memory and reads none of it.
+ * The key of a message is a digest of a random session id: nobody who does not
+ * know the session can find or forge one.  Readers check every length.  The
+ * supervisor makes the memory and does not read it.
  */
 #ifndef FCGI_RELAY_H
 #define FCGI_RELAY_H
@@ -55,7 +55,7 @@ void relay_close(struct relay *r);
 
 /* In worker number own: unmaps what others write. */
 void relay_keep(struct relay *r, size_t own);
-/* The site asks r, which lives as long as the site does in this process. */
+/* The site uses r, which lives as long as the site does in this process. */
 void relay_attach(struct relay *r, struct ss_site *site);
 
 bool relay_post(struct relay *r, const unsigned char key[SS_RELAY_KEY],

@@ -328,6 +328,7 @@ worker_run(const struct worker *w)
 	serving.connection = connection;
 	connection_set_answer(connection, answer_or_park, &serving);
 	connection_set_most(connection, w->most);
+	connection_set_listener(connection, w->listener);
 	connection_set_silent(connection, give_silent, &serving);
 	serve_until_told(&serving, wait_fd);
 	close(wait_fd);

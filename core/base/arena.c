@@ -51,7 +51,7 @@ arena_release(struct arena *a)
 }
 
 static bool
-grow(struct arena *a, size_t size)
+add_block(struct arena *a, size_t size)
 {
 	size_t want = size > BLOCK_SIZE ? size : BLOCK_SIZE;
 	struct arena_block *b;
@@ -82,7 +82,7 @@ arena_alloc(struct arena *a, size_t size)
 		return NULL;
 	size = (size + align - 1) / align * align;
 	if (a->blocks == NULL || a->blocks->size - a->used < size)
-		if (!grow(a, size))
+		if (!add_block(a, size))
 			return NULL;
 	p = a->blocks->data + a->used;
 	a->used += size;

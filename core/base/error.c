@@ -59,7 +59,7 @@ ss_err_status(enum ss_err code)
 
 /* Formats into a fixed field; a long text is cut between two characters. */
 static void
-fill(char *field, size_t cap, const char *format, va_list args)
+fill_field(char *field, size_t cap, const char *format, va_list args)
 {
 	int n = vsnprintf(field, cap, format, args);
 
@@ -77,7 +77,7 @@ error_set(struct ss_error *err, enum ss_err code, const char *message, ...)
 	error_clear(err);
 	err->code = code;
 	va_start(args, message);
-	fill(err->message, sizeof(err->message), message, args);
+	fill_field(err->message, sizeof(err->message), message, args);
 	va_end(args);
 	return code;
 }
@@ -90,7 +90,7 @@ error_hint(struct ss_error *err, const char *hint, ...)
 	if (err == NULL)
 		return;
 	va_start(args, hint);
-	fill(err->hint, sizeof(err->hint), hint, args);
+	fill_field(err->hint, sizeof(err->hint), hint, args);
 	va_end(args);
 }
 
@@ -102,7 +102,7 @@ error_detail(struct ss_error *err, const char *detail, ...)
 	if (err == NULL)
 		return;
 	va_start(args, detail);
-	fill(err->detail, sizeof(err->detail), detail, args);
+	fill_field(err->detail, sizeof(err->detail), detail, args);
 	va_end(args);
 }
 
@@ -117,7 +117,7 @@ error_internal(struct ss_error *err, int number, const char *detail, ...)
 		"an internal error; the operator's log has it");
 	err->sys_errno = number;
 	va_start(args, detail);
-	fill(err->detail, sizeof(err->detail), detail, args);
+	fill_field(err->detail, sizeof(err->detail), detail, args);
 	va_end(args);
 	return SS_INTERNAL;
 }

@@ -2,7 +2,7 @@
 /*
  * One event, one line: key=value (logfmt) or a JSON object, control bytes
  * escaped.  A line that would be too long is cut at a character, its later
- * fields are left out, and it ends with cut=true.  The library hands the line
+ * fields are left out, and it ends with cut=true.  The library passes the line
  * to the host's function; it never prints.
  */
 #ifndef SS_BASE_LOG_H

@@ -140,7 +140,7 @@ ss_site_call(struct ss_site *site, const struct ss_call *call,
 	code = documents_open(documents, l->path, &l->doc, err);
 	if (code != SS_OK)
 		return code;
-	code = call_run(site,
+	code = call_run(&site->calls,
 		&(struct call){ .doc = &l->doc,
 			.request = &request,
 			.request_id = l->id,

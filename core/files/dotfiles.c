@@ -9,7 +9,7 @@
 
 #include "base/fd.h"
 
-/* Times of files move in steps of up to 10 ms, on old ext4 of a second. */
+/* File times have steps of up to 10 ms, and of a second on old ext4. */
 #define TICK_NS 20000000
 #define WHOLE_NS INT64_C(3000000000)
 
@@ -42,8 +42,8 @@ dotfiles_are_settled(const struct stat *directory)
 }
 
 /*
- * Where each change goes through this kernel, which then sets the time.  A
- * server's may come late, and FUSE shows what a program makes up.
+ * File systems where this kernel makes each change and sets the time.  A
+ * network file system may show a change late, and FUSE shows any time it likes.
  */
 static bool
 has_true_times(int dir)
@@ -62,7 +62,7 @@ has_true_times(int dir)
 }
 
 static int
-list(int dir, bool (*fn)(void *ctx, const char *name), void *ctx)
+list_entries(int dir, bool (*fn)(void *ctx, const char *name), void *ctx)
 {
 	_Alignas(struct fd_entry) char buffer[32768];
 	long n;
@@ -81,7 +81,7 @@ list(int dir, bool (*fn)(void *ctx, const char *name), void *ctx)
 }
 
 static bool
-add(void *ctx, const char *name)
+add_name(void *ctx, const char *name)
 {
 	struct dotfiles *d = ctx;
 	size_t size = strlen(name) + 1;
@@ -104,7 +104,10 @@ dotfiles_hold(const struct dotfiles *d, int dir)
 		is_same_time(&st.st_ctim, &d->changed);
 }
 
-/* The times are those from before: a change while it is read shows later. */
+/*
+ * Keeps the times from before the reading: a change meanwhile makes the list
+ * differ from the directory.
+ */
 bool
 dotfiles_keep(struct dotfiles *d, int dir)
 {
@@ -121,7 +124,7 @@ dotfiles_keep(struct dotfiles *d, int dir)
 	d->inode = st.st_ino;
 	d->modified = st.st_mtim;
 	d->changed = st.st_ctim;
-	d->known = list(dir, add, d) == 1;
+	d->known = list_entries(dir, add_name, d) == 1;
 	return d->known;
 }
 
@@ -130,7 +133,7 @@ dotfiles_each(const struct dotfiles *d, int dir,
 	bool (*fn)(void *ctx, const char *name), void *ctx)
 {
 	if (d == NULL)
-		return list(dir, fn, ctx);
+		return list_entries(dir, fn, ctx);
 	for (size_t at = 0; at < d->len; at += strlen(d->names + at) + 1)
 		if (!fn(ctx, d->names + at))
 			return 0;

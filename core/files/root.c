@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two roads to one answer.  The fast one asks openat2 for a path without any
- * symlink.  Where one stands (ELOOP), or where the kernel or a filter has no
- * openat2, the slow one walks: each component is opened in the directory held
- * so far with O_NOFOLLOW, links are read and spliced in as text, and ".."
- * takes the last name off and starts again at the root, so that a directory
- * moved meanwhile leads nowhere.
+ * Two ways to one answer.  The fast one asks openat2(2) for a path without any
+ * symbolic link.  Where there is one (ELOOP), or where the kernel or a filter
+ * has no openat2, the slow one walks: each component is opened in the directory
+ * held so far with O_NOFOLLOW, links are read and put into the path as text,
+ * and ".." takes the last name off and starts again at the root, so that a
+ * directory that was moved meanwhile leads nowhere.
  */
 #include "files/root.h"
 
@@ -45,7 +45,7 @@ found_close(struct found *f)
 
 /* Copies with a NUL; false when it does not fit. */
 static bool
-copy(char *to, size_t cap, const char *from, size_t len)
+copy_text(char *to, size_t cap, const char *from, size_t len)
 {
 	if (len >= cap)
 		return false;
@@ -54,7 +54,7 @@ copy(char *to, size_t cap, const char *from, size_t len)
 	return true;
 }
 
-/* ---------------------------------------------------------- the fast road */
+/* ---------------------------------------------------------- by openat2 */
 
 static int
 open_beneath(int at, const char *path, int flags)
@@ -85,7 +85,7 @@ open_parent(const struct root *r, const char *path)
 
 	if (slash == NULL)
 		return fcntl(r->fd, F_DUPFD_CLOEXEC, 3);
-	if (!copy(parent, sizeof(parent), path, (size_t)(slash - path))) {
+	if (!copy_text(parent, sizeof(parent), path, (size_t)(slash - path))) {
 		errno = ENAMETOOLONG;
 		return -1;
 	}
@@ -98,7 +98,7 @@ find_fast(const struct root *r, const char *path, int flags, struct found *f)
 {
 	int at = r->fd;
 
-	if (!copy(f->real, sizeof(f->real), path, strlen(path)))
+	if (!copy_text(f->real, sizeof(f->real), path, strlen(path)))
 		return ENAMETOOLONG;
 	if (f->want_dir) {
 		if (f->dir < 0)
@@ -119,7 +119,7 @@ struct walk {
 	int dir; /* directory `real` names; -1: to be opened again */
 	unsigned links, steps;
 	bool linked, hidden;
-	char name[256];      /* the component in hand */
+	char name[256];      /* the current component */
 	char todo[PATH_CAP]; /* what is left */
 	char real[PATH_CAP]; /* where dir lies below the root */
 };
@@ -153,7 +153,7 @@ walk_into(struct walk *w, const char *name, size_t len)
 
 	if (++w->steps > STEPS_MAX)
 		return ELOOP;
-	if (!copy(one, sizeof(one), name, len))
+	if (!copy_text(one, sizeof(one), name, len))
 		return ENAMETOOLONG;
 	below = openat(w->dir, one, OPEN_DIR | O_NOFOLLOW);
 	if (below < 0)
@@ -194,7 +194,7 @@ walk_up(struct walk *w)
 	return 0;
 }
 
-/* Adds the component in hand to where we are.  0 or errno. */
+/* Adds the current component to `real`.  0 or errno. */
 static int
 walk_note(struct walk *w)
 {
@@ -209,7 +209,7 @@ walk_note(struct walk *w)
 }
 
 /*
- * The component in hand could not be opened for `why`: if it is a link, its
+ * The current component could not be opened for `why`: if it is a link, its
  * target goes before what is left.  0 or errno.
  */
 static int
@@ -239,8 +239,8 @@ walk_link(struct walk *w, int why)
 }
 
 /*
- * O_PATH opens a link itself where the other modes say ELOOP: that is wanted
- * only with O_NOFOLLOW beside it.
+ * With O_PATH and O_NOFOLLOW openat(2) opens a link itself, where other modes
+ * fail with ELOOP: that is wanted only when the caller passed O_NOFOLLOW too.
  */
 static int
 open_last(int dir, const char *name, int flags)
@@ -257,7 +257,7 @@ open_last(int dir, const char *name, int flags)
 	return -1;
 }
 
-/* Opens the component in hand, the last one so far, as the caller wants it. */
+/* Opens the last component with the flags that the caller wants. */
 static int
 walk_last(struct walk *w, int flags, int *fd)
 {
@@ -281,8 +281,8 @@ walk_down(struct walk *w)
 }
 
 /*
- * Takes the next component into hand.  At the end it is ".": a path that
- * finishes with ".." opens the directory it came to.
+ * Makes the next component the current one.  At the end it is ".": a path that
+ * ends with ".." opens the directory that it led to.
  */
 static int
 walk_take(struct walk *w, bool *last)
@@ -295,7 +295,7 @@ walk_take(struct walk *w, bool *last)
 		memcpy(w->name, ".", 2);
 		return 0;
 	}
-	if (!copy(w->name, sizeof(w->name), at, len))
+	if (!copy_text(w->name, sizeof(w->name), at, len))
 		return ENAMETOOLONG;
 	at += len;
 	at += strspn(at, "/");
@@ -328,8 +328,9 @@ static int
 find_walk(const struct root *r, const char *path, int flags, struct found *f)
 {
 	struct walk w = { .root = r, .dir = -1 };
-	int e = copy(w.todo, sizeof(w.todo), path, strlen(path)) ? 0
-								 : ENAMETOOLONG;
+	int e = copy_text(w.todo, sizeof(w.todo), path, strlen(path))
+		? 0
+		: ENAMETOOLONG;
 
 	while (e == 0 && f->fd < 0)
 		e = walk_step(&w, flags, &f->fd);
@@ -344,20 +345,20 @@ find_walk(const struct root *r, const char *path, int flags, struct found *f)
 	return e;
 }
 
-/* ------------------------------------------------------------- both roads */
+/* -------------------------------------------------------------- both ways */
 
 /*
- * openat2 answers EPERM under some seccomp filters and ELOOP where a link
- * stands; both, and ENOSYS, mean the walk.  0 or errno.
+ * openat2 answers EPERM under some seccomp filters and ELOOP for a symbolic
+ * link; after these, and ENOSYS, the path is walked.  0 or errno.
  */
 static int
-find(const struct root *r, const char *path, int flags, struct found *f)
+find_any(const struct root *r, const char *path, int flags, struct found *f)
 {
 	int e = ELOOP;
 
 	f->fd = -1;
 	f->linked = f->hidden = false;
-	flags |= O_CLOEXEC; /* openat2 takes little else with O_PATH */
+	flags |= O_CLOEXEC; /* openat2 refuses most others with O_PATH */
 	if (!(flags & O_PATH))
 		flags |= O_NONBLOCK | O_NOCTTY;
 	if (path[0] == '\0')
@@ -370,9 +371,9 @@ find(const struct root *r, const char *path, int flags, struct found *f)
 	return find_walk(r, path, flags, f);
 }
 
-/* One sentence for every path that leads nowhere: what is there stays ours. */
+/* One sentence for all of them, so that a client learns nothing of files. */
 static enum ss_err
-refuse(struct ss_error *err, int number, const char *path)
+refuse_path(struct ss_error *err, int number, const char *path)
 {
 	enum ss_err code = SS_NOT_FOUND;
 
@@ -390,7 +391,7 @@ refuse(struct ss_error *err, int number, const char *path)
 	case ELOOP:
 	case ENXIO:
 	case ENODEV:
-	case EAGAIN: /* a lease that somebody holds */
+	case EAGAIN: /* a process holds a lease, fcntl(2) */
 		error_set(err, code, "no such page or file");
 		break;
 	default: return error_internal(err, number, "opening \"%s\"", path);
@@ -402,7 +403,7 @@ refuse(struct ss_error *err, int number, const char *path)
 }
 
 static void
-fill(struct ss_document *doc, const char *path, struct found *f,
+fill_document(struct ss_document *doc, const char *path, struct found *f,
 	const struct stat *st)
 {
 	struct file_id id = file_id_of_stat(st);
@@ -425,17 +426,17 @@ fill(struct ss_document *doc, const char *path, struct found *f,
 
 /*
  * Opens one candidate for reading.  0; EISDIR for a directory, also for one
- * that may be entered but not listed; ENXIO for what holds no bytes; errno.
+ * that may be entered but not listed; ENXIO for a device or pipe; errno.
  */
 static int
 open_file(const struct root *r, const char *path, struct found *f,
 	struct stat *st)
 {
-	int e = find(r, path, O_RDONLY, f);
+	int e = find_any(r, path, O_RDONLY, f);
 
 	if (e == EACCES) {
 		found_close(f);
-		e = find(r, path, O_PATH | O_DIRECTORY, f);
+		e = find_any(r, path, O_PATH | O_DIRECTORY, f);
 		return e == 0 ? EISDIR : EACCES;
 	}
 	if (e != 0)
@@ -448,8 +449,8 @@ open_file(const struct root *r, const char *path, struct found *f,
 }
 
 /*
- * The same for path with `more` behind it, written to name.  Beside path, the
- * directory that was opened for it serves again.
+ * The same for path with `more` appended, written to name.  For "path.md" the
+ * directory that was opened for path is used again.
  */
 static int
 open_longer(const struct root *r, const char *path, const char *more,
@@ -479,8 +480,8 @@ root_resolve(const struct root *r, const char *path, enum root_want want,
 	int e = EISDIR;
 
 	doc->fd = doc->dir_fd = -1;
-	if (!copy(name, sizeof(name), path, strlen(path)))
-		return refuse(err, ENAMETOOLONG, path);
+	if (!copy_text(name, sizeof(name), path, strlen(path)))
+		return refuse_path(err, ENAMETOOLONG, path);
 	if (path[0] != '\0')
 		e = open_file(r, path, &f, &st);
 	if (e == EISDIR)
@@ -489,16 +490,16 @@ root_resolve(const struct root *r, const char *path, enum root_want want,
 	else if (e == ENOENT)
 		e = open_longer(r, path, ".md", name, &f, &st);
 	if (e == 0)
-		fill(doc, name, &f, &st);
+		fill_document(doc, name, &f, &st);
 	found_close(&f);
-	return e == 0 ? SS_OK : refuse(err, e, name);
+	return e == 0 ? SS_OK : refuse_path(err, e, name);
 }
 
 int
 root_find(const struct root *r, const char *path, int flags, int *fd)
 {
 	struct found f = { .fd = -1, .dir = -1 };
-	int e = find(r, path, flags, &f);
+	int e = find_any(r, path, flags, &f);
 
 	*fd = e == 0 ? f.fd : -1;
 	return e;
@@ -509,7 +510,7 @@ root_leads_hidden(const struct root *r, const char *path)
 {
 	struct found f = { .fd = -1, .dir = -1 };
 
-	find(r, path, O_PATH, &f);
+	find_any(r, path, O_PATH, &f);
 	found_close(&f);
 	return f.hidden;
 }
@@ -520,11 +521,11 @@ root_open_at(const struct root *r, const char *path, int flags, int *fd,
 {
 	int e = root_find(r, path, flags, fd);
 
-	return e == 0 ? SS_OK : refuse(err, e, path);
+	return e == 0 ? SS_OK : refuse_path(err, e, path);
 }
 
 static enum ss_err
-take(struct root *r, int fd, const char *path, struct ss_error *err)
+root_take(struct root *r, int fd, const char *path, struct ss_error *err)
 {
 	struct stat st;
 	int e = 0, probe;
@@ -550,13 +551,13 @@ take(struct root *r, int fd, const char *path, struct ss_error *err)
 enum ss_err
 root_open(struct root *r, const char *path, struct ss_error *err)
 {
-	return take(r, open(path, OPEN_DIR), path, err);
+	return root_take(r, open(path, OPEN_DIR), path, err);
 }
 
 enum ss_err
 root_reopen(struct root *r, int fd, const char *name, struct ss_error *err)
 {
-	return take(r, openat(fd, ".", OPEN_DIR), name, err);
+	return root_take(r, openat(fd, ".", OPEN_DIR), name, err);
 }
 
 void

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The site's directory, held open: resolves a clean path beneath it and hands
- * out the descriptor that was checked (statespace-protocol(7), PATHS).  openat2
- * where the kernel has it, else a walk, component by component.
+ * The site's directory, held open: resolves a clean path beneath it and returns
+ * the descriptor that was checked (statespace-protocol(7), PATHS).  By
+ * openat2(2) where the kernel has it, else component by component.
  */
 #ifndef SS_FILES_ROOT_H
 #define SS_FILES_ROOT_H
@@ -18,7 +18,7 @@ struct root {
 
 #define ROOT_INIT ((struct root){ .fd = -1 })
 
-/* SS_CONFIG, in one sentence, when it is no directory that can be read. */
+/* SS_CONFIG, in one sentence, when it cannot be read as a directory. */
 enum ss_err root_open(struct root *r, const char *path, struct ss_error *err);
 /* The directory that fd has open, once more; name is for the error. */
 enum ss_err

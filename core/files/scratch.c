@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Emptying a tree that an enemy built: no path is followed, nothing recurses.
- * A directory inside a directory is moved up to the top before it is looked
- * into, so that two descriptors are enough for any depth.
+ * Empties a tree that a hostile tool built: no path is followed, nothing
+ * recurses.  A directory inside a directory is moved up to the top before it is
+ * read, so that two descriptors are enough for any depth.
  */
 #include "files/scratch.h"
 
@@ -20,10 +20,10 @@
 #include "base/clock.h"
 #include "base/fd.h"
 
-/* What is left after that is for ss_sweep: a worker leaves promptly. */
+/* A worker that ends leaves the rest to ss_sweep. */
 #define CLOSE_BUDGET_MS 500
 
-#define WORK_MS 20 /* without a deadline: so long, and then a rest */
+#define WORK_MS 20 /* without a deadline: so long between two pauses */
 #define REST_MS 80
 
 #define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -40,8 +40,8 @@ scratch_take(struct scratch *s, const char *path, struct ss_error *err)
 }
 
 /*
- * Under its final name it is never seen without the lock: whoever removes what
- * dead processes left asks for that alone.  0 or errno.
+ * Renames the directory to its final name when it is locked: ss_sweep removes
+ * one that it can lock, flock(2), since its owner has ended.  0 or errno.
  */
 static int
 make_locked(struct scratch *s)
@@ -53,7 +53,7 @@ make_locked(struct scratch *s)
 		return errno;
 	s->fd = open(path, DIR_FLAGS);
 	snprintf(s->path, sizeof(s->path), "/tmp/" SCRATCH_NAME "%s", path + n);
-	/* A directory with the group's bit would hand it on. */
+	/* /tmp with the set-group-ID bit passes it on to new directories. */
 	if (s->fd < 0 || fchmod(s->fd, 0700) != 0 ||
 		flock(s->fd, LOCK_EX | LOCK_NB) != 0 ||
 		renameat2(AT_FDCWD, path, AT_FDCWD, s->path,
@@ -88,7 +88,7 @@ is_dot(const char *name)
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* What empty one directory needs to know of the whole. */
+/* The state of emptying one scratch. */
 struct sweep {
 	int top;
 	uint64_t deadline_ms; /* 0: none, but with rests */
@@ -98,9 +98,9 @@ struct sweep {
 	bool failed;
 };
 
-/* Other processes want the disk and the processor too. */
+/* Without a deadline: leaves disk and processor to other processes. */
 static void
-rest(struct sweep *w)
+rest_a_while(struct sweep *w)
 {
 	const struct timespec pause = { .tv_nsec = REST_MS * 1000000 };
 
@@ -115,20 +115,20 @@ is_time_up(struct sweep *w)
 {
 	if (w->deadline_ms != 0)
 		return clock_ms() >= w->deadline_ms;
-	rest(w);
+	rest_a_while(w);
 	return false;
 }
 
 /*
- * Looking into a directory, and moving it (which rewrites its ".."), need its
- * mode; whether that worked shows at the next step.
+ * Gives a directory the mode 0700: reading it needs that, and rename(2), which
+ * rewrites its "..".  A failure shows at the next step.
  */
 static void
 open_up(int dir, const char *name)
 {
 	struct stat st;
 
-	/* fchmodat(2) follows links, and some may resist being removed. */
+	/* fchmodat(2) follows links: only directories. */
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 		S_ISDIR(st.st_mode) && fchmodat(dir, name, 0700, 0) != 0)
 		errno = 0;
@@ -188,7 +188,7 @@ sweep_once(struct sweep *w, int dir)
 	return left || n < 0;
 }
 
-/* Empties what stands in the directories at the top. */
+/* Empties the directories at the top, each by one pass. */
 static void
 sweep_children(struct sweep *w)
 {
@@ -222,7 +222,7 @@ is_intact(const struct scratch *s)
 		st.st_nlink > 0;
 }
 
-/* One getdents tells: "." and ".." are all there is. */
+/* By one getdents64(2): nothing but "." and "..". */
 static bool
 holds_nothing(int fd)
 {
@@ -243,9 +243,9 @@ holds_nothing(int fd)
 	return true;
 }
 
-/* Ends also when a whole pass changed nothing: what is left resists. */
+/* Ends also when a whole pass changed nothing: the rest cannot be removed. */
 static bool
-empty(struct scratch *s, uint64_t deadline_ms)
+empty_until(struct scratch *s, uint64_t deadline_ms)
 {
 	struct sweep w = {
 		.top = s->fd, .deadline_ms = deadline_ms, .changed = 1
@@ -269,13 +269,13 @@ empty(struct scratch *s, uint64_t deadline_ms)
 bool
 scratch_empty(struct scratch *s, uint32_t budget_ms)
 {
-	return empty(s, clock_ms() + budget_ms);
+	return empty_until(s, clock_ms() + budget_ms);
 }
 
 bool
 scratch_empty_slowly(struct scratch *s)
 {
-	return empty(s, 0);
+	return empty_until(s, 0);
 }
 
 void

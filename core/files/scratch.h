@@ -32,11 +32,11 @@ enum ss_err scratch_make(struct scratch *s, struct ss_error *err);
 enum ss_err
 scratch_take(struct scratch *s, const char *path, struct ss_error *err);
 /*
- * Leaves it empty; false when that could not be done within the time, or when
- * the directory itself was changed: the process must not run another tool.
+ * Empties it; false when that could not be done within the time, or when the
+ * directory itself was changed: the process must not run another tool.
  */
 bool scratch_empty(struct scratch *s, uint32_t budget_ms);
-/* The same without a limit of time, but for a fifth of it at most. */
+/* The same without a deadline, working at most a fifth of the time. */
 bool scratch_empty_slowly(struct scratch *s);
 void scratch_close(struct scratch *s);
 

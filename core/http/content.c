@@ -8,7 +8,6 @@
 #include "files/file_id.h"
 #include "http/assets.h"
 #include "site/component.h"
-#include "site/site.h"
 #include "wire/escape.h"
 #include "wire/media.h"
 

@@ -12,7 +12,6 @@
 #include "http/origin.h"
 #include "site/call.h"
 #include "site/request_log.h"
-#include "site/site.h"
 #include "wire/media.h"
 #include "wire/proto.h"
 

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "site/confirm.h"
+#include "site/site.h"
 #include "statespace.h"
 #include "wire/path.h"
 #include "wire/proto.h"
@@ -16,8 +17,6 @@
 #define EXCHANGE_HEADERS_MAX 24
 #define EXCHANGE_STEPS_MAX 16
 #define EXCHANGE_ID_MAX 128
-
-struct ss_site;
 
 struct exchange {
 	struct ss_site *site;

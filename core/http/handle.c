@@ -11,7 +11,6 @@
 #include "http/origin.h"
 #include "http/virtual.h"
 #include "site/call.h"
-#include "site/site.h"
 #include "wire/media.h"
 
 /* How a stage ended; STAGE_FAILED: x->err says why. */
@@ -252,8 +251,8 @@ stage_run(struct exchange *x)
 		.client_fd = x->req->client_fd,
 		.user = x->req->remote_user,
 		.token = x->confirm };
-	enum ss_err code =
-		call_run(x->site, &call, &x->stage, &x->result, &x->err);
+	enum ss_err code = call_run(
+		&x->site->calls, &call, &x->stage, &x->result, &x->err);
 
 	x->tool = x->result.tool;
 	if (code != SS_OK)

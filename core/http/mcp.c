@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * MCP over HTTP: one POST, one message.  Which headers a message needs, what
- * status an answer has ("Streamable HTTP" of the specification).
+ * MCP over HTTP ("Streamable HTTP" of the specification): one POST, one
+ * message, with the headers it needs and the status of its answer.
  */
 #include "base/base64.h"
 #include "http/mcp.h"
@@ -14,7 +14,7 @@
 #define MCP_PATH "/mcp"
 #define ALLOWED "POST, OPTIONS"
 #define HEADER_MAX 8192
-/* Clients refuse an event of over 1 MiB (the Python SDK and those on it). */
+/* The Python SDK refuses an event of over 1 MiB. */
 #define EVENT_MAX ((size_t)1000 << 10)
 
 bool
@@ -35,7 +35,7 @@ http_mcp_wanted(const struct exchange *x)
 
 /* --------------------------------------------------------------- headers -- */
 
-/* A header's value as text: plain, or "=?base64?...?=". */
+/* The header's value is plain, or "=?base64?...?=". */
 static bool
 header_is(const char *header, const char *wanted)
 {
@@ -57,7 +57,7 @@ header_is(const char *header, const char *wanted)
 }
 
 static enum rpc_code
-mismatch(struct mcp *m, const char *name)
+refuse_header(struct mcp *m, const char *name)
 {
 	return mcp_refuse(m, RPC_HEADER_MISMATCH,
 		"the header %s is missing or differs from the body", name);
@@ -72,14 +72,14 @@ check_headers(struct mcp *m, const struct ss_request *req)
 	const struct mcp_revision *r;
 
 	if (version != NULL && !header_is(req->mcp_version, version))
-		return mismatch(m, "MCP-Protocol-Version");
+		return refuse_header(m, "MCP-Protocol-Version");
 	r = version != NULL ? mcp_revision_find(version) : NULL;
 	if (r == NULL || !r->in_message)
 		return RPC_OK; /* mcp_message_check refuses it */
 	if (!header_is(req->mcp_method, m->rpc.method))
-		return mismatch(m, "Mcp-Method");
+		return refuse_header(m, "Mcp-Method");
 	if (name != NULL && !header_is(req->mcp_name, name))
-		return mismatch(m, "Mcp-Name");
+		return refuse_header(m, "Mcp-Name");
 	return RPC_OK;
 }
 
@@ -124,7 +124,7 @@ status_of(enum rpc_code code, const struct mcp_revision *r)
 }
 
 static enum ss_err
-finish(struct exchange *x, int status)
+answer_json(struct exchange *x, int status)
 {
 	exchange_header(x, "Cache-Control", "no-store");
 	exchange_body(x, status, "application/json");
@@ -132,14 +132,14 @@ finish(struct exchange *x, int status)
 }
 
 static enum ss_err
-refuse(struct exchange *x, struct mcp *m, enum rpc_code code, int status)
+answer_error(struct exchange *x, struct mcp *m, enum rpc_code code, int status)
 {
 	mcp_message_error(m, code);
-	return finish(x, status);
+	return answer_json(x, status);
 }
 
 static enum ss_err
-accepted(struct exchange *x)
+answer_accepted(struct exchange *x)
 {
 	x->status = 202;
 	exchange_header(x, "Cache-Control", "no-store");
@@ -212,7 +212,7 @@ reads_events(const struct exchange *x)
 		strstr(x->req->accept, "text/event-stream") != NULL;
 }
 
-/* A question to a person, in the stream of the call that waits for it. */
+/* A question to a person goes into the stream of the call that waits. */
 struct question {
 	struct exchange *x;
 	struct mcp *m;
@@ -251,9 +251,9 @@ wants_events(const struct exchange *x, const struct mcp *m)
 		rpc_is_token(rpc_member(m->meta, "progressToken"));
 }
 
-/* A cancelled call has no response: the stream of events ends without one. */
+/* A cancelled call has no response: its stream ends without one. */
 static enum ss_err
-cancelled(struct exchange *x, struct mcp *m)
+answer_cancelled(struct exchange *x, struct mcp *m)
 {
 	error_clear(&m->err);
 	x->stage = "cancelled";
@@ -261,7 +261,7 @@ cancelled(struct exchange *x, struct mcp *m)
 		return SS_OK;
 	if (!reads_events(x)) {
 		mcp_refuse(m, RPC_INTERNAL, "the call was cancelled");
-		return refuse(x, m, RPC_INTERNAL, 200);
+		return answer_error(x, m, RPC_INTERNAL, 200);
 	}
 	buf_clear(&x->body);
 	buf_text(&x->body, ": cancelled\n\n");
@@ -270,7 +270,7 @@ cancelled(struct exchange *x, struct mcp *m)
 	return SS_OK;
 }
 
-/* *was_cancelled: what ran has ended, and nobody waits for an answer. */
+/* *was_cancelled: the run has ended, and the client wants no answer. */
 static enum rpc_code
 run_message(struct exchange *x, struct mcp *m, bool *was_cancelled)
 {
@@ -303,19 +303,19 @@ answer_message(struct exchange *x, struct mcp *m)
 		m, x->req->body != NULL ? x->req->body : "", x->req->body_len);
 
 	if (code != RPC_OK)
-		return refuse(x, m, code, 400);
+		return answer_error(x, m, code, 400);
 	mcp_session_read(m, x->req->mcp_session);
 	if (m->rpc.kind == RPC_RESPONSE) {
 		mcp_wait_responded(m, x->req->body, x->req->body_len);
-		return accepted(x);
+		return answer_accepted(x);
 	}
 	if (m->rpc.kind == RPC_NOTIFICATION) {
 		mcp_cancel_notified(m);
-		return accepted(x);
+		return answer_accepted(x);
 	}
 	code = check_revision(m, x->req);
 	if (code != RPC_OK)
-		return refuse(x, m, code, 400);
+		return answer_error(x, m, code, 400);
 	if (wants_events(x, m)) {
 		m->client.notify = send_event;
 		m->client.notify_ctx = x;
@@ -327,7 +327,7 @@ answer_message(struct exchange *x, struct mcp *m)
 	x->page = m->record.page;
 	x->result = m->record.result;
 	if (was_cancelled)
-		return cancelled(x, m);
+		return answer_cancelled(x, m);
 	if (m->err.code == SS_GONE)
 		return SS_GONE;
 	if (code == RPC_INTERNAL) {
@@ -335,7 +335,7 @@ answer_message(struct exchange *x, struct mcp *m)
 		x->err.sys_errno = m->err.sys_errno;
 	}
 	if (!x->streamed)
-		return finish(x, status_of(code, m->revision));
+		return answer_json(x, status_of(code, m->revision));
 	if (!buf_ok(&x->body) || !send_event(x, x->body.data, x->body.len))
 		return error_set(&x->err, SS_GONE, "the client left");
 	return SS_OK;

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The Model Context Protocol over the same road as POST: every tool of a
- * listed page is an MCP tool, every page a resource.  Nothing is remembered
- * from one message to the next, in either era of the protocol (revision
- * 2026-07-28, and 2025-11-25 and 2025-06-18, which begin with `initialize`);
- * a session is a random id that only the client keeps (mcp_session.h).
+ * The Model Context Protocol at /mcp: every tool of a listed page is an MCP
+ * tool, every page a resource.  Nothing is kept from one message to the next;
+ * a session is a random id that only the client keeps (mcp/session.h).
  *
- * Source   the specification, revisions named above; statespace.toml(5).
+ * Source   the specification, in the revisions of mcp/revision.c;
+ *          statespace-protocol(7), MODEL CONTEXT PROTOCOL.
  */
 #ifndef SS_HTTP_MCP_H
 #define SS_HTTP_MCP_H
 
 #include "http/exchange.h"
 
-/* Does this request, of any method, go to /mcp, and is MCP on? */
+/* Is this request, of any method, for /mcp, and is MCP on? */
 bool http_mcp_wanted(const struct exchange *x);
-/* Does it go there, on or not? */
+/* Is it for /mcp, on or not? */
 bool http_mcp_is_path(const struct exchange *x);
-/* The body for x->err, which no message has led to. */
+/* The body for x->err, when no message was read. */
 void http_mcp_refusal(struct exchange *x);
 /*
  * The whole answer.  What the protocol calls an error is an answer, SS_OK;

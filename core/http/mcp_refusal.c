@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What HTTP refuses at /mcp before a message is read, or instead of reading
- * it, as an error of JSON-RPC: clients show no other body.
+ * Refusals of HTTP at /mcp, as errors of JSON-RPC: clients show no other body.
  */
 #include "http/mcp.h"
 #include "wire/json.h"
 #include "wire/rpc.h"
 
-#define LOOKED_AT ((size_t)64 << 10) /* of a body, for its id */
+#define PARSED_MAX ((size_t)64 << 10) /* of a body, for its id */
 
 /*
- * The id of the request, or null, as JSON-RPC 2.0 has it for one that could not
- * be read: without the member, the Python SDK takes no error from the body.
+ * The id of the request; null where it could not be read (JSON-RPC 2.0): the
+ * Python SDK ignores an error without an id.
  */
 static void
 write_id(struct exchange *x)
@@ -19,7 +18,7 @@ write_id(struct exchange *x)
 	const struct ss_request *req = x->req;
 	struct rpc rpc = { 0 };
 
-	if (req->body != NULL && req->body_len <= LOOKED_AT)
+	if (req->body != NULL && req->body_len <= PARSED_MAX)
 		rpc_parse(req->body, req->body_len, &rpc, NULL);
 	if (rpc.id != NULL)
 		rpc_write(&x->body, rpc.id);

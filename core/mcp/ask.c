@@ -16,6 +16,16 @@ mcp_ask_count(const struct ask *forms, size_t count)
 	return n;
 }
 
+bool
+mcp_ask_may_omit(const struct mcp *m, const struct ask *forms, size_t count,
+	const char *name)
+{
+	for (size_t i = 0; m->revision->asked_is_optional && i < count; i++)
+		if (name_list_has(&forms[i].arguments, text_of(name)))
+			return true;
+	return false;
+}
+
 static bool
 is_complete(const struct mcp_ask *a, const struct ask *form)
 {
@@ -25,7 +35,7 @@ is_complete(const struct mcp_ask *a, const struct ask *form)
 	return true;
 }
 
-/* The answers of the rounds before. */
+/* Takes the answers of earlier rounds. */
 static void
 take_earlier(struct mcp_round *r, const struct mcp_ask *a)
 {
@@ -36,8 +46,8 @@ take_earlier(struct mcp_round *r, const struct mcp_ask *a)
 }
 
 /*
- * Takes the answers that fit; for the others the form is shown again.  Copies:
- * the response may be freed before the request ends.
+ * Takes the answers that fit; the form is shown again for the others.  Copies
+ * them: the response may be freed before the request ends.
  */
 static void
 take_form(struct mcp *m, struct mcp_round *r, const struct mcp_ask *a,

@@ -22,6 +22,9 @@ struct mcp_ask {
 	void *ctx;
 };
 
+/* May the argument be left out, since a form asks for it? */
+bool mcp_ask_may_omit(const struct mcp *m, const struct ask *forms,
+	size_t count, const char *name);
 /* How many arguments the forms have. */
 size_t mcp_ask_count(const struct ask *forms, size_t count);
 

@@ -11,7 +11,7 @@
 #include "site/listing.h"
 #include "wire/path.h"
 
-/* Leaves room for more. */
+/* Reads them, with room for `more` of them. */
 static enum ss_err
 read_arguments(
 	struct mcp *m, size_t more, struct proto_argument **out, size_t *count)
@@ -22,20 +22,20 @@ read_arguments(
 		: error_memory(&m->err);
 }
 
-/* One call: the page is open, the tool and the words are known. */
+/* One call, as far as it is known. */
 struct calling {
 	struct ss_document *doc;
 	struct page *page;
 	const struct spec *spec;
 	struct proto_argument *args;
 	size_t count;
-	struct proto_argument *env; /* NULL: no form asks for any */
+	struct proto_argument *env; /* NULL: no form asks for a variable */
 	struct mcp_round round;
 	struct proto_request request;
 };
 
 static struct proto_argument *
-argument(const struct calling *c, const char *name)
+find_argument(const struct calling *c, const char *name)
 {
 	for (size_t i = 0; i < c->count; i++)
 		if (strcmp(c->args[i].name, name) == 0)
@@ -58,11 +58,11 @@ begin_round(struct mcp *m, struct calling *c)
 
 /* ---------------------------------------------------- arguments, asked for */
 
-/* The argument `env`, with room for all that forms ask for. */
+/* The argument `env`, with room for what forms ask for. */
 static struct proto_argument *
 room_in_env(struct mcp *m, struct calling *c, size_t room)
 {
-	struct proto_argument *env = argument(c, TOOLCALL_ENV);
+	struct proto_argument *env = find_argument(c, TOOLCALL_ENV);
 	struct ss_pair *pairs;
 
 	if (env == NULL) {
@@ -80,14 +80,14 @@ room_in_env(struct mcp *m, struct calling *c, size_t room)
 	return env;
 }
 
-/* True for what is no argument of the tool: toolcall_words refuses that. */
+/* True also for no argument of the tool, which toolcall_words refuses. */
 static bool
 has_argument(void *ctx, const char *name)
 {
 	const struct calling *c = ctx;
 
 	if (toolcall_part(c->spec, name) != NULL)
-		return argument(c, name) != NULL;
+		return find_argument(c, name) != NULL;
 	if (c->env == NULL || !name_list_has(&c->spec->env, text_of(name)))
 		return true;
 	for (size_t i = 0; i < c->env->pair_count; i++)
@@ -140,9 +140,9 @@ ask_arguments(struct mcp *m, struct calling *c)
 
 /* -------------------------------------------------------------- the answer */
 
-/* Copies: the run may read the page anew and free this one. */
+/* Copies what is needed after the run, which may free the page. */
 static bool
-keep(struct mcp *m, const struct calling *c, const char **path,
+keep_for_answer(struct mcp *m, const struct calling *c, const char **path,
 	struct ss_text *type)
 {
 	struct ss_text t = mcp_content_type(c->spec);
@@ -154,7 +154,8 @@ keep(struct mcp *m, const struct calling *c, const char **path,
 }
 
 static enum rpc_code
-not_run(struct mcp *m, const struct calling *c, enum mcp_answered answered)
+answer_not_run(
+	struct mcp *m, const struct calling *c, enum mcp_answered answered)
 {
 	switch (answered) {
 	case MCP_AGREED:
@@ -185,13 +186,13 @@ run_tool(struct mcp *m, struct calling *c)
 	const char *path;
 	enum ss_err code;
 
-	if (!keep(m, c, &path, &type))
+	if (!keep_for_answer(m, c, &path, &type))
 		return mcp_no_memory(m);
 	m->record.page = path;
 	if (c->spec->confirm)
 		answered = mcp_confirm(m, &c->round, &command);
 	if (answered != MCP_AGREED)
-		return not_run(m, c, answered);
+		return answer_not_run(m, c, answered);
 	job.confirmed = c->spec->confirm;
 	code = mcp_progress_run(m, &job);
 	m->record.tool = m->record.result.tool;
@@ -236,7 +237,7 @@ try_open(struct mcp *m, const char *name, struct ss_document *doc,
 	return true;
 }
 
-/* The catalog may be old: one that does not lead to the tool is made anew. */
+/* The catalog may be old: without the tool in it a new one is made. */
 static enum rpc_code
 open_named(struct mcp *m, const char *name, struct ss_document *doc,
 	struct calling *c)
@@ -270,7 +271,7 @@ call_opened(struct mcp *m, struct calling *c)
 		c->env = room_in_env(m, c, asked);
 	answered = ask_arguments(m, c);
 	if (answered != MCP_AGREED)
-		return not_run(m, c, answered);
+		return answer_not_run(m, c, answered);
 	if (toolcall_words(&m->site->arena, c->spec, c->args, c->count,
 		    &c->request, &m->err) == SS_OK)
 		return run_tool(m, c);
@@ -293,10 +294,10 @@ call_named(struct mcp *m, const char *name)
 	return code;
 }
 
-/* --------------------------------------------------- the tool for all pages */
+/* ------------------------------------------------------- the tool `run` -- */
 
 static enum ss_err
-bad_run(struct mcp *m, const char *what)
+refuse_run(struct mcp *m, const char *what)
 {
 	error_set(&m->err, SS_BAD_REQUEST, "%s", what);
 	error_hint(&m->err,
@@ -306,7 +307,7 @@ bad_run(struct mcp *m, const char *what)
 
 /* These arguments and no other, as in its schema. */
 static enum ss_err
-check_run(struct mcp *m, const struct calling *c)
+check_run_names(struct mcp *m, const struct calling *c)
 {
 	static const char *const names[] = { "page", "command", "env",
 		"stdin" };
@@ -316,7 +317,7 @@ check_run(struct mcp *m, const struct calling *c)
 			if (strcmp(c->args[i].name, names[k]) == 0)
 				break;
 		if (k == ARRAY_LEN(names))
-			return bad_run(m,
+			return refuse_run(m,
 				"it takes \"page\", \"command\", \"env\", "
 				"\"stdin\" and no other argument");
 	}
@@ -324,19 +325,19 @@ check_run(struct mcp *m, const struct calling *c)
 }
 
 static enum ss_err
-run_request(struct mcp *m, struct calling *c)
+read_run_request(struct mcp *m, struct calling *c)
 {
-	const struct proto_argument *command = argument(c, "command");
-	const struct proto_argument *env = argument(c, "env");
-	const struct proto_argument *in = argument(c, "stdin");
+	const struct proto_argument *command = find_argument(c, "command");
+	const struct proto_argument *env = find_argument(c, "env");
+	const struct proto_argument *in = find_argument(c, "stdin");
 	struct proto_request *out = &c->request;
 
 	if (command == NULL || command->kind != PROTO_LIST ||
 		command->item_count == 0)
-		return bad_run(m, "\"command\" must be a list of words");
+		return refuse_run(m, "\"command\" must be a list of words");
 	if ((env != NULL && env->kind != PROTO_MAP) ||
 		(in != NULL && in->kind != PROTO_TEXT))
-		return bad_run(m,
+		return refuse_run(m,
 			"\"env\" is an object of strings, \"stdin\" "
 			"a string");
 	out->word_count = command->item_count;
@@ -365,7 +366,7 @@ open_listed(struct mcp *m, const struct proto_argument *named,
 	enum ss_err code;
 
 	if (named == NULL || named->kind != PROTO_TEXT)
-		return bad_run(m, "\"page\" must be a path");
+		return refuse_run(m, "\"page\" must be a path");
 	code = ss_path_clean(
 		named->text.data, named->text.len, path, sizeof(path), &m->err);
 	if (code == SS_OK)
@@ -416,11 +417,11 @@ call_run_tool(struct mcp *m)
 
 	if (read_arguments(m, 0, &c.args, &c.count) != SS_OK)
 		return RPC_INTERNAL;
-	code = check_run(m, &c);
+	code = check_run_names(m, &c);
 	if (code == SS_OK)
-		code = run_request(m, &c);
+		code = read_run_request(m, &c);
 	if (code == SS_OK)
-		code = open_listed(m, argument(&c, "page"), &doc, &c.page);
+		code = open_listed(m, find_argument(&c, "page"), &doc, &c.page);
 	if (code == SS_NOT_FOUND)
 		hint_pages(m);
 	if (code != SS_OK)

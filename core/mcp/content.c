@@ -33,20 +33,20 @@ text_block(struct mcp *m, struct ss_text text)
 
 /* -------------------------------------------------------------- the cut -- */
 
-/* Of what an event holds: for the rest of the message, and for text blocks. */
+/* Of the bytes of an event: for the rest of the message, for text blocks. */
 #define REST_BYTES 8192
 #define CONTENT_BYTES ((size_t)64 << 10)
 
-/* What a tool wrote, as far as it is told. */
+/* What a tool wrote, up to the cut. */
 struct shown {
 	struct ss_text out, err;
 	size_t size; /* as JSON strings */
 	bool cut;
 };
 
-/* For the output alone. */
+/* How many bytes the output may have. */
 static size_t
-room(const struct mcp *m)
+event_room(const struct mcp *m)
 {
 	size_t used = m->out->len + REST_BYTES;
 
@@ -55,9 +55,9 @@ room(const struct mcp *m)
 	return used < m->client.event_max ? m->client.event_max - used : 0;
 }
 
-/* Stderr leaves stdout at least three quarters. */
+/* Stdout gets at least three quarters. */
 static struct shown
-fit(struct ss_text out, struct ss_text err, size_t most)
+cut_to(struct ss_text out, struct ss_text err, size_t most)
 {
 	struct shown s = { .out = out, .err = err };
 	size_t n, of_out, of_err;
@@ -77,22 +77,22 @@ fit(struct ss_text out, struct ss_text err, size_t most)
 }
 
 /*
- * The output is told twice, as text and as structure.  Where that is more than
- * an event may hold, the structure keeps as much as there is room for, and the
- * text is cut to what is left.
+ * The output is there twice, as text and as structure.  Where that is too much
+ * for an event, the structure gets what there is room for, and the text what is
+ * left.
  */
 static void
-fit_both(const struct mcp *m, struct ss_text out, struct ss_text err,
+cut_both(const struct mcp *m, struct ss_text out, struct ss_text err,
 	struct shown *text, struct shown *structure)
 {
-	size_t most = room(m);
+	size_t most = event_room(m);
 
-	*structure = *text = fit(out, err, most);
+	*structure = *text = cut_to(out, err, most);
 	if (!text->cut && text->size <= most / 2)
 		return;
-	*structure =
-		fit(out, err, most > CONTENT_BYTES ? most - CONTENT_BYTES : 0);
-	*text = fit(
+	*structure = cut_to(
+		out, err, most > CONTENT_BYTES ? most - CONTENT_BYTES : 0);
+	*text = cut_to(
 		out, err, most > structure->size ? most - structure->size : 0);
 }
 
@@ -112,7 +112,7 @@ cut_block(struct mcp *m, const struct shown *s, size_t whole, bool elsewhere)
 }
 
 static void
-structured(struct mcp *m, const struct shown *s, int code)
+write_structure(struct mcp *m, const struct shown *s, int code)
 {
 	mcp_key(m, "structuredContent");
 	buf_text(m->out, "{\"stdout\":");
@@ -140,35 +140,35 @@ text_blocks(struct mcp *m, const struct shown *s, size_t whole, bool elsewhere,
 }
 
 static void
-texts(struct mcp *m, struct ss_text out, struct ss_text err, int code,
+write_texts(struct mcp *m, struct ss_text out, struct ss_text err, int code,
 	bool has_structure, struct ss_text status)
 {
 	size_t whole = out.len + err.len;
 	struct shown text, structure;
 
 	if (has_structure)
-		fit_both(m, out, err, &text, &structure);
+		cut_both(m, out, err, &text, &structure);
 	else
-		text = fit(out, err, room(m));
+		text = cut_to(out, err, event_room(m));
 	mcp_key(m, "content");
 	buf_char(m->out, '[');
 	text_blocks(m, &text, whole, has_structure && !structure.cut, status);
 	buf_char(m->out, ']');
 	if (has_structure)
-		structured(m, &structure, code);
+		write_structure(m, &structure, code);
 }
 
 static enum rpc_code
-is_error(struct mcp *m, bool error)
+write_is_error(struct mcp *m, bool error)
 {
 	mcp_key(m, "isError");
 	buf_text(m->out, error ? "true" : "false");
 	return RPC_OK;
 }
 
-/* The reason is the last of what stderr says. */
+/* The reason is the end of stderr. */
 static enum rpc_code
-failed(struct mcp *m, struct ss_text type, struct ss_text out,
+write_failure(struct mcp *m, struct ss_text type, struct ss_text out,
 	struct ss_text err)
 {
 	struct buf reason =
@@ -177,16 +177,17 @@ failed(struct mcp *m, struct ss_text type, struct ss_text out,
 	buf_text(&reason, m->err.message);
 	if (m->err.hint[0] != '\0')
 		buf_printf(&reason, "\n%s", m->err.hint);
-	texts(m, out, call_stderr(&m->site->arena, err, buf_view(&reason)), 1,
+	write_texts(m, out,
+		call_stderr(&m->site->arena, err, buf_view(&reason)), 1,
 		type.len == 0, TEXT(""));
 	buf_release(&reason);
-	return is_error(m, true);
+	return write_is_error(m, true);
 }
 
 enum rpc_code
 mcp_content_refused(struct mcp *m, struct ss_text type)
 {
-	return failed(m, type, TEXT(""), TEXT(""));
+	return write_failure(m, type, TEXT(""), TEXT(""));
 }
 
 enum rpc_code
@@ -194,9 +195,9 @@ mcp_content_ended(struct mcp *m, struct ss_text type)
 {
 	const struct ss_result *r = &m->record.result;
 
-	/* Half an image is of no use to anybody. */
+	/* Half an image is of no use. */
 	return type.len > 0 ? mcp_content_refused(m, type)
-			    : failed(m, type, r->out, r->err);
+			    : write_failure(m, type, r->out, r->err);
 }
 
 /* Blocks that the tool wrote itself: a JSON list of objects with a type. */
@@ -267,15 +268,16 @@ ran_texts(struct mcp *m, struct ss_text type)
 		if (r->limit != NULL)
 			buf_printf(&line, " (limit: %s)", r->limit);
 	}
-	texts(m, r->out, r->err, r->returncode, type.len == 0, buf_view(&line));
+	write_texts(m, r->out, r->err, r->returncode, type.len == 0,
+		buf_view(&line));
 	buf_release(&line);
 }
 
-/* Blocks of another kind; false: they are none, or too large for an event. */
+/* False: the output is no list of blocks, or too large for an event. */
 static bool
 ran_blocks(struct mcp *m, struct ss_text type, const char *path)
 {
-	size_t start = m->out->len, most = room(m);
+	size_t start = m->out->len, most = event_room(m);
 	bool own = text_is(type, CONTENT_TYPE), good = true;
 
 	mcp_key(m, "content");
@@ -306,5 +308,5 @@ mcp_content_ran(struct mcp *m, struct ss_text type, const char *path)
 			return mcp_content_refused(m, type);
 		ran_texts(m, type);
 	}
-	return is_error(m, m->record.result.returncode != 0);
+	return write_is_error(m, m->record.result.returncode != 0);
 }

@@ -5,8 +5,8 @@
 
 #include "base/clock.h"
 
-#define ID_BYTES 16          /* nobody guesses whose question it is */
-#define WAIT_MS (600 * 1000) /* a person reads, thinks, clicks */
+#define ID_BYTES 16          /* nobody can guess the id of a question */
+#define WAIT_MS (600 * 1000) /* for a person to read and decide */
 
 /* An empty object means forms, as in 2025-06-18, which has no other mode. */
 bool
@@ -41,7 +41,7 @@ mcp_elicit_begin(struct mcp *m, const char *name)
 		e->id);
 }
 
-/* SS_GONE, or what the model reads: the tool did not run. */
+/* Fills m->err: SS_GONE, or the reason for the model. */
 static enum mcp_answered
 no_answer(struct mcp *m, enum ss_err code)
 {

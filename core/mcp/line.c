@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * MCP without HTTP (ss_site_mcp): messages one by one, as lines of standard
- * input or however a host gets them.
+ * MCP without HTTP (ss_site_mcp): one message, from a line of standard input or
+ * wherever a host gets it.
  */
 #include "base/clock.h"
 #include "base/digest.h"
@@ -11,17 +11,17 @@
 #include "site/request_log.h"
 
 static bool
-pass_on(void *ctx, const char *message, size_t len)
+send_to_host(void *ctx, const char *message, size_t len)
 {
 	const struct ss_mcp_client *c = ctx;
 
 	return c->send(c->ctx, message, len);
 }
 
-/* A host hands over what answers the question, and nothing else. */
+/* The host hands over no other message than the response. */
 static enum ss_err
-wait_for(void *ctx, const char *id, uint32_t timeout_ms, const char **message,
-	size_t *len)
+receive_from_host(void *ctx, const char *id, uint32_t timeout_ms,
+	const char **message, size_t *len)
 {
 	const struct ss_mcp_client *c = ctx;
 
@@ -54,14 +54,14 @@ log_message(const struct mcp *m, uint64_t began_us)
 	request_log_end(&site->log, &l);
 }
 
-/* False: there is nothing to answer. */
+/* False: it gets no answer. */
 static bool
-answer(struct mcp *m, const char *message, size_t len)
+answer_message(struct mcp *m, const char *message, size_t len)
 {
 	uint64_t began_us = clock_us();
 	enum rpc_code code = mcp_message_read(m, message, len);
 
-	if (m->rpc.kind != RPC_REQUEST) /* however wrong it is */
+	if (m->rpc.kind != RPC_REQUEST) /* valid or not */
 		return false;
 	if (code == RPC_OK)
 		code = mcp_message_check(m);
@@ -89,11 +89,12 @@ ss_site_mcp_client(struct ss_site *site, const char *message, size_t len,
 	mcp_message_init(&m, site, &out);
 	m.request_id = id;
 	m.client.fd = c.client_fd;
-	m.client.notify = pass_on;
+	m.client.notify = send_to_host;
 	m.client.notify_ctx = &c;
 	if (c.receive != NULL)
-		m.client.asker = (struct mcp_asker){ pass_on, wait_for, &c };
-	if (answer(&m, message, len)) {
+		m.client.asker = (struct mcp_asker){ send_to_host,
+			receive_from_host, &c };
+	if (answer_message(&m, message, len)) {
 		if (!buf_ok(&out))
 			code = SS_INTERNAL;
 		else if (!c.send(c.ctx, out.data, out.len))
@@ -120,11 +121,11 @@ ss_site_mcp(struct ss_site *site, const char *message, size_t len,
 	return ss_site_mcp_client(site, message, len, &c);
 }
 
-/* The id as JSON text; "#" and its digest, which no JSON is, when too long. */
+/* The id as JSON; when too long, "#" (which is no JSON) and its digest. */
 static void
 copy_id(const struct rpc_value *id, size_t message, char *out, size_t cap)
 {
-	/* An escape may be longer than what it stands for. */
+	/* An escape may have six bytes for one. */
 	struct buf text = BUF_INIT(6 * message + 64);
 	uint8_t digest[DIGEST_BYTES];
 

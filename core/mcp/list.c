@@ -71,7 +71,7 @@ mcp_list_end(struct mcp *m, const struct mcp_list *l)
 		return mcp_refuse(m, RPC_BAD_PARAMS,
 			"the cursor names one of the %s that is gone", l->key);
 	if (l->more && l->last != NULL) {
-		/* The kind of list is bound in, with its NUL. */
+		/* The key, with its NUL, binds the cursor to this list. */
 		buf_add(&plain, l->key, strlen(l->key) + 1);
 		buf_text(&plain, l->last);
 		mcp_key(m, "nextCursor");

@@ -18,7 +18,7 @@
  * Neither is advertised, and no log message or update is ever sent.
  */
 static enum rpc_code
-ignore(struct mcp *m)
+ignore_request(struct mcp *m)
 {
 	(void)m;
 	return RPC_OK;
@@ -38,11 +38,13 @@ static const struct method {
 } methods[] = {
 	{ "initialize", mcp_server_initialize, MCP_METHODS_INITIALIZE, false,
 		NULL },
-	{ "ping", ignore, MCP_METHODS_INITIALIZE, false, NULL },
-	{ "logging/setLevel", ignore, MCP_METHODS_INITIALIZE, false, NULL },
-	{ "resources/subscribe", ignore, MCP_METHODS_INITIALIZE, false, NULL },
-	{ "resources/unsubscribe", ignore, MCP_METHODS_INITIALIZE, false,
+	{ "ping", ignore_request, MCP_METHODS_INITIALIZE, false, NULL },
+	{ "logging/setLevel", ignore_request, MCP_METHODS_INITIALIZE, false,
 		NULL },
+	{ "resources/subscribe", ignore_request, MCP_METHODS_INITIALIZE, false,
+		NULL },
+	{ "resources/unsubscribe", ignore_request, MCP_METHODS_INITIALIZE,
+		false, NULL },
 	{ "server/discover", mcp_server_discover, MCP_METHODS_DISCOVER, false,
 		NULL },
 	{ "tools/list", mcp_tools_list, MCP_METHODS_COMMON, false, NULL },

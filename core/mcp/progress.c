@@ -44,7 +44,7 @@ last_line(struct progress *p)
 }
 
 static size_t
-written(const struct progress *p)
+bytes_written(const struct progress *p)
 {
 	return p->out[0].len + p->out[1].len;
 }
@@ -53,7 +53,7 @@ written(const struct progress *p)
 static bool
 has_news(const struct progress *p)
 {
-	return written(p) > p->sent;
+	return bytes_written(p) > p->sent;
 }
 
 static void
@@ -65,7 +65,7 @@ send_progress(struct progress *p)
 
 	p->value = value > p->value ? value : p->value + 1;
 	p->sent_ms = now;
-	p->sent = written(p);
+	p->sent = bytes_written(p);
 	p->wrote = p->sent > 0;
 	buf_text(&text,
 		"{\"jsonrpc\":\"2.0\",\"method\":"
@@ -99,7 +99,7 @@ on_output(void *ctx, int stream, const char *data, size_t len)
 
 /* Copies into the arena of the request: the buffers are released. */
 static bool
-keep(struct mcp *m, const struct buf *b, struct ss_text *out)
+copy_output(struct mcp *m, const struct buf *b, struct ss_text *out)
 {
 	out->len = b->len;
 	out->data = arena_copy(&m->site->arena, b->data, b->len);
@@ -121,12 +121,13 @@ run_watched(struct mcp *m, struct call *job, const struct rpc_value *token)
 	job->output_ctx = &p;
 	job->tick_ms = TICK_MS;
 	send_progress(&p);
-	code = call_run(m->site, job, &stage, &m->record.result, &m->err);
+	code = call_run(
+		&m->site->calls, job, &stage, &m->record.result, &m->err);
 	job->output = NULL;
 	job->output_ctx = NULL;
 	if ((code == SS_OK || call_was_ended(code)) &&
-		(!keep(m, &p.out[0], &m->record.result.out) ||
-			!keep(m, &p.out[1], &m->record.result.err)))
+		(!copy_output(m, &p.out[0], &m->record.result.out) ||
+			!copy_output(m, &p.out[1], &m->record.result.err)))
 		code = error_memory(&m->err);
 	buf_release(&p.out[0]);
 	buf_release(&p.out[1]);
@@ -141,5 +142,6 @@ mcp_progress_run(struct mcp *m, struct call *job)
 
 	if (m->client.notify != NULL && rpc_is_token(token))
 		return run_watched(m, job, token);
-	return call_run(m->site, job, &stage, &m->record.result, &m->err);
+	return call_run(
+		&m->site->calls, job, &stage, &m->record.result, &m->err);
 }

@@ -11,7 +11,7 @@
 #include "wire/media.h"
 #include "wire/path.h"
 
-/* The page that declares a prompt, opened; false: none does. */
+/* Opens the page that declares the prompt; false: it does not. */
 static bool
 open_prompt(struct mcp *m, const char *path, const char *name,
 	struct ss_document *doc, const struct page **page,
@@ -41,17 +41,6 @@ mcp_prompts_page(const struct catalog *c, const char *name)
 
 /* ------------------------------------------------------------------ list -- */
 
-/* Is there a form for it? */
-static bool
-is_asked(const struct mcp *m, const struct prompt *prompt, const char *name)
-{
-	for (size_t i = 0;
-		m->revision->asked_is_optional && i < prompt->ask_count; i++)
-		if (name_list_has(&prompt->asks[i].arguments, text_of(name)))
-			return true;
-	return false;
-}
-
 static void
 write_arguments(struct mcp *m, const struct prompt *prompt)
 {
@@ -67,8 +56,11 @@ write_arguments(struct mcp *m, const struct prompt *prompt)
 			mcp_text(m, "description", a->description);
 		mcp_key(m, "required");
 		buf_text(m->out,
-			a->required && !is_asked(m, prompt, a->name) ? "true"
-								     : "false");
+			a->required &&
+					!mcp_ask_may_omit(m, prompt->asks,
+						prompt->ask_count, a->name)
+				? "true"
+				: "false");
 		buf_char(m->out, '}');
 	}
 	buf_char(m->out, ']');
@@ -118,7 +110,7 @@ mcp_prompts_list(struct mcp *m)
 
 /* ------------------------------------------------------------- arguments -- */
 
-/* A value for each argument of the prompt; NULL: the call leaves it out. */
+/* A value for each argument of the prompt; NULL: the call left it out. */
 struct given {
 	const struct prompt *prompt;
 	struct ss_pair *args;
@@ -150,9 +142,9 @@ read_arguments(struct mcp *m, struct given *g)
 	return RPC_OK;
 }
 
-/* What is still missing is an error where it is required, else empty. */
+/* Fills in "" for what is missing and not required. */
 static enum rpc_code
-complete(struct mcp *m, struct given *g)
+fill_missing(struct mcp *m, struct given *g)
 {
 	for (size_t i = 0; i < g->prompt->argument_count; i++) {
 		struct ss_pair *p = &g->args[i];
@@ -167,7 +159,7 @@ complete(struct mcp *m, struct given *g)
 }
 
 static struct ss_pair *
-find(const struct given *g, const char *name)
+find_pair(const struct given *g, const char *name)
 {
 	const struct prompt_argument *a =
 		prompt_argument_find(g->prompt, text_of(name));
@@ -178,7 +170,7 @@ find(const struct given *g, const char *name)
 static bool
 has_argument(void *ctx, const char *name)
 {
-	const struct ss_pair *p = find(ctx, name);
+	const struct ss_pair *p = find_pair(ctx, name);
 
 	return p == NULL || p->value != NULL;
 }
@@ -186,7 +178,7 @@ has_argument(void *ctx, const char *name)
 static bool
 take_argument(void *ctx, const char *name, const char *value)
 {
-	find(ctx, name)->value = value;
+	find_pair(ctx, name)->value = value;
 	return true;
 }
 
@@ -202,8 +194,8 @@ describe_argument(void *ctx, struct mcp *m, const char *name)
 }
 
 /*
- * A person fills in what the call leaves out.  RPC_OK also for a question, with
- * *answered saying so, which is left alone where there is none.
+ * A person fills in what the call left out.  RPC_OK also when the result is the
+ * question: then *answered is MCP_ASKED.
  */
 static enum rpc_code
 ask_arguments(struct mcp *m, struct given *g, const char *path,
@@ -235,7 +227,7 @@ ask_arguments(struct mcp *m, struct given *g, const char *path,
 
 /* -------------------------------------------------------------- messages -- */
 
-/* What the messages are written from, in the memory of the request. */
+/* What the messages are written from, in the arena of the request. */
 struct filling {
 	const struct ss_pair *args;
 	size_t arg_count;
@@ -244,7 +236,7 @@ struct filling {
 };
 
 static enum rpc_code
-fill(struct mcp *m, const struct filling *f, struct ss_text *text)
+fill_text(struct mcp *m, const struct filling *f, struct ss_text *text)
 {
 	if (proto_fill(&m->site->arena, text, 1, f->args, f->arg_count,
 		    &m->err) == SS_OK)
@@ -265,7 +257,7 @@ static enum rpc_code
 write_text(struct mcp *m, const struct filling *f, const char *role,
 	struct ss_text text)
 {
-	enum rpc_code code = fill(m, f, &text);
+	enum rpc_code code = fill_text(m, f, &text);
 
 	if (code != RPC_OK)
 		return code;
@@ -300,10 +292,10 @@ static enum rpc_code
 write_file(struct mcp *m, const struct filling *f, const char *role,
 	struct ss_text file)
 {
-	enum rpc_code code = fill(m, f, &file);
+	enum rpc_code code = fill_text(m, f, &file);
 	struct buf bytes = BUF_INIT(0);
-	char resolved[4097], clean[PATH_BYTES_MAX + 1];
-	const char *path;
+	char clean[PATH_BYTES_MAX + 1];
+	const char *path, *resolved;
 	enum ss_err read;
 
 	if (code != RPC_OK)
@@ -313,8 +305,9 @@ write_file(struct mcp *m, const struct filling *f, const char *role,
 		ss_path_clean(file.data, file.len, clean, sizeof(clean),
 			NULL) == SS_OK)
 		path = clean;
-	read = path != NULL ? mcp_resources_get(m, path, resolved, &bytes)
-			    : SS_NOT_FOUND;
+	read = path != NULL
+		? mcp_resources_get(m, path, false, &resolved, &bytes)
+		: SS_NOT_FOUND;
 	if (read == SS_OK) {
 		begin_message(m, role);
 		write_bytes(m, resolved, buf_view(&bytes));
@@ -360,7 +353,7 @@ write_list(struct mcp *m, const struct filling *f)
 
 /* False: *text could not be copied. */
 static bool
-copy(struct mcp *m, const char **text)
+copy_text(struct mcp *m, const char **text)
 {
 	if (*text != NULL)
 		*text = arena_copy(&m->site->arena, *text, strlen(*text));
@@ -369,9 +362,9 @@ copy(struct mcp *m, const char **text)
 	return *text != NULL;
 }
 
-/* Copies: the page's memory may be freed when another file is read. */
+/* Copies it: the page may be freed when another file is read. */
 static bool
-keep(struct mcp *m, const struct given *g, struct filling *out)
+keep_prompt(struct mcp *m, const struct given *g, struct filling *out)
 {
 	const struct prompt *p = g->prompt;
 	bool kept = true;
@@ -384,11 +377,11 @@ keep(struct mcp *m, const struct given *g, struct filling *out)
 	if (out->messages == NULL)
 		return false;
 	for (size_t i = 0; kept && i < out->arg_count; i++)
-		kept = copy(m, &g->args[i].name);
+		kept = copy_text(m, &g->args[i].name);
 	for (size_t i = 0; kept && i < out->count; i++) {
 		out->messages[i] = p->messages[i];
-		kept = copy(m, &out->messages[i].text) &&
-			copy(m, &out->messages[i].file);
+		kept = copy_text(m, &out->messages[i].text) &&
+			copy_text(m, &out->messages[i].file);
 	}
 	return kept;
 }
@@ -407,10 +400,10 @@ write_messages(struct mcp *m, const struct ss_document *doc,
 		code = ask_arguments(m, &g, doc->path, &answered);
 	if (code != RPC_OK || answered == MCP_ASKED)
 		return code;
-	code = complete(m, &g);
+	code = fill_missing(m, &g);
 	if (code != RPC_OK)
 		return code;
-	if (!keep(m, &g, &f))
+	if (!keep_prompt(m, &g, &f))
 		return mcp_no_memory(m);
 	if (prompt->description != NULL)
 		mcp_text(m, "description", prompt->description);

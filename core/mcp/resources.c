@@ -132,7 +132,7 @@ read_document(
 
 /* "text/markdown", without the charset. */
 static struct ss_text
-type_of(const char *path)
+plain_type(const char *path)
 {
 	struct ss_text type =
 		text_of(path_is_page(path) ? MEDIA_MARKDOWN : media_type(path));
@@ -146,7 +146,7 @@ type_of(const char *path)
 void
 mcp_resources_contents(struct mcp *m, const char *path, struct ss_text bytes)
 {
-	struct ss_text type = type_of(path);
+	struct ss_text type = plain_type(path);
 
 	mcp_key(m, "mimeType");
 	json_string(m->out, type.data, type.len);
@@ -160,9 +160,9 @@ mcp_resources_contents(struct mcp *m, const char *path, struct ss_text bytes)
 	mcp_base64(m, bytes);
 }
 
-static enum ss_err
-read_path(struct mcp *m, const char *path, bool raw, char resolved[static 4097],
-	struct buf *out)
+enum ss_err
+mcp_resources_get(struct mcp *m, const char *path, bool raw,
+	const char **resolved, struct buf *out)
 {
 	struct ss_document doc;
 	enum ss_err code = mcp_document_open(m, path, &doc, NULL);
@@ -170,20 +170,15 @@ read_path(struct mcp *m, const char *path, bool raw, char resolved[static 4097],
 	*out = BUF_INIT((size_t)m->site->config.limits.max_output_bytes);
 	if (code != SS_OK)
 		return code;
-	if (listing_has(&m->site->catalog.source, doc.path))
+	*resolved = arena_copy(&m->site->arena, doc.path, strlen(doc.path));
+	if (*resolved == NULL)
+		code = error_memory(&m->err);
+	else if (listing_has(&m->site->catalog.source, doc.path))
 		code = read_document(m, &doc, raw, out);
 	else
 		code = error_set(&m->err, SS_NOT_FOUND, "no such file");
-	snprintf(resolved, 4097, "%s", doc.path);
 	mcp_document_close(m, &doc);
 	return code;
-}
-
-enum ss_err
-mcp_resources_get(struct mcp *m, const char *path, char resolved[static 4097],
-	struct buf *out)
-{
-	return read_path(m, path, false, resolved, out);
 }
 
 enum rpc_code
@@ -191,10 +186,9 @@ mcp_resources_read(struct mcp *m)
 {
 	const char *uri = mcp_param(m, "uri");
 	struct buf bytes = BUF_INIT(0);
-	char resolved[4097];
-	const char *path;
+	const char *path, *resolved;
 	enum ss_err code;
-	bool raw; /* a skill's digests are of its files as they are */
+	bool raw; /* a file of a skill, whose digest is of its bytes */
 
 	if (uri == NULL)
 		return RPC_BAD_PARAMS;
@@ -204,7 +198,7 @@ mcp_resources_read(struct mcp *m)
 		path = mcp_uri_path(m, uri);
 	if (path == NULL)
 		return not_found(m, uri);
-	code = read_path(m, path, raw, resolved, &bytes);
+	code = mcp_resources_get(m, path, raw, &resolved, &bytes);
 	if (code == SS_OK) {
 		mcp_key(m, "contents");
 		buf_text(m->out, "[{\"uri\":");

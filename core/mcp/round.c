@@ -46,8 +46,8 @@ sign_state(const struct mcp *m, const struct mcp_round *r, struct ss_text text,
 	const struct ss_text parts[] = { text,
 		{ (const char *)r->about, DIGEST_BYTES } };
 
-	seal_sign(
-		m->site, "mcp round", r->expires, parts, ARRAY_LEN(parts), out);
+	seal_sign(&m->site->seal, "mcp round", r->expires, parts,
+		ARRAY_LEN(parts), out);
 }
 
 /* ----------------------------------------------------------------- state -- */
@@ -123,7 +123,10 @@ read_answers(struct mcp *m, struct mcp_round *r, struct ss_text base64)
 	return at != NULL && at == end;
 }
 
-/* Did we sign this, about this request, not long ago?  In constant time. */
+/*
+ * Did we sign this, for this request, not long ago?  The signature is compared
+ * in constant time.
+ */
 static bool
 is_ours(struct mcp *m, struct mcp_round *r, const char *text)
 {
@@ -199,5 +202,5 @@ mcp_round_spend(struct mcp *m, const struct mcp_round *r)
 	 * agreement is still good then.
 	 */
 	return limit_start(&m->site->exec_state.limit) &&
-		seal_spend(m->site, r->signature, r->expires);
+		seal_use(&m->site->seal, r->signature, r->expires);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "mcp/schema.h"
+#include "mcp/ask.h"
 #include "page/env.h"
 #include "sandbox/sandbox_fork.h"
 #include "wire/ecma.h"
@@ -36,7 +37,7 @@ describe_part(struct mcp *m, const struct part *p, bool checked)
 }
 
 static void
-placeholder(struct mcp *m, const struct part *p, const char *name)
+write_placeholder(struct mcp *m, const struct part *p, const char *name)
 {
 	struct buf pattern = BUF_INIT(PATTERN_MAX);
 	bool checked = p->kind == PART_REGEX &&
@@ -52,7 +53,7 @@ placeholder(struct mcp *m, const struct part *p, const char *name)
 	buf_release(&pattern);
 }
 
-/* Forms know no pattern, but lists to choose from. */
+/* A form has no pattern, but it has lists to choose from. */
 void
 mcp_schema_field(struct mcp *m, const struct part *p)
 {
@@ -76,7 +77,7 @@ mcp_schema_field(struct mcp *m, const struct part *p)
 
 /* The variables that a request may set. */
 static void
-environment(struct mcp *m, const struct page *page, const struct spec *spec)
+write_env(struct mcp *m, const struct page *page, const struct spec *spec)
 {
 	const struct name_list *all = &page->front.env;
 	const struct env_scope scope = { .server = m->site->config.env,
@@ -103,19 +104,8 @@ environment(struct mcp *m, const struct page *page, const struct spec *spec)
 		buf_text(m->out, "},\"additionalProperties\":false}");
 }
 
-/* Clients of 2026-07-28 may leave out what a person can be asked for. */
-static bool
-is_asked(const struct mcp *m, const struct spec *spec, const char *name)
-{
-	for (size_t i = 0;
-		m->revision->asked_is_optional && i < spec->ask_count; i++)
-		if (name_list_has(&spec->asks[i].arguments, text_of(name)))
-			return true;
-	return false;
-}
-
 static void
-required(struct mcp *m, const struct spec *spec)
+write_required(struct mcp *m, const struct spec *spec)
 {
 	char name[TOOLCALL_PROPERTY_MAX + 1];
 
@@ -123,7 +113,8 @@ required(struct mcp *m, const struct spec *spec)
 	buf_char(m->out, '[');
 	for (size_t i = 0; i < spec->part_count; i++)
 		if (toolcall_property(spec, i, name) &&
-			!is_asked(m, spec, name)) {
+			!mcp_ask_may_omit(
+				m, spec->asks, spec->ask_count, name)) {
 			mcp_comma(m);
 			mcp_string(m, name);
 		}
@@ -140,7 +131,7 @@ mcp_schema_input(
 	buf_text(m->out, "{\"type\":\"object\",\"properties\":{");
 	for (size_t i = 0; i < spec->part_count; i++)
 		if (toolcall_property(spec, i, name))
-			placeholder(m, &spec->parts[i], name);
+			write_placeholder(m, &spec->parts[i], name);
 	if (!spec->locked) {
 		begin_property(m, TOOLCALL_ARGS, "array");
 		mcp_text(
@@ -149,14 +140,14 @@ mcp_schema_input(
 			",\"items\":{\"type\":\"string\"},\"maxItems\":%d}",
 			PROTO_WORDS_MAX - (int)spec->part_count);
 	}
-	environment(m, page, spec);
+	write_env(m, page, spec);
 	if (spec->takes_stdin) {
 		begin_property(m, TOOLCALL_STDIN, "string");
 		mcp_text(m, "description", "Standard input of the command");
 		buf_char(m->out, '}');
 	}
 	buf_char(m->out, '}');
-	required(m, spec);
+	write_required(m, spec);
 	buf_text(m->out, ",\"additionalProperties\":false}");
 }
 
@@ -174,9 +165,8 @@ mcp_schema_output(struct mcp *m)
 		"\"required\":[\"stdout\",\"stderr\",\"returncode\"]}");
 }
 
-/* The level that tools of this site run at. */
 static enum sandbox_level
-level(const struct mcp *m)
+level_of_tools(const struct mcp *m)
 {
 	struct sandbox_plan *plan = &m->site->plan;
 
@@ -188,7 +178,7 @@ level(const struct mcp *m)
 void
 mcp_schema_hints(struct mcp *m, bool writes, bool reaches)
 {
-	enum sandbox_level held = level(m);
+	enum sandbox_level held = level_of_tools(m);
 
 	/* Landlock has no right for chmod(2), utimensat(2) and the like. */
 	writes |= reaches || held != SANDBOX_STRICT;
@@ -202,9 +192,8 @@ mcp_schema_hints(struct mcp *m, bool writes, bool reaches)
 }
 
 /*
- * What the sandbox lets a tool do, whatever its author promises.  A tool that
- * a person has to agree to is never announced as harmless: clients run those
- * that are without asking.
+ * What the sandbox lets a tool do.  A tool that a person has to agree to is
+ * never read-only: clients run read-only tools without asking.
  */
 void
 mcp_schema_hints_of(

@@ -14,7 +14,7 @@ mcp_server_info(struct mcp *m)
 
 /* The model reads the instructions: it can tell a person what is missing. */
 static void
-instruct_errors(struct mcp *m, struct buf *text)
+add_page_errors(struct mcp *m, struct buf *text)
 {
 	const struct catalog_page *page;
 	struct catalog *c;
@@ -38,7 +38,7 @@ instruct_errors(struct mcp *m, struct buf *text)
 }
 
 static void
-capabilities(struct mcp *m)
+write_capabilities(struct mcp *m)
 {
 	struct buf text = BUF_INIT(INSTRUCTIONS_MAX);
 
@@ -51,7 +51,7 @@ capabilities(struct mcp *m)
 		"A site of Markdown pages. Its pages are the resources: read "
 		"the page of a tool before you call it. Each tool runs one "
 		"command, in a sandbox, in the directory of its page.");
-	instruct_errors(m, &text);
+	add_page_errors(m, &text);
 	mcp_key(m, "instructions");
 	json_string(m->out, text.data, text.len);
 	buf_release(&text);
@@ -71,7 +71,7 @@ mcp_server_initialize(struct mcp *m)
 	mcp_text(m, "protocolVersion", r->version);
 	mcp_key(m, "serverInfo");
 	mcp_server_info(m);
-	capabilities(m);
+	write_capabilities(m);
 	return RPC_OK;
 }
 
@@ -80,7 +80,7 @@ mcp_server_discover(struct mcp *m)
 {
 	mcp_key(m, "supportedVersions");
 	mcp_revision_list(m->out);
-	capabilities(m);
+	write_capabilities(m);
 	mcp_cacheable(m);
 	return RPC_OK;
 }

@@ -6,7 +6,7 @@
 #include "base/digest.h"
 #include "mcp/elicit.h"
 
-#define ID_BYTES 16 /* nobody guesses 128 bits */
+#define ID_BYTES 16 /* 128 bits cannot be guessed */
 #define ID_LEN (ID_BYTES * 2)
 #define ASKS "-asks" /* behind the id of a client that can ask a person */
 

@@ -14,7 +14,7 @@
 #include "wire/path.h"
 
 #define SKILLS_PER_ANSWER 20
-/* The extension's own limits for one skill. */
+/* The limits of the extension for one skill. */
 #define FILES_MAX 512
 #define SKILL_BYTES_MAX ((size_t)16 << 20)
 #define FOLDERS_MAX 8 /* one in another */
@@ -32,9 +32,9 @@ is_integer(const char *s)
 	return n > 0 && n < 16 && s[n] == '\0' && (s[0] != '0' || n == 1);
 }
 
-/* YAML's scalars were kept as they are written: the plain ones have types. */
+/* YAML's scalars are texts here: JSON gets plain ones as what they mean. */
 static void
-scalar(struct mcp *m, const struct node *n)
+write_scalar(struct mcp *m, const struct node *n)
 {
 	bool word = n->kind == NODE_BOOL || n->kind == NODE_INTEGER ||
 		(n->plain &&
@@ -50,14 +50,13 @@ scalar(struct mcp *m, const struct node *n)
 		json_string(m->out, n->text, n->len);
 }
 
-/* Bounded, as the readers bound the depth of what they build. */
 static void
 write_node(struct mcp *m, const struct node *n, unsigned depth)
 {
 	bool map = n->kind == NODE_MAP;
 
 	if ((!map && n->kind != NODE_LIST) || depth == NODES_MAX) {
-		scalar(m, n);
+		write_scalar(m, n);
 		return;
 	}
 	buf_char(m->out, map ? '{' : '[');
@@ -118,7 +117,7 @@ take_file(void *ctx, const char *path, enum walk_type type)
 	return path != NULL;
 }
 
-/* False: the skill has more than it may, or memory ran out. */
+/* False: there are more than a skill may have, or memory ran out. */
 static bool
 find_files(struct files *f, struct ss_text folder)
 {
@@ -132,8 +131,8 @@ find_files(struct files *f, struct ss_text folder)
 	return walk_each(&tree, NULL) == SS_OK && !f->over;
 }
 
-static void
-write_uri(struct mcp *m, const char *path)
+void
+mcp_skills_uri(struct mcp *m, const char *path)
 {
 	buf_text(m->out, "\"skill://");
 	mcp_uri_escape(m, path);
@@ -160,7 +159,7 @@ write_file(struct mcp *m, const char *path, size_t *left)
 		digest_hex(digest, DIGEST_BYTES, hex);
 		mcp_comma(m);
 		buf_text(m->out, "{\"uri\":");
-		write_uri(m, path);
+		mcp_skills_uri(m, path);
 		buf_printf(m->out, ",\"digest\":\"sha256:%s\",\"size\":%zu}",
 			hex, whole.len);
 		*left -= whole.len;
@@ -171,7 +170,7 @@ write_file(struct mcp *m, const char *path, size_t *left)
 
 /* ---------------------------------------------------------------- skills -- */
 
-/* One entry; what cannot be told whole is not told: false. */
+/* False, and nothing is written: the skill cannot be listed whole. */
 static bool
 write_skill(struct mcp *m, const struct catalog_page *p)
 {
@@ -182,7 +181,7 @@ write_skill(struct mcp *m, const struct catalog_page *p)
 
 	mcp_comma(m);
 	buf_text(m->out, "{\"uri\":");
-	write_uri(m, p->path);
+	mcp_skills_uri(m, p->path);
 	whole = whole && write_frontmatter(m, p->path);
 	mcp_key(m, "resources");
 	buf_char(m->out, '[');
@@ -263,10 +262,4 @@ mcp_skills_file(struct mcp *m, const char *uri)
 			return path;
 	}
 	return NULL;
-}
-
-void
-mcp_skills_uri(struct mcp *m, const char *path)
-{
-	write_uri(m, path);
 }

@@ -6,7 +6,7 @@
 #include "mcp/schema.h"
 #include "wire/json.h"
 
-#define RUN_PAGES_MAX 4096 /* of names in the description of `run` */
+#define RUN_PAGES_MAX 4096 /* bytes of paths in the description of `run` */
 
 bool
 mcp_tools_is_generic(const struct mcp *m, const struct catalog *c)
@@ -15,7 +15,7 @@ mcp_tools_is_generic(const struct mcp *m, const struct catalog *c)
 }
 
 static void
-describe(struct mcp *m, const struct catalog_page *listed,
+write_description(struct mcp *m, const struct catalog_page *listed,
 	const struct spec *spec)
 {
 	struct buf text = BUF_INIT(8192);
@@ -42,7 +42,7 @@ write_tool(struct mcp *m, const struct catalog_page *listed,
 	buf_char(m->out, '{');
 	mcp_text(m, "name", tool->name);
 	mcp_text(m, "title", spec->title != NULL ? spec->title : listed->title);
-	describe(m, listed, spec);
+	write_description(m, listed, spec);
 	mcp_schema_input(m, page, spec);
 	if (mcp_content_type(spec).len == 0)
 		mcp_schema_output(m);
@@ -53,7 +53,7 @@ write_tool(struct mcp *m, const struct catalog_page *listed,
 void
 mcp_tools_pages(const struct catalog *c, struct buf *out, size_t most)
 {
-	size_t told = 0, count = 0, start = out->len;
+	size_t named = 0, count = 0, start = out->len;
 
 	for (size_t i = 0; i < c->page_count; i++) {
 		const struct catalog_page *p = &c->pages[i];
@@ -61,15 +61,15 @@ mcp_tools_pages(const struct catalog *c, struct buf *out, size_t most)
 		if (p->tool_count == 0)
 			continue;
 		count++;
-		if (told + 1 < count ||
+		if (named + 1 < count ||
 			out->len - start + strlen(p->path) > most)
 			continue;
-		buf_printf(out, "%s%s", told > 0 ? ", " : "", p->path);
-		told = count;
+		buf_printf(out, "%s%s", named > 0 ? ", " : "", p->path);
+		named = count;
 	}
-	if (count > told)
+	if (count > named)
 		buf_printf(out, " and %zu more (resources/list has all)",
-			count - told);
+			count - named);
 }
 
 static void
@@ -107,7 +107,7 @@ write_run_tool(struct mcp *m, const struct catalog *c)
 	buf_char(m->out, '}');
 }
 
-/* Those of a page that come now; the page is opened for the first. */
+/* The tools of a page that this piece includes; the first one opens it. */
 static void
 write_tools_of(
 	struct mcp *m, struct mcp_list *l, const struct catalog_page *listed)
@@ -123,7 +123,7 @@ write_tools_of(
 		if (page == NULL &&
 			mcp_document_open(m, listed->path, &doc, &page) !=
 				SS_OK)
-			return; /* it went away meanwhile */
+			return; /* it is gone */
 		if (t->index < page->front.spec_count)
 			write_tool(m, listed, t, page);
 	}

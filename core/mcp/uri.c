@@ -45,7 +45,7 @@ mcp_uri(struct mcp *m, const char *path)
 }
 
 static int
-hex(char c)
+hex_value(char c)
 {
 	char lower = (char)(c | 0x20);
 
@@ -82,8 +82,8 @@ mcp_uri_decode(struct mcp *m, const char *uri)
 			return NULL;
 		plain[len] = *uri;
 		if (*uri == '%') {
-			int high = hex(uri[1]);
-			int low = high >= 0 ? hex(uri[2]) : -1;
+			int high = hex_value(uri[1]);
+			int low = high >= 0 ? hex_value(uri[2]) : -1;
 
 			if (low < 0)
 				return NULL;
@@ -92,7 +92,7 @@ mcp_uri_decode(struct mcp *m, const char *uri)
 		}
 		len++;
 	}
-	if (len > 0 && plain[0] == '/') /* the base ends with the one slash */
+	if (len > 0 && plain[0] == '/') /* the base has the slash */
 		return NULL;
 	return ss_path_clean(plain, len, path, PATH_BYTES_MAX + 1, NULL) ==
 			SS_OK

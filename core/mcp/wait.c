@@ -44,7 +44,7 @@ client_left(struct mcp *m, int timeout_ms)
 }
 
 static enum ss_err
-wait_for(struct mcp *m, const unsigned char *key, uint64_t deadline_ms,
+wait_for_key(struct mcp *m, const unsigned char *key, uint64_t deadline_ms,
 	const struct mcp_wait_beat *beat, struct ss_text *response)
 {
 	const struct ss_relay *relay = &m->site->relay;
@@ -82,13 +82,13 @@ mcp_wait_response(struct mcp *m, const char *id, uint32_t timeout_ms,
 	json_string(&quoted, id, strlen(id));
 	if (m->client.fd >= 0 && m->site->exec_state.client.left != NULL &&
 		mcp_session_key(m, PURPOSE, buf_view(&quoted), key))
-		code = wait_for(m, key, deadline_ms, beat, response);
+		code = wait_for_key(m, key, deadline_ms, beat, response);
 	relay->waited(relay->ctx);
 	buf_release(&quoted);
 	return code;
 }
 
-/* A response that is too long is refused at once, for the one who waits. */
+/* A response that is too long reaches the waiting process as an error. */
 void
 mcp_wait_responded(struct mcp *m, const char *text, size_t len)
 {

@@ -196,7 +196,7 @@ cost_of(struct ss_text text)
 }
 
 static void
-attach(cmark_parser *parser, const char *name)
+attach_extensions(cmark_parser *parser, const char *name)
 {
 	cmark_syntax_extension *e = cmark_find_syntax_extension(name);
 
@@ -205,19 +205,19 @@ attach(cmark_parser *parser, const char *name)
 }
 
 static cmark_node *
-parse(struct ss_text text, cmark_parser **parser)
+parse_markdown(struct ss_text text, cmark_parser **parser)
 {
 	struct cost cost = cost_of(text);
 
 	cmark_gfm_core_extensions_ensure_registered();
 	*parser = cmark_parser_new_with_mem(OPTIONS, &allocator);
 	if (!cost.wide && cost.above <= ABOVE_MAX)
-		attach(*parser, "table");
-	attach(*parser, "strikethrough");
+		attach_extensions(*parser, "table");
+	attach_extensions(*parser, "strikethrough");
 	if (cost.mails <= MAILS_MAX && !cost.long_address)
-		attach(*parser, "autolink");
-	attach(*parser, "tasklist");
-	attach(*parser, "tagfilter");
+		attach_extensions(*parser, "autolink");
+	attach_extensions(*parser, "tasklist");
+	attach_extensions(*parser, "tagfilter");
 	cmark_parser_feed(*parser, text.data, text.len);
 	return cmark_parser_finish(*parser);
 }
@@ -536,7 +536,7 @@ is_kind(cmark_node *node, const char *kind)
 }
 
 static void
-show(struct work *w, cmark_node *node)
+show_node(struct work *w, cmark_node *node)
 {
 	switch (cmark_node_get_type(node)) {
 	case CMARK_NODE_HTML_BLOCK: show_html_block(w, node); return;
@@ -580,10 +580,10 @@ show_all(struct work *w, cmark_node *document)
 		switch (cmark_node_get_type(node)) {
 		case CMARK_NODE_HTML_BLOCK:
 		case CMARK_NODE_HTML_INLINE:
-		case CMARK_NODE_CODE_BLOCK: show(w, node); break;
+		case CMARK_NODE_CODE_BLOCK: show_node(w, node); break;
 		default:
 			if (event == CMARK_EVENT_EXIT)
-				show(w, node);
+				show_node(w, node);
 		}
 	}
 	cmark_iter_free(iter);
@@ -602,14 +602,14 @@ markdown_plain(struct ss_text text, struct buf *out)
 
 /* A function of its own, so that no local variable changes after setjmp(3). */
 static bool
-render(struct ss_text text, struct work *w, struct buf *out)
+render_document(struct ss_text text, struct work *w, struct buf *out)
 {
 	cmark_parser *parser;
 	cmark_node *document;
 
 	if (setjmp(out_of_memory) != 0)
 		return false;
-	document = parse(text, &parser);
+	document = parse_markdown(text, &parser);
 	show_all(w, document);
 	buf_text(out,
 		cmark_render_html_with_mem(document, OPTIONS,
@@ -629,7 +629,7 @@ markdown_html(struct ss_text text, const char *base, struct buf *out)
 	memory = &arena;
 	starved = false;
 	if (text.len > MARKDOWN_BYTES_MAX || cost_of(text).open ||
-		!render(text, &w, out))
+		!render_document(text, &w, out))
 		markdown_plain(text, out);
 	out->failed |= starved || w.scratch.failed;
 	buf_release(&w.scratch);
@@ -665,7 +665,7 @@ parse_heading(struct ss_text source, struct buf *out)
 			line[len - 1] = ' ';
 	}
 	parser = cmark_parser_new_with_mem(OPTIONS, &allocator);
-	attach(parser, "strikethrough");
+	attach_extensions(parser, "strikethrough");
 	cmark_parser_feed(parser, line, len);
 	document = cmark_parser_finish(parser);
 	add_text(out, document, add_plain);

@@ -50,7 +50,7 @@ static struct {
 } shared;
 
 static bool
-prepare(void)
+prepare_shared(void)
 {
 	if (shared.compile == NULL) {
 		shared.compile = pcre2_compile_context_create(NULL);
@@ -111,7 +111,7 @@ pattern_new(const char *source, size_t len, struct pattern **out,
 		return error_set(err, SS_BAD_FRONTMATTER,
 			"a regex of more than 65536 bytes");
 	p = malloc(sizeof(*p));
-	if (p == NULL || !prepare()) {
+	if (p == NULL || !prepare_shared()) {
 		free(p);
 		return error_memory(err);
 	}

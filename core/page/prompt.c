@@ -12,11 +12,11 @@ struct parse {
 	const struct prompt_slips *slips; /* NULL: not reported */
 };
 
-static void slip(const struct parse *p, const struct node *at, const char *hint,
-	const char *message, ...) PRINTF_LIKE(4, 5);
+static void report(const struct parse *p, const struct node *at,
+	const char *hint, const char *message, ...) PRINTF_LIKE(4, 5);
 
 static void
-slip(const struct parse *p, const struct node *at, const char *hint,
+report(const struct parse *p, const struct node *at, const char *hint,
 	const char *message, ...)
 {
 	const struct node_place place = { at->line, at->column };
@@ -41,7 +41,7 @@ is_text(const struct node *n)
 }
 
 static bool
-is(const struct node *n, const char *text)
+text_equals(const struct node *n, const char *text)
 {
 	return is_text(n) && strcmp(n->text, text) == 0;
 }
@@ -62,16 +62,16 @@ check_keys(const struct parse *p, const struct node *map,
 	for (const struct node *n = map->first; n != NULL; n = n->next) {
 		size_t i = 0;
 
-		while (keys[i] != NULL && !is(n->key, keys[i]))
+		while (keys[i] != NULL && !text_equals(n->key, keys[i]))
 			i++;
 		if (keys[i] == NULL)
-			slip(p, n->key, hint, "%s is no key here",
+			report(p, n->key, hint, "%s is no key here",
 				is_text(n->key) ? n->key->text : "this");
 		else if (node_member(map, keys[i]) != n)
-			slip(p, n->key, "make one of the two",
+			report(p, n->key, "make one of the two",
 				"%s is given twice: the first counts", keys[i]);
 		else if (i < texts && !is_text(n))
-			slip(p, n, "put the text in quotes",
+			report(p, n, "put the text in quotes",
 				"%s is no text, and is passed over", keys[i]);
 	}
 }
@@ -104,14 +104,14 @@ parse_argument(const struct parse *p, const struct node *n, struct prompt *out)
 						      : NULL,
 		.description = text_at(n, "description") };
 	if (required != NULL && !value_is_bool(required, &a->required))
-		slip(p, required, "write required: true",
+		report(p, required, "write required: true",
 			"required is neither true nor false: the argument is "
 			"optional");
 	if (a->name == NULL)
-		slip(p, n, "write a name, or { name: N, required: true }",
+		report(p, n, "write a name, or { name: N, required: true }",
 			"an argument without a name is passed over");
 	else if (prompt_argument_find(out, text_of(a->name)) != NULL)
-		slip(p, n, "give it another name",
+		report(p, n, "give it another name",
 			"the argument %s is listed twice", a->name);
 	else
 		out->argument_count++;
@@ -124,7 +124,7 @@ parse_arguments(
 	if (list == NULL)
 		return SS_OK;
 	if (list->kind != NODE_LIST) {
-		slip(p, list, "write arguments: [one, two]",
+		report(p, list, "write arguments: [one, two]",
 			"arguments is %s: the prompt has none",
 			node_kind_name(list));
 		return SS_OK;
@@ -179,7 +179,7 @@ check_placeholders(const struct parse *p, const struct prompt *prompt,
 			continue;
 		memcpy(shown, rest.data, used);
 		shown[used] = '\0';
-		slip(p, n, "list it under arguments:",
+		report(p, n, "list it under arguments:",
 			"%s is no argument of this prompt, and stays text",
 			shown);
 	}
@@ -194,22 +194,23 @@ parse_message(const struct parse *p, const struct node *n, struct prompt *out)
 	const struct node *file = node_member(n, "file");
 
 	if (!is_text(text) && !is_text(file)) {
-		slip(p, n, MESSAGE_HINT,
+		report(p, n, MESSAGE_HINT,
 			"a message without text and file is passed over");
 		return;
 	}
 	check_keys(p, n, keys, 3, "a message has role, and text or file");
-	if (is_text(role) && !is(role, "user") && !is(role, "assistant"))
-		slip(p, role, "a role is user or assistant",
+	if (is_text(role) && !text_equals(role, "user") &&
+		!text_equals(role, "assistant"))
+		report(p, role, "a role is user or assistant",
 			"the role %s is not known: it becomes user",
 			role->text);
 	if (is_text(text) && is_text(file))
-		slip(p, file, "make two messages of it",
+		report(p, file, "make two messages of it",
 			"file is not used with text");
 	check_placeholders(p, out, text);
 	check_placeholders(p, out, file);
 	out->messages[out->message_count++] = (struct prompt_message){
-		.role = is(role, "assistant") ? "assistant" : "user",
+		.role = text_equals(role, "assistant") ? "assistant" : "user",
 		.text = is_text(text) ? text->text : NULL,
 		.file = is_text(text) ? NULL : file->text
 	};
@@ -239,13 +240,13 @@ parse_messages(
 	const struct node *text = node_member(map, "text");
 
 	if (list != NULL && list->kind != NODE_LIST)
-		slip(p, list, MESSAGE_HINT,
+		report(p, list, MESSAGE_HINT,
 			"messages is %s, and is passed over",
 			node_kind_name(list));
 	if (list == NULL || list->kind != NODE_LIST)
 		return parse_text(p, text, out);
 	if (text != NULL)
-		slip(p, text, "make it the first of the messages",
+		report(p, text, "make it the first of the messages",
 			"text is not used with messages");
 	out->messages = arena_array(
 		p->r->arena, list->count + 1, sizeof(*out->messages));
@@ -293,7 +294,7 @@ parse_asks(const struct parse *p, const struct node *list, struct prompt *out)
 		for (size_t k = 0; k < asked->count; k++)
 			if (prompt_argument_find(
 				    out, text_of(asked->names[k])) == NULL)
-				slip(p, &at, "list it under arguments:",
+				report(p, &at, "list it under arguments:",
 					"%s is no argument of this prompt, and "
 					"is not asked for",
 					asked->names[k]);
@@ -324,7 +325,8 @@ parse_prompt(const struct parse *p, const struct node *n, struct prompt *out)
 		.title = text_at(n, "title"),
 		.description = text_at(n, "description") };
 	if (out->name == NULL) {
-		slip(p, n, LIST_HINT, "a prompt without a name is not offered");
+		report(p, n, LIST_HINT,
+			"a prompt without a name is not offered");
 		return SS_OK;
 	}
 	check_keys(p, n, keys, 4,
@@ -347,7 +349,7 @@ prompt_parse(const struct reading *r, const struct node *list,
 	*out = NULL;
 	*count = 0;
 	if (list->kind != NODE_LIST) {
-		slip(&p, list, LIST_HINT, "prompts is %s: none is offered",
+		report(&p, list, LIST_HINT, "prompts is %s: none is offered",
 			node_kind_name(list));
 		return SS_OK;
 	}
@@ -362,7 +364,7 @@ prompt_parse(const struct reading *r, const struct node *list,
 		if (code != SS_OK || now->name == NULL)
 			continue;
 		if (prompt_find(all, *count, now->name) != NULL)
-			slip(&p, n, "give it another name",
+			report(&p, n, "give it another name",
 				"the prompt %s is listed twice: the first is "
 				"offered",
 				now->name);

@@ -67,7 +67,7 @@ same_key(const struct node *a, const struct node *b)
 }
 
 static struct node *
-member(const struct table *map, const struct node *key)
+find_member(const struct table *map, const struct node *key)
 {
 	uint32_t hash = hash_of(key);
 	size_t mask = map->slot_count - 1;
@@ -266,7 +266,7 @@ key_part(struct toml *t, struct node **out)
 static enum ss_err
 step_header(struct toml *t, struct table **map, const struct node *key)
 {
-	struct node *found = member(*map, key);
+	struct node *found = find_member(*map, key);
 
 	if (found == NULL)
 		return new_member_table(t, *map, key, NODE_MAP, BY_PATH, map);
@@ -282,7 +282,7 @@ step_header(struct toml *t, struct table **map, const struct node *key)
 static enum ss_err
 step_dotted(struct toml *t, struct table **map, const struct node *key)
 {
-	struct node *found = member(*map, key);
+	struct node *found = find_member(*map, key);
 
 	if (found == NULL)
 		return new_member_table(t, *map, key, NODE_MAP, BY_DOTS, map);
@@ -318,7 +318,7 @@ key_path(struct toml *t, struct table **map, struct node **last,
 /* --------------------------------------------------------------- values -- */
 
 static enum ss_err
-value(struct toml *t, struct table *parent, struct node **out);
+parse_value(struct toml *t, struct table *parent, struct node **out);
 
 /* name = value, into a table. */
 static enum ss_err
@@ -336,16 +336,16 @@ parse_pair(struct toml *t, struct table *map)
 				"write name = value, not name: value");
 		return t->code;
 	}
-	if ((found = member(map, key)) != NULL)
+	if ((found = find_member(map, key)) != NULL)
 		return refuse_again(t, key, found);
 	skip_blanks(t);
-	if ((code = value(t, map, &v)) != SS_OK)
+	if ((code = parse_value(t, map, &v)) != SS_OK)
 		return code;
 	return add_member(t, map, key, v) ? SS_OK : error_memory(t->r->err);
 }
 
 static enum ss_err
-list(struct toml *t, struct table *parent, struct node **out)
+parse_list(struct toml *t, struct table *parent, struct node **out)
 {
 	struct node_place where = toml_here(t);
 	struct table *l;
@@ -364,7 +364,7 @@ list(struct toml *t, struct table *parent, struct node **out)
 		skip_empty(t);
 		if (l->node.count > 0 && cursor_take(t, ']'))
 			break;
-		if ((code = value(t, l, &item)) != SS_OK)
+		if ((code = parse_value(t, l, &item)) != SS_OK)
 			return code;
 		node_append(&l->node, item);
 	}
@@ -402,12 +402,12 @@ inline_table(struct toml *t, struct table *parent, struct node **out)
 }
 
 static enum ss_err
-value(struct toml *t, struct table *parent, struct node **out)
+parse_value(struct toml *t, struct table *parent, struct node **out)
 {
 	if (cursor_at(t, '"') || cursor_at(t, '\''))
 		return toml_string(t, true, out);
 	if (cursor_at(t, '['))
-		return list(t, parent, out);
+		return parse_list(t, parent, out);
 	if (cursor_at(t, '{'))
 		return inline_table(t, parent, out);
 	return toml_bare_value(t, out);
@@ -419,7 +419,7 @@ value(struct toml *t, struct table *parent, struct node **out)
 static enum ss_err
 define_table(struct toml *t, struct table **map, const struct node *key)
 {
-	struct node *found = member(*map, key);
+	struct node *found = find_member(*map, key);
 
 	if (found == NULL)
 		return new_member_table(t, *map, key, NODE_MAP, BY_HEADER, map);
@@ -434,7 +434,7 @@ define_table(struct toml *t, struct table **map, const struct node *key)
 static enum ss_err
 define_element(struct toml *t, struct table **map, const struct node *key)
 {
-	struct node *found = member(*map, key);
+	struct node *found = find_member(*map, key);
 	struct node_place where = { key->line, key->column };
 	struct table *l = NULL;
 	enum ss_err code = SS_OK;

@@ -126,7 +126,7 @@ toml_check_text(struct toml *t)
 }
 
 static struct node *
-scalar(struct toml *t, enum node_kind kind, struct node_place where,
+new_scalar(struct toml *t, enum node_kind kind, struct node_place where,
 	const char *text, size_t len)
 {
 	struct node *n = node_new(t->r->arena, kind, where.line, where.column);
@@ -306,7 +306,7 @@ toml_string(struct toml *t, bool multiline, struct node **out)
 	const char quote = *t->at, *body = t->at + 1, *close;
 	bool three = multiline && t->end - body >= 2 && body[0] == quote &&
 		body[1] == quote;
-	struct node *n = scalar(t, NODE_STRING, where, "", 0);
+	struct node *n = new_scalar(t, NODE_STRING, where, "", 0);
 	enum ss_err code;
 
 	if (n == NULL)
@@ -600,7 +600,7 @@ hint_for_word(struct toml *t, const struct node *n)
 			"text needs quotes");
 }
 
-/* One blank may stand between a date and its time. */
+/* One blank is allowed between a date and its time. */
 static size_t
 value_length(const char *p, const char *end)
 {
@@ -619,7 +619,7 @@ toml_bare_value(struct toml *t, struct node **out)
 				   "true, false, [...] or {...})";
 	size_t len = value_length(t->at, t->end);
 	char *text = arena_copy(t->r->arena, t->at, len);
-	struct node *n = scalar(t, NODE_BOOL, toml_here(t), text, len);
+	struct node *n = new_scalar(t, NODE_BOOL, toml_here(t), text, len);
 	bool known = true;
 	enum ss_err code = SS_OK;
 

@@ -212,7 +212,7 @@ hint_arguments(const struct spec *spec, struct ss_error *err)
 }
 
 static const struct proto_argument *
-find(const struct proto_argument *args, size_t count, const char *name)
+find_argument(const struct proto_argument *args, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(args[i].name, name) == 0)
@@ -273,7 +273,7 @@ take_placeholder(const struct spec *spec, size_t i,
 	char name[TOOLCALL_PROPERTY_MAX + 1];
 
 	toolcall_property(spec, i, name);
-	a = find(args, count, name);
+	a = find_argument(args, count, name);
 	if (a == NULL) {
 		error_set(err, SS_BAD_REQUEST, "the argument \"%s\" is missing",
 			name);
@@ -318,7 +318,8 @@ take_words(struct arena *arena, const struct spec *spec,
 	const struct proto_argument *args, size_t count,
 	struct proto_request *out, struct ss_error *err)
 {
-	const struct proto_argument *extra = find(args, count, TOOLCALL_ARGS);
+	const struct proto_argument *extra =
+		find_argument(args, count, TOOLCALL_ARGS);
 	size_t most =
 		spec->part_count + (extra != NULL ? extra->item_count : 0);
 	enum ss_err code = SS_OK;
@@ -355,14 +356,14 @@ toolcall_words(struct arena *arena, const struct spec *spec,
 		code = take_words(arena, spec, args, count, out, err);
 	if (code != SS_OK)
 		return code;
-	if ((a = find(args, count, TOOLCALL_ENV)) != NULL) {
+	if ((a = find_argument(args, count, TOOLCALL_ENV)) != NULL) {
 		if (a->kind != PROTO_MAP)
 			return wrong_kind(spec, a, "an object of strings", err);
 		out->env = a->pairs;
 		out->env_count = a->pair_count;
 	}
 	if (spec->takes_stdin &&
-		(a = find(args, count, TOOLCALL_STDIN)) != NULL) {
+		(a = find_argument(args, count, TOOLCALL_STDIN)) != NULL) {
 		if (a->kind != PROTO_TEXT)
 			return wrong_kind(spec, a, "a string", err);
 		out->has_stdin = true;

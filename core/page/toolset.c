@@ -13,7 +13,7 @@ struct ss_toolset {
 };
 
 static enum ss_err
-parse(struct ss_toolset *set, const char *text, size_t len,
+toolset_parse(struct ss_toolset *set, const char *text, size_t len,
 	struct ss_error *err)
 {
 	enum ss_err e;
@@ -23,7 +23,7 @@ parse(struct ss_toolset *set, const char *text, size_t len,
 		error_set(
 			err, SS_NO_FRONTMATTER, "this page has no frontmatter");
 		error_hint(err,
-			"tools stand between two --- lines at the "
+			"tools are between two --- lines at the "
 			"page's start");
 		e = SS_NO_FRONTMATTER;
 	}
@@ -42,7 +42,7 @@ ss_toolset_parse(const char *text, size_t len, struct ss_toolset **out,
 	if (set == NULL)
 		return error_memory(err);
 	arena_init(&set->arena, 0);
-	e = parse(set, text, len, err);
+	e = toolset_parse(set, text, len, err);
 	if (e == SS_OK)
 		*out = set;
 	else

@@ -18,7 +18,7 @@ is_scalar(const struct node *n)
 
 /* Describes a node to its author: "a list", or the quoted text. */
 static void
-describe(const struct node *n, char *out, size_t cap)
+describe_node(const struct node *n, char *out, size_t cap)
 {
 	char shown[SHOWN_BYTES + 1];
 	size_t len = utf8_cut(n->text, n->len, SHOWN_BYTES);
@@ -64,7 +64,7 @@ value_refuse(const struct reading *r, const struct node *n,
 	char found[SHOWN_BYTES + 16];
 	va_list args;
 
-	describe(n, found, sizeof(found));
+	describe_node(n, found, sizeof(found));
 	fill_refusal(r, n, found, expected);
 	va_start(args, hint);
 	fill_hint(r, hint, args);
@@ -117,7 +117,7 @@ value_refuse_twice(const struct reading *r, const struct node *key)
 	char found[SHOWN_BYTES + 32] = "the second ";
 	size_t len = strlen(found);
 
-	describe(key, found + len, sizeof(found) - len);
+	describe_node(key, found + len, sizeof(found) - len);
 	return value_refuse_found(r, key, found, "each key once",
 		"this mapping has the key twice: join the two");
 }
@@ -247,7 +247,7 @@ is_decimal(const struct node *n, bool fraction)
 
 /* Not strtod, which reads the point as the host's locale writes it. */
 static double
-decimal(const char *text)
+read_decimal(const char *text)
 {
 	double value = 0, unit = 1;
 
@@ -271,7 +271,7 @@ value_seconds(const struct reading *r, const struct node *n, double *out)
 	else if (n->kind == NODE_FLOAT)
 		value = n->value.number;
 	else if (is_decimal(n, true))
-		value = decimal(n->text);
+		value = read_decimal(n->text);
 	/* Also refuses a NaN, which compares with nothing. */
 	if (!(value >= 0.001 && value <= VALUE_SECONDS_MAX))
 		return value_refuse(r, n, "seconds, from 0.001 to 4000000",

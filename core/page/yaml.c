@@ -47,7 +47,7 @@ struct composer {
 /* ---------------------------------------------------------------- errors */
 
 static enum ss_err
-refuse(struct composer *c, yaml_mark_t mark, const char *found,
+refuse_at(struct composer *c, yaml_mark_t mark, const char *found,
 	const char *expected, const char *hint)
 {
 	unsigned line = c->line + (unsigned)mark.line;
@@ -76,7 +76,7 @@ at_mark(const struct composer *c, yaml_mark_t mark)
 }
 
 static void
-describe(const struct composer *c, yaml_mark_t mark, char *out, size_t cap)
+describe_at(const struct composer *c, yaml_mark_t mark, char *out, size_t cap)
 {
 	const char *at = at_mark(c, mark);
 	size_t n;
@@ -183,13 +183,14 @@ refuse_byte(struct composer *c)
 		mark.line += c->text.data[i] == '\n';
 	}
 	if (offset < c->text.len && c->text.data[offset] == '\0')
-		return refuse(c, mark, "a NUL byte", "text", "remove the byte");
+		return refuse_at(
+			c, mark, "a NUL byte", "text", "remove the byte");
 	if (offset < c->text.len &&
 		utf8_sequence(c->text.data + offset, c->text.len - offset))
-		return refuse(c, mark, "a control character", "text",
+		return refuse_at(c, mark, "a control character", "text",
 			"remove it, or write it as an escape in double "
 			"quotes");
-	return refuse(c, mark, "bytes that are not UTF-8", "UTF-8 text",
+	return refuse_at(c, mark, "bytes that are not UTF-8", "UTF-8 text",
 		"save the file as UTF-8");
 }
 
@@ -219,7 +220,7 @@ refuse_syntax(struct composer *c)
 		return error_memory(c->r->err);
 	if (p->error == YAML_READER_ERROR)
 		return refuse_byte(c);
-	describe(c, p->problem_mark, found, sizeof(found));
+	describe_at(c, p->problem_mark, found, sizeof(found));
 	for (size_t i = 0; i < ARRAY_LEN(problems); i++)
 		if (p->problem != NULL &&
 			strcmp(p->problem, problems[i].problem) == 0) {
@@ -230,7 +231,7 @@ refuse_syntax(struct composer *c)
 		expected = "spaces";
 		hint = "YAML indents with spaces only: replace the tabs";
 	}
-	refuse(c, p->problem_mark, found, expected,
+	refuse_at(c, p->problem_mark, found, expected,
 		hint != NULL ? hint : p->problem);
 	return c->code;
 }
@@ -272,7 +273,7 @@ new_node(struct composer *c, enum node_kind kind, yaml_mark_t mark,
 	struct node **out)
 {
 	if (++c->total > NODES_MAX)
-		return refuse(c, mark, "too many values",
+		return refuse_at(c, mark, "too many values",
 			"at most 200000, aliases expanded", NULL);
 	*out = node_new(c->r->arena, kind, c->line + (unsigned)mark.line,
 		1 + (unsigned)mark.column);
@@ -344,7 +345,7 @@ add_anchor(struct composer *c, const yaml_char_t *name, yaml_mark_t mark,
 	if (name == NULL)
 		return SS_OK;
 	if (++c->anchor_count > ANCHORS_MAX)
-		return refuse(
+		return refuse_at(
 			c, mark, "too many anchors", "at most 1000", NULL);
 	a = arena_alloc(c->r->arena, sizeof(*a));
 	if (a == NULL)
@@ -390,8 +391,8 @@ on_start(struct composer *c, const yaml_event_t *event)
 	enum ss_err e;
 
 	if (c->depth == DEPTH_MAX)
-		return refuse(c, event->start_mark, "a value nested too deep",
-			"at most 64 levels", NULL);
+		return refuse_at(c, event->start_mark,
+			"a value nested too deep", "at most 64 levels", NULL);
 	e = new_node(c, list ? NODE_LIST : NODE_MAP, event->start_mark, &n);
 	if (e != SS_OK)
 		return e;
@@ -427,19 +428,19 @@ static enum ss_err
 check_alias(struct composer *c, yaml_mark_t mark, const struct anchor *a)
 {
 	if (a == NULL)
-		return refuse(c, mark, "an alias",
+		return refuse_at(c, mark, "an alias",
 			"one whose anchor is "
 			"before it",
 			"* at the start of a word is a YAML "
 			"alias: quote the word if it is text");
 	if (a->open)
-		return refuse(c, mark, "an alias inside its own anchor",
+		return refuse_at(c, mark, "an alias inside its own anchor",
 			"an anchor that has ended", NULL);
 	if (c->depth + a->height > DEPTH_MAX)
-		return refuse(c, mark, "aliases nested too deep",
+		return refuse_at(c, mark, "aliases nested too deep",
 			"at most 64 levels", NULL);
 	if (a->weight > NODES_MAX - c->total || ++c->alias_count > ALIASES_MAX)
-		return refuse(c, mark, "aliases that expand to too much",
+		return refuse_at(c, mark, "aliases that expand to too much",
 			"at most 200000 values and 10000 aliases", NULL);
 	return SS_OK;
 }
@@ -475,7 +476,8 @@ on_document(struct composer *c, const yaml_event_t *event)
 {
 	if (c->root == NULL)
 		return SS_OK;
-	return refuse(c, event->start_mark, "a second document", "one document",
+	return refuse_at(c, event->start_mark, "a second document",
+		"one document",
 		"frontmatter is one YAML document: remove what follows "
 		"it");
 }

@@ -19,7 +19,7 @@
 #define LEAF "pool"
 #define GROUPS_MAX 4096
 
-/* The group that is ours to divide; -1.  A fork uses it, and keeps it so. */
+/* The delegated group; -1.  A fork uses it; only the owner returns it. */
 static int ours = -1;
 static pid_t owner;
 
@@ -82,12 +82,15 @@ open_own(void)
 		: -1;
 }
 
-/* Only where no process is in the group itself may it give memory on. */
+/*
+ * cgroup v2: a group with processes of its own cannot enable controllers for
+ * its children (cgroup.subtree_control), so this process moves to a leaf.
+ */
 bool
 cgroup_delegate_at(int dir)
 {
 	if (!has_memory(dir) ||
-		/* the whole machine's has none */
+		/* the root group has no such file */
 		faccessat(dir, "cgroup.type", F_OK, 0) != 0 ||
 		(mkdirat(dir, LEAF, 0755) < 0 && errno != EEXIST))
 		return false;
@@ -135,7 +138,7 @@ cgroup_return(void)
 	fd_close(&ours);
 }
 
-/* A dead worker's is empty and is made anew, so that its counters begin. */
+/* Removes and makes a dead worker's group, so that its counters start at 0. */
 static int
 make_group(void)
 {

@@ -16,14 +16,14 @@
 #include "base/clock.h"
 #include "base/fd.h"
 
-/* Children looked at in one pass; what is over comes in the next. */
+/* Children in one pass; the others come in the next. */
 #define PASS_MAX 256
-/* A pass that changed nothing sleeps, at first briefly. */
+/* The pause after a pass that reaped nothing: it doubles. */
 #define PAUSE_FIRST_US 50
 #define PAUSE_LAST_US 5000
-/* From here on it is a storm, and more than our own children are looked at. */
+/* After so long the tool forks as fast as we kill: storm_end. */
 #define STORM_MS 30
-/* Processes known at once in a storm. */
+/* Processes that storm_end can look at. */
 #define STORM_MAX 8192
 
 /* /proc/self/task/TID/children (CONFIG_PROC_CHILDREN) of process list_pid. */
@@ -55,7 +55,10 @@ has_children(void)
 		errno != ECHILD;
 }
 
-/* A child of ours, dead or alive: its number cannot be anybody else's. */
+/*
+ * A child of ours, dead or alive: until it is reaped no other process gets its
+ * number.
+ */
 static bool
 is_child(pid_t pid)
 {
@@ -111,7 +114,7 @@ list_by_kernel(const struct reap *r, struct pids *list)
 	return n < 0 ? errno : 0;
 }
 
-/* Where the kernel keeps no list: who of all processes is our child? */
+/* Without CONFIG_PROC_CHILDREN: which of all processes are our children? */
 static int
 list_by_search(const struct reap *r, struct pids *list)
 {
@@ -171,15 +174,12 @@ reap_release(struct reap *r)
 	*r = REAP_INIT;
 }
 
-/*
- * Kills what is there and reaps what is dead.  *left counts those that were
- * seen, *reaped those that are gone.
- */
+/* Kills our children once and reaps the dead.  *left counts those seen. */
 static int
-pass(const struct reap *r, size_t *left, size_t *reaped)
+kill_pass(const struct reap *r, size_t *left, size_t *reaped)
 {
-	pid_t room[PASS_MAX];
-	struct pids list = { .pid = room, .cap = PASS_MAX };
+	pid_t found[PASS_MAX];
+	struct pids list = { .pid = found, .cap = PASS_MAX };
 	int e = list_children(r, &list);
 
 	*left = list.count;
@@ -191,9 +191,12 @@ pass(const struct reap *r, size_t *left, size_t *reaped)
 	return e;
 }
 
-/* The same where nobody else lives: kill(-1) leaves no gap for a fork. */
+/*
+ * The same in a pid namespace of our own: kill(-1, SIGKILL) reaches every
+ * process at once, so that none can fork in between.
+ */
 static int
-pass_namespace(size_t *left, size_t *reaped)
+kill_pass_namespace(size_t *left, size_t *reaped)
 {
 	kill(-1, SIGKILL);
 	*left = 1;
@@ -206,11 +209,11 @@ pass_namespace(size_t *left, size_t *reaped)
 /* ------------------------------------------------------------- the storm */
 
 /*
- * Processes that fork as fast as we kill fill every gap that we make, and
- * what is deeper than our children is out of waitid's sight.  So they are
- * all stopped first, which leaves no gap, and then killed.  A process that is
- * not our child is held by a pidfd while its parent is looked at again: what
- * gets the signal is what was seen.
+ * Processes that fork as fast as we kill replace each one that we kill, and
+ * waitid(2) does not show grandchildren.  So all descendants are stopped first,
+ * which ends the forking, and then killed.  A process that is not our child is
+ * held by a pidfd while its parent is read again: then the number cannot have
+ * gone to another process before the signal.
  */
 struct process {
 	pid_t pid, parent;
@@ -269,7 +272,7 @@ process_find(const struct process *list, size_t n, pid_t pid)
 	return NULL;
 }
 
-/* Our children but for the spared, and theirs, and theirs. */
+/* Marks our descendants, but for the spared children and theirs. */
 static void
 process_mark(const struct reap *r, struct process *list, size_t n)
 {
@@ -305,7 +308,7 @@ process_signal(const struct process *p, int number)
 	close(fd);
 }
 
-/* True when somebody was not still. */
+/* True when one of them was not stopped yet. */
 static bool
 storm_signal(const struct reap *r, struct process *list, int number)
 {
@@ -356,8 +359,8 @@ reap_all(const struct reap *r, unsigned limit_ms)
 	while (has_children()) {
 		if (!r->own_namespace && clock_ms() - start > STORM_MS)
 			storm_end(r, deadline);
-		e = r->own_namespace ? pass_namespace(&left, &reaped)
-				     : pass(r, &left, &reaped);
+		e = r->own_namespace ? kill_pass_namespace(&left, &reaped)
+				     : kill_pass(r, &left, &reaped);
 		if (e != 0)
 			return e;
 		if (left == 0 && r->count > 0)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Leaving nothing behind: ends and reaps every process that a tool left,
- * whatever session it fled to.  Orphans come to us because we are their
- * subreaper (or pid 1 of a namespace of our own); only what waitid(2) says is
- * our child is ever killed, and what was our child before the tool started is
- * spared: a host may have children of its own.  Orphans of a host's child
- * that ends meanwhile cannot be told from a tool's and are ended.
+ * Kills and reaps every process that a tool left, in whatever session it is.
+ * Orphans become our children, because we are their subreaper
+ * (PR_SET_CHILD_SUBREAPER) or pid 1 of a pid namespace of our own.  A process
+ * is killed only while waitid(2) knows it as our child, and those that were our
+ * children before the tool started are spared: a host may have its own.
+ * Orphans of a host's child that ends meanwhile look like a tool's and are
+ * killed.
  */
 #ifndef SS_RUN_REAP_H
 #define SS_RUN_REAP_H
@@ -13,7 +14,7 @@
 #include "base/base.h"
 
 struct reap {
-	bool own_namespace; /* everything but us may be killed */
+	bool own_namespace; /* everything in it but us may be killed */
 	pid_t *spared;
 	size_t count;
 };
@@ -25,7 +26,7 @@ struct reap {
  * the kernel's list of our children open.  0 or errno.
  */
 int reap_prepare(void);
-/* Notes the children there are, to be spared.  0 or errno. */
+/* Notes the present children, to be spared.  0 or errno. */
 int reap_note(struct reap *r);
 /*
  * Kills and reaps until no child is left but the spared ones.  0, or ETIME

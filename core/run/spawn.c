@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A batch from top to bottom: what every batch shares, what goes in and out
- * of a child, the wait, the end of a child, the end of all.
+ * In this order: what all batches share, input and output of a child, the wait,
+ * the end of a child, the end of all.
  *
- * The child is made with CLONE_VM | CLONE_VFORK on a stack of its own: no page
- * is copied however large we are, we stand still until it has become the
- * program, and what failed is read from our own memory afterwards.
+ * The child is made by clone(2) with CLONE_VM | CLONE_VFORK on a stack of its
+ * own: no page is copied however large this process is, it does not run until
+ * the child has become the program, and the child writes what failed into
+ * memory that both share.
  */
 #include "run/spawn_run.h"
 
@@ -27,22 +28,22 @@
 #include "base/fd.h"
 
 #define STACK_BYTES (256 * 1024)
-/* A killed process that is not dead by then hangs in the kernel. */
+/* A killed process that takes longer hangs in the kernel. */
 #define DEATH_MS 5000
-/* How often to look where the kernel gives no pidfd. */
+/* How often to call waitid(2) where the kernel gives no pidfd. */
 #define TICK_US 2000
 
 uint64_t spawn_pass;
 
 static struct {
-	pid_t pid; /* who prepared: a fork is no subreaper */
+	pid_t pid; /* that prepared: a fork of it is no subreaper */
 	char *stack;
 	int null;
 } shared = { .null = -1 };
 
-/* ---------------------------------------------------- what runs share */
+/* ----------------------------------------------- what all batches share */
 
-/* The lowest page stays closed: a stack that grows too far faults there. */
+/* No access to the lowest page: a stack that grows too far faults there. */
 static int
 stack_map(void)
 {
@@ -81,9 +82,9 @@ keep_clear(int *fd)
 }
 
 /*
- * /dev/null is kept open, since a confined worker may not have it.  The
- * number is looked at again each time: a host that closes what it does not
- * know must not hand a stranger's descriptor to a tool.
+ * Keeps /dev/null open, since a confined worker may not have it.  Each time the
+ * descriptor is checked again: a host may have closed it and opened another
+ * file under that number, which a tool must not get.
  */
 static int
 null_open(void)
@@ -116,9 +117,9 @@ spawn_prepare(void)
 
 /* ----------------------------------------------------------- descriptors */
 
-/* Remembers which step of ours failed; returns number. */
+/* Notes the first step of ours that failed; returns number. */
 static int
-fault(struct batch *b, const char *step, int number)
+note_fault(struct batch *b, const char *step, int number)
 {
 	if (number != 0 && b->step == NULL) {
 		b->step = step;
@@ -146,8 +147,8 @@ pipe_open(int *ours, int *childs, bool we_read)
 }
 
 /*
- * A terminal or pipe is opened anew, so that it can be non-blocking for us
- * without becoming so for everybody who shares it.
+ * Opens a terminal or pipe a second time: O_NONBLOCK belongs to the open file,
+ * and other processes may share the first one.
  */
 static int
 relay_open(struct run *run)
@@ -196,7 +197,7 @@ run_open(struct run *run)
 		e = pipe_open(&run->from[1], &run->child[2], true);
 	if (e == 0 && run->s->reports)
 		e = pipe_open(&run->report[0], &run->report[1], true);
-	return fault(run->batch, "descriptors", e);
+	return note_fault(run->batch, "descriptors", e);
 }
 
 static void
@@ -230,37 +231,37 @@ run_close(struct run *run)
 
 /* ------------------------------------------------------------ in and out */
 
-/* The first reason stays. */
+/* The first reason counts. */
 static void
-stop(struct run *run, enum spawn_end end)
+run_stop(struct run *run, enum spawn_end end)
 {
 	if (!run->over)
 		run->r->end = end;
 	run->over = true;
 }
 
-/* Nothing more is started, and what runs ends now. */
+/* Starts nothing more, and ends what runs. */
 static void
 batch_close(struct batch *b, enum spawn_end end)
 {
 	for (size_t i = 0; i < b->live_count; i++)
-		stop(&b->live[i], end);
+		run_stop(&b->live[i], end);
 	for (; b->next < b->asked->count; b->next++)
 		b->asked->results[b->next].end = end;
 }
 
-/* Something of ours failed in the middle: nobody can go on honestly. */
+/* Something of ours failed: all runs of the batch fail. */
 static void
-fail(struct run *run, const char *step, int number)
+run_fail(struct run *run, const char *step, int number)
 {
-	fault(run->batch, step, number);
-	stop(run, SPAWN_FAILED);
+	note_fault(run->batch, step, number);
+	run_stop(run, SPAWN_FAILED);
 	batch_close(run->batch, SPAWN_FAILED);
 }
 
-/* A callback may block; it does so with the host's signals open. */
+/* A callback may block: it runs with the host's signals unblocked. */
 static bool
-deliver(struct run *run, int stream, const char *data, size_t len)
+run_deliver(struct run *run, int stream, const char *data, size_t len)
 {
 	const struct spawn *s = run->s;
 	sigset_t held;
@@ -276,11 +277,11 @@ deliver(struct run *run, int stream, const char *data, size_t len)
 }
 
 /*
- * Reads at most max bytes once.  One byte over the ceiling is asked for, to
- * know; it is not kept.
+ * Reads at most max bytes once.  One byte more than the ceiling is read, to see
+ * that it was passed; it is not kept.
  */
 static size_t
-take(struct run *run, int stream, size_t max)
+run_take(struct run *run, int stream, size_t max)
 {
 	static char chunk[65536];
 	int *fd = &run->from[stream - 1];
@@ -295,24 +296,24 @@ take(struct run *run, int stream, size_t max)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
 	if (n < 0)
-		fail(run, "read", errno);
+		run_fail(run, "read", errno);
 	if (n <= 0) {
 		fd_close(fd);
 		return 0;
 	}
 	keep = (size_t)n > run->left ? (size_t)run->left : (size_t)n;
-	if (keep > 0 && !deliver(run, stream, chunk, keep)) {
-		fail(run, "output", ENOMEM);
+	if (keep > 0 && !run_deliver(run, stream, chunk, keep)) {
+		run_fail(run, "output", ENOMEM);
 		return 0;
 	}
 	run->left -= keep;
 	if ((size_t)n > keep)
-		stop(run, SPAWN_OUTPUT);
+		run_stop(run, SPAWN_OUTPUT);
 	return keep;
 }
 
 static void
-feed(struct run *run)
+run_feed(struct run *run)
 {
 	ssize_t n = write(run->feed, run->pending, run->pending_len);
 
@@ -320,7 +321,7 @@ feed(struct run *run)
 		if (errno == EAGAIN || errno == EINTR)
 			return;
 		if (errno != EPIPE)
-			fail(run, "write", errno);
+			run_fail(run, "write", errno);
 		run->batch->piped = true;
 		feed_close(run);
 		return;
@@ -332,7 +333,7 @@ feed(struct run *run)
 }
 
 static void
-relay(struct run *run)
+run_relay(struct run *run)
 {
 	static char chunk[16384];
 	ssize_t n = run->relay_is_socket
@@ -341,15 +342,17 @@ relay(struct run *run)
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (n < 0 && errno != EIO) /* a terminal that hung up, or not ours */
-		fail(run, "stdin", errno);
+	if (n < 0 &&
+		errno !=
+			EIO) /* EIO: a terminal that hung up, or in the background */
+		run_fail(run, "stdin", errno);
 	if (n <= 0) {
 		feed_close(run);
 		return;
 	}
 	run->pending = chunk;
 	run->pending_len = (size_t)n;
-	feed(run);
+	run_feed(run);
 }
 
 /* -------------------------------------------------------------- the wait */
@@ -384,7 +387,7 @@ wait_for(const struct run *run, struct pollfd p[static SLOTS])
 		spawn_client_events(run->s), 0 };
 }
 
-/* How long ppoll may sleep; NULL: as long as nothing happens. */
+/* How long ppoll(2) may sleep; NULL: until something happens. */
 static const struct timespec *
 wait_time(const struct batch *b, struct timespec *t)
 {
@@ -429,28 +432,28 @@ run_turn(struct run *run, const struct pollfd p[static SLOTS])
 {
 	for (int stream = 1; stream <= 2; stream++)
 		if (p[stream - 1].revents != 0 && !run->over)
-			take(run, stream, SIZE_MAX);
+			run_take(run, stream, SIZE_MAX);
 	if (p[FEED].revents & POLLOUT)
-		feed(run);
+		run_feed(run);
 	else if (p[FEED].revents != 0)
 		feed_close(run);
 	else if (p[RELAY].revents != 0)
-		relay(run);
+		run_relay(run);
 	if (p[CHILD].revents != 0 || (run->pidfd < 0 && child_is_dead(run)))
-		stop(run, SPAWN_EXITED);
+		run_stop(run, SPAWN_EXITED);
 	if (spawn_client_left(run->s, p[CLIENT].revents)) {
-		stop(run, SPAWN_GONE);
+		run_stop(run, SPAWN_GONE);
 		batch_close(run->batch, SPAWN_GONE);
 	}
 	if (run->deadline_us != 0 && clock_us() >= run->deadline_us)
-		stop(run, SPAWN_TIMEOUT);
+		run_stop(run, SPAWN_TIMEOUT);
 	if (run->tick_us != 0 && clock_us() >= run->tick_us && !run->over) {
-		deliver(run, 0, "", 0);
+		run_deliver(run, 0, "", 0);
 		run->tick_us = clock_us() + (uint64_t)run->s->tick_ms * 1000;
 	}
 }
 
-/* What all of them take together. */
+/* The limits of all runs together. */
 static void
 bounds_turn(struct batch *b, const struct pollfd *p)
 {
@@ -466,7 +469,7 @@ bounds_turn(struct batch *b, const struct pollfd *p)
 		i++) {
 		if (!b->live[i].over)
 			b->live[i].r->limit = limit;
-		stop(&b->live[i], SPAWN_SIGNALLED);
+		run_stop(&b->live[i], SPAWN_SIGNALLED);
 	}
 	b->look_us = clock_us() + (uint64_t)bounds->every_ms * 1000;
 }
@@ -485,7 +488,7 @@ batch_wait(struct batch *b)
 		0 };
 	if (ppoll(p[0], count, wait_time(b, &t), &b->wait_mask) < 0) {
 		if (errno != EINTR)
-			fail(&b->live[0], "ppoll", errno);
+			run_fail(&b->live[0], "ppoll", errno);
 		memset(p, 0, count * sizeof(p[0][0]));
 	}
 	for (size_t i = 0; i < b->live_count; i++)
@@ -498,11 +501,11 @@ batch_wait(struct batch *b)
 /* -------------------------------------------------------- one child ends */
 
 /*
- * Reaps the child itself.  Its group is killed first: as long as it is not
- * reaped the number is its own.  0 or errno.
+ * Kills the child's process group, then reaps the child: until it is reaped no
+ * other process can have its number.  0 or errno.
  */
 static int
-bury(struct run *run)
+run_reap(struct run *run)
 {
 	struct pollfd p = { .fd = run->pidfd, .events = POLLIN };
 	uint64_t deadline = clock_ms() + DEATH_MS;
@@ -522,11 +525,12 @@ bury(struct run *run)
 }
 
 /*
- * The child is dead: what is in the pipes now is all that counts, whoever of
- * its own may still hold them.  The ceiling holds for a run that ended well.
+ * The child is dead: reads what is in the pipes now and does not wait for their
+ * end, since processes that it left may hold them.  A run that had ended
+ * otherwise keeps that end, even when this passes the ceiling.
  */
 static void
-drain(struct run *run)
+run_drain(struct run *run)
 {
 	size_t n;
 	int there;
@@ -536,37 +540,38 @@ drain(struct run *run)
 		if (run->from[stream - 1] < 0)
 			continue;
 		if (ioctl(run->from[stream - 1], FIONREAD, &there) != 0) {
-			fail(run, "drain", errno);
+			run_fail(run, "drain", errno);
 			return;
 		}
-		while (there > 0 && (n = take(run, stream, (size_t)there)) > 0)
+		while (there > 0 &&
+			(n = run_take(run, stream, (size_t)there)) > 0)
 			there -= (int)n;
 	}
 }
 
-/* A report fits into a pipe: it is there, whole, or there is none. */
+/* A report fits into a pipe: all of it is there, or none. */
 static void
 take_report(struct run *run)
 {
 	struct buf *report = &run->r->report;
-	char *room;
+	char *space;
 	ssize_t n;
 
 	if (run->report[0] < 0)
 		return;
-	room = buf_reserve(report, SPAWN_REPORT_BYTES);
-	if (room == NULL) {
-		fail(run, "report", ENOMEM);
+	space = buf_reserve(report, SPAWN_REPORT_BYTES);
+	if (space == NULL) {
+		run_fail(run, "report", ENOMEM);
 		return;
 	}
-	n = read(run->report[0], room, SPAWN_REPORT_BYTES);
+	n = read(run->report[0], space, SPAWN_REPORT_BYTES);
 	if (n < 0 && errno != EAGAIN)
-		fail(run, "report", errno);
+		run_fail(run, "report", errno);
 	report->len = n > 0 ? (size_t)n : 0;
-	room[report->len] = '\0';
+	space[report->len] = '\0';
 }
 
-/* SIGKILL comes from RLIMIT_CPU when the time it grants was used. */
+/* RLIMIT_CPU sends SIGXCPU at its soft limit, SIGKILL at the hard one. */
 static enum spawn_limit
 limit_of_signal(const struct run *run, int number)
 {
@@ -584,7 +589,7 @@ limit_of_signal(const struct run *run, int number)
 }
 
 static void
-classify(struct run *run)
+run_classify(struct run *run)
 {
 	struct spawn_result *r = run->r;
 
@@ -617,14 +622,14 @@ take_usage(struct run *run)
 	run->r->memory_bytes = (uint64_t)run->usage.ru_maxrss * 1024;
 }
 
-/* What fled its group is left for the end of the batch. */
+/* Processes that left its group are killed at the end of the batch. */
 static void
 run_end(struct run *run)
 {
 	struct batch *b = run->batch;
 
 	run->r->run_us = clock_us() - run->start_us;
-	if (fault(b, "kill", bury(run)) != 0) {
+	if (note_fault(b, "kill", run_reap(run)) != 0) {
 		b->stuck = true;
 		batch_close(b, SPAWN_FAILED);
 	}
@@ -633,16 +638,16 @@ run_end(struct run *run)
 		run->r->run_us = 0;
 	} else {
 		take_usage(run);
-		drain(run);
+		run_drain(run);
 		take_report(run);
-		classify(run);
+		run_classify(run);
 	}
 	run_close(run);
 }
 
 /*
- * Returns when the child has become the program, or could not.  CLONE_PIDFD
- * is refused by some sandboxed kernels.
+ * Returns when the child has become the program, or has failed to.  Some
+ * sandboxed kernels refuse CLONE_PIDFD.
  */
 static int
 run_start(struct run *run)
@@ -662,7 +667,7 @@ run_start(struct run *run)
 		run->pid = clone(spawn_child_main, top, flags, run, NULL, NULL,
 			(void *)(uintptr_t)spawn_pass);
 	if (run->pid < 0)
-		return fault(run->batch, "clone", errno);
+		return note_fault(run->batch, "clone", errno);
 	child_ends_close(run);
 	return 0;
 }
@@ -670,7 +675,7 @@ run_start(struct run *run)
 /* ---------------------------------------------------------- the batch */
 
 static size_t
-ceiling(const struct spawn_limits *l)
+output_ceiling(const struct spawn_limits *l)
 {
 	return l->output_bytes == 0 || l->output_bytes > SIZE_MAX / 2
 		? SIZE_MAX / 2
@@ -690,11 +695,11 @@ run_init(struct run *run, struct batch *b, size_t i)
 		.report = { -1, -1 },
 		.feed = -1,
 		.relay = -1,
-		.left = ceiling(&b->asked->commands[i].limits),
+		.left = output_ceiling(&b->asked->commands[i].limits),
 	};
 }
 
-/* As many as may run; one that could not become its program is over. */
+/* Starts as many as may run; one that could not start has ended. */
 static void
 batch_start(struct batch *b)
 {
@@ -716,7 +721,7 @@ batch_start(struct batch *b)
 }
 
 static void
-batch_sweep(struct batch *b)
+batch_end_runs(struct batch *b)
 {
 	for (size_t i = b->live_count; i-- > 0;)
 		if (b->live[i].over) {
@@ -725,9 +730,9 @@ batch_sweep(struct batch *b)
 		}
 }
 
-/* However they ended, nothing of them stays. */
+/* Runs all of them, then kills what they left. */
 static void
-batch_through(struct batch *b)
+batch_run_all(struct batch *b)
 {
 	b->reset = spawn_signals_to_reset(shared.pid);
 	spawn_signals_hold(b);
@@ -735,12 +740,12 @@ batch_through(struct batch *b)
 	spawn_alarm_arm(b);
 	while (b->live_count > 0) {
 		batch_wait(b);
-		batch_sweep(b);
+		batch_end_runs(b);
 		batch_start(b);
 	}
 	spawn_alarm_disarm(b);
 	if (!b->stuck)
-		fault(b, "reap", reap_all(&b->reap, DEATH_MS));
+		note_fault(b, "reap", reap_all(&b->reap, DEATH_MS));
 	spawn_signals_release(b);
 }
 
@@ -748,7 +753,7 @@ static void
 results_init(const struct spawn_batch *asked)
 {
 	for (size_t i = 0; i < asked->count; i++) {
-		size_t most = ceiling(&asked->commands[i].limits);
+		size_t most = output_ceiling(&asked->commands[i].limits);
 
 		asked->results[i] = (struct spawn_result){
 			.end = SPAWN_FAILED,
@@ -759,7 +764,7 @@ results_init(const struct spawn_batch *asked)
 	}
 }
 
-/* Nothing else that we call blocks, and ppoll has a clock of its own. */
+/* Only a callback may block in this process: then a timer must end it. */
 static bool
 has_callback(const struct spawn_batch *asked)
 {
@@ -769,7 +774,7 @@ has_callback(const struct spawn_batch *asked)
 	return false;
 }
 
-/* live: room for as many as run at a time. */
+/* live has place for as many as run at a time. */
 static enum ss_err
 batch_run(const struct spawn_batch *asked, struct run *live, uint32_t alarm_ms,
 	struct ss_error *err)
@@ -789,9 +794,9 @@ batch_run(const struct spawn_batch *asked, struct run *live, uint32_t alarm_ms,
 	if (b.bounds != NULL && b.bounds->over != NULL)
 		b.look_us = b.start_us + (uint64_t)b.bounds->every_ms * 1000;
 	results_init(asked);
-	if (fault(&b, "prepare", spawn_prepare()) == 0 &&
-		fault(&b, "children", reap_note(&b.reap)) == 0)
-		batch_through(&b);
+	if (note_fault(&b, "prepare", spawn_prepare()) == 0 &&
+		note_fault(&b, "children", reap_note(&b.reap)) == 0)
+		batch_run_all(&b);
 	reap_release(&b.reap);
 	if (b.step == NULL)
 		return SS_OK;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one door through which a child process starts.  Starts it without fork,
- * feeds and drains it, waits for the child and not for its pipes, ends it at
- * its limits, and leaves nothing of it behind.  What the child may touch is
- * sandbox's; this room knows descriptors, signals, limits, time.
+ * Every child process of a tool starts here.  Starts it without fork(2), writes
+ * its input and reads its output, waits for the child and not for its pipes,
+ * ends it at its limits, and kills and reaps everything that it started.  What
+ * the child may touch is decided by sandbox/.
  */
 #ifndef SS_RUN_SPAWN_H
 #define SS_RUN_SPAWN_H
@@ -33,8 +33,8 @@ struct spawn_enter {
 };
 
 /*
- * What bounds the processes of all commands of a batch together, beside their
- * own limits: bounds.h.  Of a batch the first command's counts.
+ * Bounds the processes of all commands of a batch together, beside their own
+ * limits (sandbox/bounds.h).  The one of the first command counts.
  */
 struct spawn_bounds {
 	int fd; /* readable: call ready; -1 */
@@ -48,27 +48,30 @@ struct spawn_bounds {
 	void *ctx;
 };
 
-/* The last argument of each clone(2) here, which the kernel does not read. */
+/*
+ * The last argument of each clone(2) here.  The kernel ignores it; the filter
+ * of bounds.h compares it.
+ */
 extern uint64_t spawn_pass;
 
 struct spawn {
 	const char *program; /* absolute, or relative to dir_fd */
 	char *const *argv;
 	char *const *envp;
-	int dir_fd; /* -1: stays where the worker is */
+	int dir_fd; /* its working directory; -1: this process's */
 	const char *stdin_data;
 	size_t stdin_len;
 	int stdin_fd;  /* relayed when not -1 */
-	int client_fd; /* a hang-up ends the run; -1.  Any pipe will do */
-	bool (*client_left)(void *ctx); /* reads client_fd; NULL: nobody */
+	int client_fd; /* a hang-up ends the run; any pipe or socket; -1 */
+	bool (*client_left)(void *ctx); /* reads client_fd; may be NULL */
 	void *client_ctx;
 	struct spawn_limits limits;
 	struct spawn_enter enter;          /* may be empty */
 	const struct spawn_bounds *bounds; /* may be NULL */
-	bool own_pid_namespace; /* we put ourselves there: kill(-1) */
+	bool own_pid_namespace; /* this process is its pid 1: kill(-1) */
 	bool reports; /* the child may write to descriptor 3: for helpers */
 	ss_output_fn output; /* NULL: collect in out and err */
-	uint32_t tick_ms;    /* output is called so often, with stream 0 */
+	uint32_t tick_ms;    /* so often output is called with stream 0 */
 	void *output_ctx;
 };
 
@@ -128,12 +131,12 @@ struct spawn_result {
 #define SPAWN_PARALLEL_MAX 64
 
 /*
- * Several children as one run: each has its own session, limits and result,
- * and its group is killed at its own end; what fled that, and the rest of the
- * leaving-nothing-behind, comes once, after the last.
+ * Several children as one run: each has its own session, limits and result, and
+ * its process group is killed at its end.  Processes that left their group are
+ * killed once, after the last child.
  */
 struct spawn_batch {
-	const struct spawn *commands; /* count of them; of many, none relays */
+	const struct spawn *commands; /* with stdin_fd only if count is 1 */
 	struct spawn_result *results; /* as many, in the same order */
 	size_t count;
 	size_t parallel;   /* at a time: 1 to SPAWN_PARALLEL_MAX */
@@ -141,25 +144,25 @@ struct spawn_batch {
 };
 
 /*
- * Once per process that will spawn, before it gives up /proc and /dev/null:
- * becomes the subreaper, learns what the kernel has.  spawn_run does it where
- * it was forgotten, and again after a fork.  0 or errno.
+ * Called once per process, before it gives up /proc and /dev/null: makes it the
+ * subreaper and opens what runs need.  spawn_run calls it where it was not, and
+ * again after a fork.  0 or errno.
  */
 int spawn_prepare(void);
 /*
- * The dispositions of this process are its own affair and stay, from its first
- * run on, as they are: children reset the few that differ from the default
- * instead of all 64.  Not for a host's process; a fork is not settled.
+ * Call it when no signal handler will be set after the first run.  Children
+ * then reset only the dispositions that differ from the default, instead of all
+ * 64.  Not for a host's process; must be called again after a fork.
  */
 void spawn_settle(void);
 /*
  * Runs one child to its end; when it returns no descendant is left.  Children
- * that we had before are spared (reap.h), signals and timer are given back as
- * they were; while it waits, handlers run and the run goes on.
+ * that we had before are spared (reap.h), signals and timer are restored; while
+ * it waits, signal handlers run and the run goes on.
  *
  * SS_OK         however the child ended, SPAWN_FAILED too.
  * SS_INTERNAL   something of ours failed (no descriptors, no memory), or a
- *               process of the tool would not die: this worker should leave.
+ *               process of the tool does not die: this worker should end.
  *
  * r is filled in any case and released with spawn_result_release.
  */

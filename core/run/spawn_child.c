@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The child between clone and exec: descriptors, limits, signals, the walls,
- * the program.  It runs in its parent's memory (CLONE_VM), so everything here
- * is on the list of signal-safety(7), or a bare call.
+ * The child between clone(2) and execve(2): descriptors, limits, signals, its
+ * Landlock ruleset and filter, the program.  It runs in its parent's memory
+ * (CLONE_VM): it calls only what signal-safety(7) lists, and system calls.
  */
 #include "run/spawn_run.h"
 
@@ -22,7 +22,7 @@ child_failed(struct run *run, enum spawn_step step, int number)
 	return 127;
 }
 
-/* What was open without close-on-exec is a host's; it stays out of tools. */
+/* A host may have opened descriptors without close-on-exec. */
 static int
 child_close(void)
 {
@@ -66,8 +66,9 @@ child_limits(const struct spawn_limits *l)
 		{ RLIMIT_NOFILE, l->open_files },
 		{ RLIMIT_FSIZE, l->file_bytes } };
 	/*
-	 * 0 forbids only files: a handler of core_pattern is still started, on
-	 * the host.  1 is the kernel's own word for none (fs/coredump.c).
+	 * Not 0, which forbids core files only: the program in core_pattern
+	 * would still be started, on the host.  With 1 the kernel starts none
+	 * (core(5), fs/coredump.c).
 	 */
 	int e = child_limit(RLIMIT_CORE, 1, 1);
 
@@ -81,9 +82,10 @@ child_limits(const struct spawn_limits *l)
 }
 
 /*
- * Handlers would run in our memory, and what is ignored outlives exec.  The
- * bare call, since libc's refuses its own two signals, which some parents
- * leave ignored; all zero is SIG_DFL in the kernel's struct everywhere.
+ * A handler would run in our memory, and an ignored signal stays ignored after
+ * execve(2).  By number: libc's sigaction refuses its own two signals (32, 33),
+ * which some parents leave ignored.  All zero is SIG_DFL in the kernel's struct
+ * on every architecture.
  */
 static void
 child_signals(const struct signal_list *reset)
@@ -104,7 +106,7 @@ child_descriptors(const struct run *run)
 	return child_close();
 }
 
-/* As the last step: the walls may still stand on a descriptor of number 3. */
+/* As the last step: until then the ruleset may be descriptor 3. */
 static int
 child_report(int fd)
 {

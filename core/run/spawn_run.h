@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of spawn share among themselves and with nobody else: the
- * state of one child, and of the batch that it runs in (most are of one).
+ * What only the files of spawn share: the state of one child, and of the batch
+ * that it runs in (most batches have one child).
  */
 #ifndef SS_RUN_SPAWN_RUN_H
 #define SS_RUN_SPAWN_RUN_H
@@ -30,10 +30,10 @@ struct run {
 	bool relay_is_socket;
 	const char *pending; /* what feed takes next */
 	size_t pending_len;
-	uint64_t left; /* output still allowed */
+	uint64_t left; /* bytes of output still allowed */
 	uint64_t start_us, deadline_us;
 	uint64_t tick_us; /* when output is called next; 0: only with some */
-	bool over;        /* the wait has ended, for r->end */
+	bool over;        /* the run is to end, as r->end */
 	int status;
 	struct rusage usage;
 };
@@ -67,26 +67,26 @@ struct batch {
 
 /* ---- between clone and exec (spawn_child.c) ---- */
 
-/* Becomes the program of a struct run, or says in its result why not. */
+/* Becomes the program of a struct run, or notes in its result why not. */
 int spawn_child_main(void *run);
 
 /* ---- signals and the timer (spawn_signals.c) ---- */
 
 /*
- * What a child of this process has to reset: every signal, or those that were
- * not as normal when a settled process first asked.
+ * The signals that a child of process self resets: all, or after spawn_settle
+ * those whose disposition was not the default at the first call.
  */
 const struct signal_list *spawn_signals_to_reset(pid_t self);
 /*
- * Nothing is delivered but inside ppoll.  SIGCHLD waits until the end, so that
- * a host's handler cannot reap a child; where the host ignores it the kernel
- * would, so it does not for now.  SIGPIPE is an EPIPE here.
+ * Signals are delivered only inside ppoll(2).  SIGCHLD waits until the end, so
+ * that a host's handler cannot reap a child; where the host ignores it, which
+ * makes the kernel reap, the default is set meanwhile.  SIGPIPE is discarded.
  */
 void spawn_signals_hold(struct batch *b);
 void spawn_signals_release(struct batch *b);
-/* A SIGALRM ends a callback that blocks; the clock decides. */
+/* SIGALRM interrupts a callback that blocks. */
 void spawn_alarm_arm(struct batch *b);
-/* A timer of the host's goes on, shorter by what the batch took. */
+/* Restores the host's timer, shorter by the time of the batch. */
 void spawn_alarm_disarm(struct batch *b);
 
 #endif

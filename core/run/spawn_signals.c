@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The host's signals and timer, put aside while children run and given back
- * as they were.
+ * The host's signals and timer, set aside while children run and restored
+ * afterwards.
  */
 #include "run/spawn_run.h"
 
@@ -13,12 +13,12 @@
 
 #define SIGNALS_LAST 64 /* of the kernel: libc's NSIG is one more */
 
-static pid_t settled; /* the process whose dispositions stay */
+static pid_t settled; /* the process that called spawn_settle */
 static struct signal_list to_reset;
 
 /*
- * libc's own two signals mean nothing to a single thread, but make(1) leaves
- * them ignored: back to the default once, not in every child.
+ * libc uses its own two signals only between threads, but make(1) leaves them
+ * ignored: set to the default once here, instead of in every child.
  */
 static void
 reset_libc_signals(void)
@@ -39,8 +39,8 @@ spawn_settle(void)
 }
 
 /*
- * The bare call: libc's refuses to tell about its own two signals.  The
- * handler comes first in the kernel's struct everywhere; SIG_DFL is 0.
+ * By number, since libc's sigaction refuses its own two signals.  The handler
+ * is the first member of the kernel's struct everywhere; SIG_DFL is 0.
  */
 static bool
 is_normal(int number)
@@ -53,7 +53,7 @@ is_normal(int number)
 }
 
 static bool
-lists(const struct signal_list *l, int number)
+list_has(const struct signal_list *l, int number)
 {
 	for (size_t i = 0; i < l->count; i++)
 		if (l->number[i] == number)
@@ -61,7 +61,7 @@ lists(const struct signal_list *l, int number)
 	return false;
 }
 
-/* SIGALRM is changed by us, later; SIGKILL and SIGSTOP by nobody. */
+/* SIGALRM is set by us, later; SIGKILL and SIGSTOP cannot be set. */
 const struct signal_list *
 spawn_signals_to_reset(pid_t self)
 {
@@ -75,7 +75,7 @@ spawn_signals_to_reset(pid_t self)
 	return &to_reset;
 }
 
-/* It only has to end a call that blocks. */
+/* Only interrupts a call that blocks. */
 static void
 on_alarm(int number)
 {
@@ -93,14 +93,14 @@ spawn_signals_hold(struct batch *b)
 	b->wait_mask = b->old_mask;
 	sigaddset(&b->wait_mask, SIGPIPE);
 	sigaddset(&b->wait_mask, SIGCHLD);
-	if (lists(b->reset, SIGCHLD))
+	if (list_has(b->reset, SIGCHLD))
 		sigaction(SIGCHLD, NULL, &b->old_child);
 	if (b->old_child.sa_handler == SIG_IGN ||
 		b->old_child.sa_flags & SA_NOCLDWAIT)
 		sigaction(SIGCHLD, &normal, NULL);
 }
 
-/* Takes a pending signal back, so that the host never sees it. */
+/* Removes a pending signal, so that the host does not get it. */
 static void
 signal_discard(int number)
 {
@@ -146,7 +146,7 @@ spawn_alarm_disarm(struct batch *b)
 	struct itimerval *old = &b->old_timer;
 	uint64_t value = (uint64_t)old->it_value.tv_sec * 1000000 +
 		(uint64_t)old->it_value.tv_usec;
-	uint64_t spent = clock_us() - b->start_us;
+	uint64_t passed = clock_us() - b->start_us;
 
 	if (b->alarm_ms == 0)
 		return;
@@ -155,7 +155,7 @@ spawn_alarm_disarm(struct batch *b)
 	sigaction(SIGALRM, &b->old_alarm, NULL);
 	if (value == 0)
 		return;
-	value = value > spent ? value - spent : 1;
+	value = value > passed ? value - passed : 1;
 	old->it_value.tv_sec = (time_t)(value / 1000000);
 	old->it_value.tv_usec = (suseconds_t)(value % 1000000);
 	setitimer(ITIMER_REAL, old, NULL);

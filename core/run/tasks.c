@@ -12,8 +12,9 @@
 #define FRESH_MS 1000
 
 /*
- * A process's task directory has one entry a thread beside its own two.  It
- * is dearer to look up than the process, and most are somebody else's.
+ * A process's task directory has one link for each thread beside its own two.
+ * Looking it up costs more than the process's own directory, whose owner tells
+ * most processes apart.
  */
 static uint64_t
 threads_of(int proc, const char *pid, uid_t account)
@@ -30,7 +31,7 @@ threads_of(int proc, const char *pid, uid_t account)
 }
 
 static uint64_t
-count(void)
+count_tasks(void)
 {
 	DIR *proc = opendir("/proc");
 	uid_t account = geteuid();
@@ -53,7 +54,7 @@ tasks_count(void)
 	uint64_t now = clock_ms();
 
 	if (counted_ms == 0 || now - counted_ms >= FRESH_MS) {
-		tasks = count();
+		tasks = count_tasks();
 		counted_ms = now;
 	}
 	return tasks;

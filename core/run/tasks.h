@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How many tasks this process's account has on the whole host.  RLIMIT_NPROC
- * counts them all where no user namespace of our own stands around the tools
- * (getrlimit(2)), so a limit for one tool has to be laid on top of them.
+ * How many tasks this process's account has on the whole host.  Outside a user
+ * namespace of our own RLIMIT_NPROC counts all of them (getrlimit(2)), so they
+ * are added to the limit of one tool.
  */
 #ifndef SS_RUN_TASKS_H
 #define SS_RUN_TASKS_H
@@ -10,8 +10,8 @@
 #include "base/base.h"
 
 /*
- * Counted at most once a second by a walk through /proc; 0 when /proc cannot
- * be read, which leaves a limit as strict as it was.
+ * Counted at most once a second by reading /proc; 0 when that cannot be read:
+ * then the limit is stricter than it need be.
  */
 uint64_t tasks_count(void);
 

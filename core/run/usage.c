@@ -12,7 +12,7 @@
 
 #include "base/fd.h"
 
-#define SOCKET_BYTES 212992 /* where it cannot be asked for */
+#define SOCKET_BYTES 212992 /* where SO_SNDBUF cannot be read */
 #define INODES_MAX 65536
 
 struct process {
@@ -28,7 +28,7 @@ struct walk {
 };
 
 static bool
-add(struct walk *w, pid_t pid)
+add_process(struct walk *w, pid_t pid)
 {
 	struct process *more;
 
@@ -75,10 +75,10 @@ number_of(const char *text, const char *name)
 	return line != NULL ? strtoull(line + strlen(name), NULL, 10) : 0;
 }
 
-/* ------------------------------------------------------ who there is */
+/* ---------------------------------------------------- which processes */
 
 static bool
-add_everybody(struct walk *w)
+add_all(struct walk *w)
 {
 	DIR *list = open_list(w, ".");
 	struct dirent *e;
@@ -87,7 +87,7 @@ add_everybody(struct walk *w)
 
 	while (done && (e = readdir(list)) != NULL) {
 		pid = (pid_t)strtol(e->d_name, NULL, 10);
-		done = pid <= 1 || add(w, pid);
+		done = pid <= 1 || add_process(w, pid);
 	}
 	if (list != NULL)
 		closedir(list);
@@ -105,7 +105,7 @@ add_children(struct walk *w, const char *pid, const char *tid)
 	if (read_text(w, path, text, sizeof(text)) < 0)
 		return false;
 	while ((child = (pid_t)strtol(at, &end, 10)) > 0) {
-		if (!add(w, child))
+		if (!add_process(w, child))
 			return false;
 		at = end;
 	}
@@ -132,9 +132,9 @@ add_children_of(struct walk *w, pid_t parent, uint64_t threads)
 	return true;
 }
 
-/* ------------------------------------------------- what each one holds */
+/* ---------------------------------------------- what each one holds */
 
-/* A process that is gone holds nothing. */
+/* A process that has ended holds nothing. */
 static void
 read_process(const struct walk *w, struct process *p)
 {
@@ -159,8 +159,8 @@ read_process(const struct walk *w, struct process *p)
 }
 
 /*
- * Its part of what it shares.  A process that is not dumpable cannot be asked
- * (ptrace(2)): all of it, as before.
+ * Counts shared pages by the part of each process (PSS).  The file of a process
+ * that is not dumpable cannot be read (ptrace(2)): its pages count whole.
  */
 static uint64_t
 own_part(const struct walk *w, const struct process *p)
@@ -205,14 +205,14 @@ socket_bytes(void)
 }
 
 static int
-compare(const void *a, const void *b)
+compare_inodes(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* False: it cannot be asked for its descriptors. */
+/* False: its descriptors cannot be read. */
 static bool
 add_sockets(const struct walk *w, const struct process *p, uint64_t *inodes,
 	size_t *count)
@@ -238,7 +238,7 @@ add_sockets(const struct walk *w, const struct process *p, uint64_t *inodes,
 	return true;
 }
 
-/* Each once, however many processes have it open. */
+/* Counts each once, however many processes have it open. */
 static uint64_t
 count_sockets(const struct walk *w)
 {
@@ -251,7 +251,7 @@ count_sockets(const struct walk *w)
 			!add_sockets(w, &w->list[i], inodes, &count))
 			total += w->list[i].open_files;
 	if (count > 0)
-		qsort(inodes, count, sizeof(*inodes), compare);
+		qsort(inodes, count, sizeof(*inodes), compare_inodes);
 	for (size_t i = 0; i < count; i++)
 		total += i == 0 || inodes[i] != inodes[i - 1];
 	free(inodes);
@@ -261,7 +261,7 @@ count_sockets(const struct walk *w)
 /* --------------------------------------------------------------- all */
 
 static void
-sum(const struct walk *w, uint64_t enough, struct usage *out)
+sum_up(const struct walk *w, uint64_t enough, struct usage *out)
 {
 	uint64_t sockets = 0, bytes = 0;
 
@@ -287,8 +287,7 @@ bool
 usage_read(int proc, bool alone, uint64_t enough, struct usage *out)
 {
 	struct walk w = { .proc = proc };
-	bool done =
-		alone ? add_everybody(&w) : add_children_of(&w, getpid(), 1);
+	bool done = alone ? add_all(&w) : add_children_of(&w, getpid(), 1);
 
 	for (size_t i = 0; i < w.count && done; i++) {
 		read_process(&w, &w.list[i]);
@@ -296,7 +295,7 @@ usage_read(int proc, bool alone, uint64_t enough, struct usage *out)
 			add_children_of(&w, w.list[i].pid, w.list[i].threads);
 	}
 	if (done)
-		sum(&w, enough, out);
+		sum_up(&w, enough, out);
 	free(w.list);
 	return done;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the processes of a tool hold together, read from proc_pid_status(5),
+ * What the processes of a tool use together, read from proc_pid_status(5),
  * proc_pid_smaps(5) and proc_pid_fd(5).
  */
 #ifndef SS_USAGE_H
@@ -10,17 +10,17 @@
 
 struct usage {
 	uint64_t bytes; /* private, shared, swapped, page tables, sockets */
-	uint64_t tasks; /* threads, and processes that nobody reaped */
+	uint64_t tasks; /* threads, and processes that were not reaped */
 };
 
 /*
  * Adds up all descendants of this process.
  *
  * proc		a /proc, open as a directory.
- * alone	it is that of a pid namespace in which this process is the
- *		first: everybody else there is a descendant.
- * enough	bytes that are no question: pages that several processes share
- *		are counted once only when the sum with repetitions is above.
+ * alone	it is that of a pid namespace in which this process is pid 1:
+ *		all others there are descendants.
+ * enough	up to so many bytes the sum may count shared pages several
+ *		times; above it they are counted once, which takes longer.
  * False	/proc or the kernel's lists of children cannot be read.
  */
 bool usage_read(int proc, bool alone, uint64_t enough, struct usage *out);

@@ -79,7 +79,7 @@ read_memory(pid_t pid, uint64_t from, void *out, size_t len)
 	return process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)len;
 }
 
-/* In pieces that cross no page: the next one may not be there. */
+/* In pieces that cross no page: the next one may not be mapped. */
 static bool
 read_text(pid_t pid, uint64_t from, char *out, size_t cap)
 {
@@ -135,7 +135,7 @@ walk_up(struct walk *w)
 		*slash = '\0';
 }
 
-/* What the last part of done leads to goes in front of the rest. */
+/* Puts the target of the link at the end of done in front of the rest. */
 static bool
 walk_link(struct walk *w, const char *target)
 {
@@ -152,7 +152,7 @@ walk_link(struct walk *w, const char *target)
 	return true;
 }
 
-/* Looks at done; links of /proc mean their reader, so they stay. */
+/* Follows done if it is a link; links of /proc depend on who reads them. */
 static bool
 walk_look(struct walk *w)
 {
@@ -215,9 +215,9 @@ walk_all(struct walk *w)
 	return true;
 }
 
-/* A new text, or NULL. */
+/* The path as the tool sees it, links followed; NULL: no memory. */
 static char *
-resolve(pid_t pid, const char *asked)
+resolve_path(pid_t pid, const char *asked)
 {
 	struct walk w = { .root = -1 };
 	char root[64];
@@ -254,9 +254,9 @@ is_noted(const struct watch *w, const struct watch_event *e)
 	return false;
 }
 
-/* Takes over the texts. */
+/* Owns the texts of e from now on. */
 static void
-note(struct watch *w, struct watch_event *e)
+note_event(struct watch *w, struct watch_event *e)
 {
 	bool whole = e->kind == WATCH_SOCKET ||
 		(e->asked != NULL && e->path != NULL);
@@ -286,8 +286,8 @@ note_path(struct watch *w, pid_t pid, enum watch_kind kind, int number, int dir,
 	snprintf(whole, sizeof(whole), "%s%s%s", base,
 		name[0] != '/' ? "/" : "", name);
 	e.asked = strdup(whole);
-	e.path = resolve(pid, whole);
-	note(w, &e);
+	e.path = resolve_path(pid, whole);
+	note_event(w, &e);
 }
 
 union address {
@@ -325,7 +325,7 @@ note_socket(struct watch *w, int number, int family, const char *address)
 		e.asked = strdup(address);
 		e.path = strdup(address);
 	}
-	note(w, &e);
+	note_event(w, &e);
 }
 
 static void
@@ -354,7 +354,7 @@ note_address(struct watch *w, pid_t pid, int number, uint64_t at, uint64_t len)
 	name[0] = '@';
 	e.asked = strdup(name);
 	e.path = strdup(name);
-	note(w, &e);
+	note_event(w, &e);
 }
 
 /* ---------------------------------------------------------- the calls */
@@ -440,8 +440,8 @@ kind_of(const struct tracee *t, const struct path_call *c)
 }
 
 /*
- * What a wall may answer; EXDEV is Landlock's for moves, the last two are a
- * network namespace's without a network.
+ * Errors that the sandbox causes: EXDEV comes from Landlock for a rename, the
+ * last two from an empty network namespace.
  */
 static bool
 is_refusal(int number)
@@ -490,7 +490,8 @@ syscall_stop(struct watch *w, struct tracee *t)
 			is_refusal((int)-info.u.exit.value))
 			note_call(w, t, (int)-info.u.exit.value);
 		else if (t->pending && t->nr == SYS_socket)
-			note_call(w, t, 0); /* it may lead nowhere */
+			note_call(w, t,
+				0); /* an empty network namespace may follow */
 		t->pending = false;
 	}
 }
@@ -498,7 +499,7 @@ syscall_stop(struct watch *w, struct tracee *t)
 /* ------------------------------------------------------------ tracing */
 
 static void
-forget(struct watch *w, pid_t pid)
+remove_tracee(struct watch *w, pid_t pid)
 {
 	for (size_t i = 0; i < w->tracee_count; i++)
 		if (w->tracees[i].pid == pid) {
@@ -507,9 +508,9 @@ forget(struct watch *w, pid_t pid)
 		}
 }
 
-/* One too many is let go; its first stop comes for sure, or its end. */
+/* One too many is detached: after its first stop, which always comes. */
 static void
-adopt(struct watch *w, pid_t pid)
+add_tracee(struct watch *w, pid_t pid)
 {
 	int status;
 
@@ -530,29 +531,29 @@ stops_group(int signal)
 }
 
 static void
-resume(const struct tracee *t, int signal)
+resume_tracee(const struct tracee *t, int signal)
 {
 	ptrace(t->quiet ? PTRACE_CONT : PTRACE_SYSCALL, t->pid, NULL,
 		(void *)(uintptr_t)signal);
 }
 
-/* t is a copy: others may move in the table. */
+/* t is a copy: the table may change. */
 static void
-handle(struct watch *w, size_t index, int status)
+handle_stop(struct watch *w, size_t index, int status)
 {
 	struct tracee t = w->tracees[index];
 	int event = status >> 16, signal = WSTOPSIG(status);
 	unsigned long other = 0;
 
 	if (!WIFSTOPPED(status)) {
-		forget(w, t.pid);
+		remove_tracee(w, t.pid);
 		return;
 	}
 	switch (event) {
 	case 0:
 		if (signal == SYSCALL_STOP)
 			syscall_stop(w, &w->tracees[index]);
-		resume(&t, signal == SYSCALL_STOP ? 0 : signal);
+		resume_tracee(&t, signal == SYSCALL_STOP ? 0 : signal);
 		return;
 	case PTRACE_EVENT_STOP:
 		if (!stops_group(signal))
@@ -563,18 +564,18 @@ handle(struct watch *w, size_t index, int status)
 	case PTRACE_EVENT_VFORK:
 	case PTRACE_EVENT_CLONE:
 		if (ptrace(PTRACE_GETEVENTMSG, t.pid, NULL, &other) == 0)
-			adopt(w, (pid_t)other);
+			add_tracee(w, (pid_t)other);
 		break;
 	case PTRACE_EVENT_EXEC: /* a thread's exec takes the leader's id */
 		if (ptrace(PTRACE_GETEVENTMSG, t.pid, NULL, &other) == 0 &&
 			(pid_t)other != t.pid)
-			forget(w, (pid_t)other);
+			remove_tracee(w, (pid_t)other);
 		break;
 	}
-	resume(&t, 0);
+	resume_tracee(&t, 0);
 }
 
-/* One look at everybody; asked by id, since a host has other children. */
+/* Waits for each tracee by its id, since a host has other children. */
 static bool
 round_over(struct watch *w)
 {
@@ -587,9 +588,9 @@ round_over(struct watch *w)
 			continue;
 		pid = waitpid(w->tracees[i].pid, &status, WNOHANG | __WALL);
 		if (pid > 0)
-			handle(w, i, status);
+			handle_stop(w, i, status);
 		else if (pid < 0 && errno == ECHILD)
-			forget(w, w->tracees[i].pid);
+			remove_tracee(w, w->tracees[i].pid);
 		busy |= pid > 0;
 	}
 	return busy;
@@ -598,11 +599,11 @@ round_over(struct watch *w)
 bool
 watch_drain(struct watch *w)
 {
-	struct signalfd_siginfo told;
+	struct signalfd_siginfo info;
 
 	if (!w->attached)
 		return false;
-	while (read(w->fd, &told, sizeof(told)) > 0)
+	while (read(w->fd, &info, sizeof(info)) > 0)
 		;
 	for (int i = 0; i < ROUNDS; i++)
 		if (!round_over(w))
@@ -628,7 +629,7 @@ watch_finish(struct watch *w, pid_t pid)
 
 /* ----------------------------------------------------- beginning and end */
 
-/* Stops are told by SIGCHLD: blocked, so that it waits in the descriptor. */
+/* SIGCHLD reports stops: it is blocked and read from a signalfd(2). */
 struct watch *
 watch_new(void)
 {

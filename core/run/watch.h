@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Watches a confined process and all that it starts through ptrace(2), and
- * notes which opens, execs and connects the kernel refused: what was asked
- * for, as the tool's own view resolves it, and the error that came back.
- * Whether a wall said no, and which grant would help, is explain's.
+ * Traces a confined process and all that it starts, ptrace(2), and notes which
+ * opens, execs and connects the kernel refused: the path or address, as the
+ * tool's own view resolves it, and the error.  Whether the sandbox was the
+ * reason, and which grant would help, is decided by site/explain.c.
  *
  * A tracer and not a seccomp listener: a filter that refuses a call (sockets)
- * wins over one that notifies, and a listener would have to work out what
- * Landlock and the view will say.  Here the kernel's own answer is read.  One
- * filter changes: where a network namespace without a network stands around
- * the tool, Internet sockets may be made (sandbox_process.watched), since a tool
- * without a socket never says for which address it wanted one.
+ * wins over one that notifies, and a listener would have to compute what
+ * Landlock and the view will answer.  Here the kernel's own answer is read.
+ * One filter changes: inside an empty network namespace Internet sockets may be
+ * made (sandbox_process.watched), since a tool that gets no socket never shows
+ * which address it wanted.
  */
 #ifndef SS_RUN_WATCH_H
 #define SS_RUN_WATCH_H
@@ -34,7 +34,7 @@ struct watch_event {
 	char *path;  /* "1.2.3.4:80" or NULL; else: its view's links followed */
 };
 
-/* What is more is not noted; a search through many directories is much. */
+/* More are not noted: a search through many directories makes many. */
 #define WATCH_EVENTS_MAX 4096
 #define WATCH_PROCESSES_MAX 512
 
@@ -53,14 +53,14 @@ int watch_attach(struct watch *w, pid_t pid);
 /* Readable when there is something to do. */
 int watch_fd(const struct watch *w);
 /*
- * Lets those go on that wait for us; never blocks.  True: call again soon,
- * even when the descriptor stays silent.
+ * Lets stopped processes go on; never blocks.  True: call again soon, even when
+ * the descriptor is not readable.
  */
 bool watch_drain(struct watch *w);
 /* Goes on until pid has ended, and reaps it. */
 void watch_finish(struct watch *w, pid_t pid);
 
-/* What was refused, each once, in the order of the first time. */
+/* Each refusal once, in the order in which they first came. */
 const struct watch_event *watch_events(const struct watch *w, size_t *count);
 /* Something was not noted: too many events, or too many processes. */
 bool watch_is_partial(const struct watch *w);

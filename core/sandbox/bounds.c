@@ -21,9 +21,9 @@
 
 static struct {
 	int proc, listener;
-	bool alone, counts;         /* processes ask */
+	bool alone, counts;         /* counts: clone(2) is decided here */
 	uint64_t memory, processes; /* of the batch; 0: no limit */
-	uint64_t shared;            /* what it asked for so far */
+	uint64_t shared;            /* bytes granted so far */
 	struct spawn_bounds hooks;
 } self = { .proc = -1, .listener = -1 };
 
@@ -85,10 +85,10 @@ bounds_watch(void)
 	return self.proc >= 0;
 }
 
-/* ------------------------------------------------------- what is asked */
+/* ------------------------------------------------- decisions for the tool */
 
 static int
-answer_shared(uint64_t len)
+decide_mmap(uint64_t len)
 {
 	if (self.memory > 0 &&
 		(len > self.memory || self.shared > self.memory - len))
@@ -97,9 +97,9 @@ answer_shared(uint64_t len)
 	return 0;
 }
 
-/* As RLIMIT_NPROC counts: this process, those there are, the new one. */
+/* As RLIMIT_NPROC counts: this process, the present ones, the new one. */
 static int
-answer_process(void)
+decide_clone(void)
 {
 	struct usage now;
 
@@ -110,35 +110,37 @@ answer_process(void)
 	return now.tasks + 2 <= self.processes ? 0 : EAGAIN;
 }
 
-/* The arguments are registers, which nobody else can change meanwhile. */
+/*
+ * The arguments are values of registers, not memory: no other thread can change
+ * them between this decision and the call.
+ */
 static void
-answer(void *ctx)
+answer_call(void *ctx)
 {
 	union {
 		struct seccomp_notif call;
-		char room[512]; /* newer kernels may write more */
-	} in = { .room = { 0 } };
+		char space[512]; /* newer kernels may write more */
+	} in = { .space = { 0 } };
 	union {
-		struct seccomp_notif_resp say;
-		char room[512];
-	} out = { .room = { 0 } };
+		struct seccomp_notif_resp reply;
+		char space[512];
+	} out = { .space = { 0 } };
 	int e;
 
 	(void)ctx;
 	if (ioctl(self.listener, SECCOMP_IOCTL_NOTIF_RECV, &in) < 0)
-		return; /* the process is gone */
-	e = filter_is_mmap(in.call.data.nr)
-		? answer_shared(in.call.data.args[1])
-		: answer_process();
-	out.say.id = in.call.id;
-	out.say.error = -e;
+		return; /* the process has ended */
+	e = filter_is_mmap(in.call.data.nr) ? decide_mmap(in.call.data.args[1])
+					    : decide_clone();
+	out.reply.id = in.call.id;
+	out.reply.error = -e;
 	if (e == 0)
-		out.say.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+		out.reply.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
 	ioctl(self.listener, SECCOMP_IOCTL_NOTIF_SEND, &out);
 }
 
 static enum spawn_limit
-over(void *ctx)
+passed_limit(void *ctx)
 {
 	struct usage now;
 
@@ -157,8 +159,8 @@ bounds_begin(const struct spawn_limits *limits, size_t count)
 	self.memory = each < UINT64_MAX / count ? each * count : 0;
 	self.processes = limits->processes;
 	self.hooks = (struct spawn_bounds){ .fd = self.listener,
-		.ready = answer,
-		.over = self.proc >= 0 && self.memory > 0 ? over : NULL,
+		.ready = answer_call,
+		.over = self.proc >= 0 && self.memory > 0 ? passed_limit : NULL,
 		.every_ms = EVERY_MS };
 	return &self.hooks;
 }

@@ -12,8 +12,10 @@
 #include "base/base.h"
 #include "filters.h"
 
-_Static_assert(ARRAY_LEN(whole) == FILTER_WHOLE, "one a combination");
-_Static_assert(ARRAY_LEN(narrow) == FILTER_NARROW, "one a combination");
+_Static_assert(
+	ARRAY_LEN(whole) == FILTER_WHOLE, "one filter for each combination");
+_Static_assert(
+	ARRAY_LEN(narrow) == FILTER_NARROW, "one filter for each combination");
 
 const struct filter *
 filter_whole(unsigned keeps, bool alone)
@@ -58,8 +60,8 @@ filter_child_enter(const struct filter *f)
 #define ANSWER(value) BPF_STMT(BPF_RET | BPF_K, value)
 
 /*
- * Written out, because its own process id is only known here, in a child that
- * may not allocate.  kill and tgkill have the process in the same argument.
+ * BPF by hand, because the process id is known only here, in a child that may
+ * not allocate memory.  kill and tgkill have the process in the same argument.
  */
 int
 filter_child_signals(void)
@@ -74,7 +76,7 @@ filter_child_signals(void)
 		EQUAL(424 /* pidfd_send_signal */, 5, 0),
 		ANSWER(SECCOMP_RET_ALLOW),
 		LOAD_ARG0,
-		EQUAL(0, 1, 0), /* its own group: a session of its own */
+		EQUAL(0, 1, 0), /* kill(0): its own process group */
 		EQUAL((uint32_t)getpid(), 0, 1),
 		ANSWER(SECCOMP_RET_ALLOW),
 		ANSWER(SECCOMP_RET_ERRNO | EPERM),
@@ -83,7 +85,7 @@ filter_child_signals(void)
 	return install((unsigned short)ARRAY_LEN(code), code);
 }
 
-/* ------------------------------------------------------- what must ask */
+/* --------------------------------------------- calls that are asked about */
 
 #ifdef SYS_mmap2
 #define MMAP SYS_mmap2

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The system call filters, seccomp(2): plain BPF that core/filters/make.c
- * wrote when the library was built.
+ * The system call filters, seccomp(2): plain BPF that
+ * core/sandbox/filters/make.c wrote when the library was built.
  */
 #ifndef SS_SANDBOX_FILTER_H
 #define SS_SANDBOX_FILTER_H
@@ -15,15 +15,15 @@ struct filter {
 	const struct sock_filter *code;
 };
 
-/* What a filter lets through; the first two are KEEP_... of policy.h. */
+/* What a filter allows; the first two are KEEP_... of keeps.h. */
 enum {
 	FILTER_NETWORK = 1 << 0,
 	FILTER_UNIX = 1 << 1,
 	/* In a narrow one; a whole one has it with FILTER_NETWORK. */
 	FILTER_ROUTES = 1 << 2,
 	/*
-	 * Pid 1 of its own namespace: it needs no pidfd to signal and gives
-	 * its tools none.
+	 * For pid 1 of a pid namespace of its own, and its tools: without
+	 * pidfd_send_signal(2).
 	 */
 	FILTER_ALONE = 1 << 2,
 
@@ -34,9 +34,9 @@ enum {
 /* Of a process that keeps this (KEEP_...). */
 const struct filter *filter_whole(unsigned keeps, bool alone);
 /*
- * For one command of a launcher, on top of the launcher's own: the socket
- * families that this policy does not keep.  routes: the kernel may be asked
- * for routes, rtnetlink(7).
+ * For one command of a launcher, beside the launcher's own filter: refuses the
+ * socket families that the command's policy does not keep.  routes: allows
+ * rtnetlink(7).
  */
 const struct filter *filter_narrow(unsigned keeps, bool routes);
 
@@ -49,13 +49,13 @@ int filter_child_enter(const struct filter *f);
 int filter_child_signals(void);
 
 /*
- * From now on mmap(2) of shared memory without a file asks whoever reads
- * *listener (seccomp_unotify(2)); with pass also every clone(2), but for one
- * whose last argument, which the kernel does not read, is *pass.  0 or errno:
- * EBUSY where this process has a listener around it already.
+ * From now on mmap(2) of shared memory without a file is decided by the reader
+ * of *listener (seccomp_unotify(2)); with pass also every clone(2), unless its
+ * last argument, which the kernel ignores, is *pass.  0 or errno: EBUSY where
+ * a filter with a listener is in force already.
  */
 int filter_child_listen(const uint64_t *pass, int *listener);
-/* The same mmap(2) says ENOMEM, where there can be no listener. */
+/* The same mmap(2) fails with ENOMEM, where there can be no listener. */
 int filter_child_unshared(void);
 bool filter_is_mmap(int nr);
 

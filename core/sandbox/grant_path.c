@@ -54,7 +54,9 @@ grant_path_outside(const char *path, const char *root, char *out, size_t cap,
 	len -= *optional;
 	if (path[0] != '/' && (root == NULL || root[0] == '\0'))
 		return false;
-	/* clean_path begins each part with a slash: the copy starts with one. */
+	/*
+	 * clean_path begins each part with a slash: the copy starts with one.
+	 */
 	n = path[0] == '/'
 		? snprintf(out, cap, "%.*s", (int)len, path)
 		: snprintf(out, cap, "%s/%.*s", root, (int)len, path);

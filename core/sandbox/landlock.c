@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Newer than the oldest header we build with; numbers of landlock(7). */
+/* Newer than the oldest header we build with; numbers from landlock(7). */
 #define FS_TRUNCATE (1ULL << 14)     /* ABI 3 */
 #define FS_IOCTL_DEV (1ULL << 15)    /* ABI 5 */
 #define FS_RESOLVE_UNIX (1ULL << 16) /* ABI 9 */
@@ -22,7 +22,7 @@
 		LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |   \
 		LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_SYM |   \
 		LANDLOCK_ACCESS_FS_REFER | FS_TRUNCATE)
-/* What a rule on a file that is no directory may hold. */
+/* Rights that a rule on a file, not a directory, may have. */
 #define FS_FILE                                                                \
 	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE |          \
 		LANDLOCK_ACCESS_FS_READ_FILE | FS_TRUNCATE | FS_IOCTL_DEV |    \
@@ -62,7 +62,7 @@ landlock_abi(int most)
 	return most > 0 && abi > most ? most : (int)abi;
 }
 
-/* The kernel closes it on exec by itself. */
+/* The descriptor is close-on-exec, landlock_create_ruleset(2). */
 int
 landlock_new(int abi, bool network)
 {

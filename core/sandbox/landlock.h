@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Landlock, spoken directly: rulesets by the ABI that the kernel reports, also
- * with rights newer than the system's header (landlock(7)).  Which paths get
- * which rights is policy's.
+ * Landlock by its system calls, landlock(7): rulesets by the ABI that the
+ * kernel reports, also with rights newer than the system's header.  ruleset.c
+ * decides which paths get which rights.
  */
 #ifndef SS_SANDBOX_LANDLOCK_H
 #define SS_SANDBOX_LANDLOCK_H
@@ -13,7 +13,7 @@
 enum {
 	LAND_READ = 1 << 0,    /* files and listings */
 	LAND_EXECUTE = 1 << 1, /* with LAND_READ */
-	LAND_WRITE = 1 << 2,   /* everything but execute and odd files */
+	LAND_WRITE = 1 << 2,   /* all but execute and device files */
 	LAND_DEVICE = 1 << 3,  /* read and write of one existing file */
 	LAND_CONNECT = 1 << 4, /* unix sockets (ABI 9) */
 	LAND_LIST = 1 << 5     /* names only */
@@ -24,7 +24,7 @@ int landlock_abi(int most);
 /*
  * A new ruleset that refuses everything that this ABI can refuse: files, TCP
  * unless network is set, abstract sockets and signals to the outside.
- * Descriptor, or -1 and errno.
+ * A descriptor, or -1 and errno.
  */
 int landlock_new(int abi, bool network);
 /*
@@ -32,7 +32,7 @@ int landlock_new(int abi, bool network);
  * errno.
  */
 int landlock_allow_fd(int ruleset, int abi, int fd, unsigned rights);
-/* For the child: no way back.  0 or errno.  Async-signal-safe. */
+/* For the child; cannot be undone.  0 or errno.  Async-signal-safe. */
 int landlock_child_enter(int ruleset);
 
 #endif

@@ -19,7 +19,7 @@
 #include "run/channel.h"
 #include "sandbox/policy.h"
 
-/* The first two are the stream's number. */
+/* The first two are the numbers of the streams. */
 enum launcher_frame {
 	LAUNCHER_OUT = 1,
 	LAUNCHER_ERR = 2,

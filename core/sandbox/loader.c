@@ -8,15 +8,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BYTES_MAX (4 << 20) /* they have a quarter of a megabyte, or less */
-#define PARTS_MAX 64        /* a dozen, in truth */
+#define BYTES_MAX (4 << 20) /* real ones have a quarter of a megabyte */
+#define PARTS_MAX 64        /* real ones have about a dozen */
 
-/* There on every machine, and no program: executing it is EACCES. */
+/* On every machine, and no program: executing it fails with EACCES. */
 static const char nowhere[] = "/dev/null";
 
 /*
- * Of this architecture only: the entry of another one (a 32-bit program) ends
- * the process, by the first rule of the system call filter.
+ * Of this architecture only: the filter kills a process that makes a system
+ * call of another one (a 32-bit program).
  */
 const char *const loader_paths[] = {
 #if defined(__x86_64__) && !defined(__ILP32__)
@@ -40,12 +40,12 @@ const char *const loader_paths[] = {
 };
 
 /*
- * One entry of its table becomes PT_INTERP: a note (a build id), or else the
- * stack's flags, which the kernel reads in programs only.  The name follows
- * the last byte.
+ * Makes one entry of its program header table a PT_INTERP: a note (a build id),
+ * or else the stack's flags, which the kernel reads in programs only.  The name
+ * of the interpreter is appended to the file.
  */
 static int
-forbid(int fd, off_t size)
+make_unrunnable(int fd, off_t size)
 {
 	ElfW(Ehdr) head;
 	ElfW(Phdr) parts[PARTS_MAX];
@@ -107,5 +107,5 @@ loader_copy(int from, int to)
 		if (n <= 0)
 			return n < 0 ? errno : EIO;
 	}
-	return forbid(to, at);
+	return make_unrunnable(to, at);
 }

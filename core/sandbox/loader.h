@@ -2,12 +2,13 @@
 /*
  * Copies of ELF loaders that cannot be executed themselves.
  *
- * A loader starts whatever can be read (`ld.so PROGRAM`, ld.so(8)), and a
- * closed exec set has to hold it, since the kernel asks for EXECUTE when it
- * loads a program's interpreter.  But the kernel looks for an interpreter's
- * name in the program only, never in the interpreter (execve(2), "load_elf_
- * interp"): a copy of the loader that names one which nobody may execute
- * serves every program as before, and itself never runs.
+ * A loader starts every program that it can read (`ld.so PROGRAM`, ld.so(8)),
+ * and a closed exec set must contain it, since the kernel checks EXECUTE when
+ * it loads a program's interpreter.  But the kernel looks for the name of an
+ * interpreter in the program only, never in the interpreter itself (execve(2),
+ * load_elf_interp in fs/binfmt_elf.c).  So a copy of the loader that names an
+ * interpreter which cannot be executed serves every program as before, and
+ * executing the copy itself fails.
  */
 #ifndef SS_SANDBOX_LOADER_H
 #define SS_SANDBOX_LOADER_H

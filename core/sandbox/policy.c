@@ -13,7 +13,7 @@
 
 /* ----------------------------------------------------- the ceiling */
 
-/* Where a refusal goes. */
+/* Where a refusal is stored. */
 struct verdict {
 	struct node_place *place; /* NULL: not wanted */
 	struct ss_error *err;
@@ -26,7 +26,7 @@ list_place(const struct name_list *list)
 }
 
 static enum ss_err
-refuse(const struct verdict *v, struct node_place at, const char *key,
+refuse_more(const struct verdict *v, struct node_place at, const char *key,
 	const char *what)
 {
 	error_set(v->err, SS_CAPABILITY_REFUSED,
@@ -58,7 +58,7 @@ list_covers(const struct path_list *list, const char *root, const char *path,
 	return false;
 }
 
-/* Reading the site is everybody's. */
+/* Every tool may read the site. */
 static enum ss_err
 check_paths(const struct name_list *asked, const struct path_list *ceiling,
 	const char *root, const char *key, const struct verdict *v)
@@ -71,12 +71,12 @@ check_paths(const struct name_list *asked, const struct path_list *ceiling,
 	for (size_t i = 0; i < asked->count; i++) {
 		if (!grant_path_outside(asked->names[i], root, path,
 			    sizeof(path), &optional))
-			return refuse(
+			return refuse_more(
 				v, list_place(asked), key, asked->names[i]);
 		if (reading && grant_path_is_below(path, root))
 			continue;
 		if (!list_covers(ceiling, root, path, sockets))
-			return refuse(
+			return refuse_more(
 				v, list_place(asked), key, asked->names[i]);
 	}
 	return SS_OK;
@@ -115,14 +115,14 @@ check_exec(const struct policy_ask *ask, const struct wants *w,
 	if (ceiling->exec_any)
 		return SS_OK;
 	if (w->exec_any)
-		return refuse(v, w->exec_at, "exec", "any");
+		return refuse_more(v, w->exec_at, "exec", "any");
 	for (size_t i = 0; i < w->exec.count; i++)
 		if (!program_granted(ceiling, w->exec.names[i]))
-			return refuse(v, list_place(&w->exec), "exec",
+			return refuse_more(v, list_place(&w->exec), "exec",
 				w->exec.names[i]);
 	if (ask->helper == NULL && ask->program != NULL &&
 		!program_granted(ceiling, ask->program))
-		return refuse(v, ask->program_at, "exec", ask->word);
+		return refuse_more(v, ask->program_at, "exec", ask->word);
 	return SS_OK;
 }
 
@@ -133,11 +133,11 @@ check_network(const struct policy_ask *ask, const struct wants *w,
 	size_t k;
 
 	if (ask->http && !ceiling->http)
-		return refuse(v, ask->program_at, "http", "the HTTP tool");
+		return refuse_more(v, ask->program_at, "http", "the HTTP tool");
 	if (ceiling->network == NETWORK_ALL)
 		return SS_OK;
 	if (w->network == NETWORK_ALL)
-		return refuse(v, w->network_at, "network", "true");
+		return refuse_more(v, w->network_at, "network", "true");
 	if (w->network != NETWORK_LISTED)
 		return SS_OK;
 	for (size_t i = 0; i < w->network_targets.count; i++) {
@@ -146,7 +146,7 @@ check_network(const struct policy_ask *ask, const struct wants *w,
 				    ceiling->network_targets.items[k]) == 0)
 				break;
 		if (k == ceiling->network_targets.count)
-			return refuse(v, list_place(&w->network_targets),
+			return refuse_more(v, list_place(&w->network_targets),
 				"network", w->network_targets.names[i]);
 	}
 	return SS_OK;
@@ -211,7 +211,7 @@ policy_check(const struct policy_ask *ask, const struct grant *g,
 	if (code == SS_OK)
 		code = check_network(ask, &w, g, &v);
 	if (code == SS_OK && w.proc && !g->proc)
-		code = refuse(&v, w.proc_at, "proc", "true");
+		code = refuse_more(&v, w.proc_at, "proc", "true");
 	return code == SS_OK ? check_limits(&w, g, &v) : code;
 }
 
@@ -233,7 +233,7 @@ is_same_file(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Is it the root, the path beneath it, or a directory on the way there? */
+/* Is `what` the root, the path beneath it, or a directory in between? */
 static bool
 is_on_the_way(int root, const char *path, const struct stat *what)
 {
@@ -274,7 +274,7 @@ policy_leads_to(const struct grant *ceiling, int root, const char *path)
 			    granted, sizeof(granted), &optional))
 			continue;
 		at = sandbox_at(&name);
-		/* What is not there leads nowhere. */
+		/* A grant that does not exist is passed over. */
 		if (fstatat(at, name, &st, 0) == 0 &&
 			is_on_the_way(root, path, &st))
 			return true;
@@ -313,9 +313,9 @@ struct resolving {
 	struct ss_error *err;
 };
 
-/* The widest grant to write that an outside path is within; NULL: none. */
+/* The widest of these grants that an outside path is within; NULL: none. */
 static const char *
-widest(const struct path_list *list, const char *root, const char *path,
+widest_grant(const struct path_list *list, const char *root, const char *path,
 	char granted[static PATH_MAX])
 {
 	char one[PATH_MAX];
@@ -332,23 +332,23 @@ widest(const struct path_list *list, const char *root, const char *path,
 }
 
 /*
- * What a path is looked up beneath.  The operator's own word is trusted, but
- * not a place in what some tool may write.
+ * The grant that a path is looked up beneath: a writable one if the path lies
+ * in one, since a tool may have put a link there.
  */
 static const char *
-under(const struct resolving *r, const char *path,
+grant_over(const struct resolving *r, const char *path,
 	char granted[static PATH_MAX])
 {
 	const char *root = r->ceiling->root;
 
-	if (widest(&r->ceiling->write, root, path, granted) != NULL)
+	if (widest_grant(&r->ceiling->write, root, path, granted) != NULL)
 		return granted;
-	return widest(&r->ceiling->read, root, path, granted);
+	return widest_grant(&r->ceiling->read, root, path, granted);
 }
 
 /* A name as this process sees it, in *out.  NULL: no memory, or no path. */
 static const char *
-inside(const struct resolving *r, const char *name, bool *optional)
+copy_inside(const struct resolving *r, const char *name, bool *optional)
 {
 	char path[PATH_MAX];
 
@@ -370,9 +370,9 @@ refuse_absent(const struct resolving *r, const struct name_list *asked,
 }
 
 /*
- * Names as this process sees them; an absent optional one is left out, and so
- * is a part of the site that nobody granted: it can be read like all the rest,
- * and no better.
+ * Names as this process sees them.  Left out are an absent optional one, and a
+ * part of the site that [grant] does not name: the rules of the whole site hold
+ * for it.
  */
 static enum ss_err
 resolve_paths(struct resolving *r, const struct name_list *asked,
@@ -392,28 +392,28 @@ resolve_paths(struct resolving *r, const struct name_list *asked,
 	out_under->items = unders;
 	for (size_t i = 0; i < asked->count; i++) {
 		const char *name = asked->names[i];
-		const char *seen = inside(r, name, &optional);
+		const char *seen = copy_inside(r, name, &optional);
 
 		if (seen == NULL ||
 			!grant_path_outside(name, r->ceiling->root, path,
 				sizeof(path), &optional))
-			return refuse(&v, list_place(asked), "path", name);
+			return refuse_more(&v, list_place(asked), "path", name);
 		if (!program_exists(seen)) {
 			if (optional)
 				continue;
 			return refuse_absent(r, asked, name);
 		}
-		if (under(r, path, granted) == NULL)
+		if (grant_over(r, path, granted) == NULL)
 			continue;
 		items[out->count++] = seen;
-		unders[out_under->count] = inside(r, granted, &optional);
+		unders[out_under->count] = copy_inside(r, granted, &optional);
 		if (unders[out_under->count++] == NULL)
 			return error_memory(r->err);
 	}
 	return SS_OK;
 }
 
-/* Only a launcher's view has them. */
+/* Their existence is not checked: only a launcher's view has them. */
 static enum ss_err
 resolve_sockets(struct resolving *r)
 {
@@ -428,15 +428,15 @@ resolve_sockets(struct resolving *r)
 		return error_memory(r->err);
 	out->items = items;
 	for (size_t i = 0; i < asked->count; i++) {
-		items[out->count] = inside(r, asked->names[i], &optional);
+		items[out->count] = copy_inside(r, asked->names[i], &optional);
 		if (items[out->count++] == NULL)
-			return refuse(
+			return refuse_more(
 				&v, list_place(asked), "path", asked->names[i]);
 	}
 	return SS_OK;
 }
 
-/* No program is no error here: the caller knows the tool's name. */
+/* A missing program is no error here: the caller's message names the tool. */
 static enum ss_err
 resolve_program(struct resolving *r)
 {
@@ -492,7 +492,7 @@ resolve_exec(struct resolving *r)
 		return error_memory(r->err);
 	for (size_t i = 0; i < asked->count && code == SS_OK; i++)
 		code = add_named(r, &set, asked->names[i], list_place(asked));
-	/* The ceiling lists programs: then "all" is that list. */
+	/* "All programs" are those that the ceiling lists. */
 	for (size_t i = 0; all && !r->ceiling->exec_any && i < granted->count;
 		i++)
 		if (program_find(granted->items[i], "", path, sizeof(path)) &&
@@ -503,9 +503,9 @@ resolve_exec(struct resolving *r)
 }
 
 /*
- * A tool that may make such a socket reaches all that its view has, and a view
- * has what the operator grants: before Landlock 9 (RESOLVE_UNIX) nothing tells
- * them apart, so that asking for some of them would be given more.
+ * A tool that may make unix sockets reaches every one in its view, and the view
+ * has all that the operator grants.  Only Landlock 9 (RESOLVE_UNIX) can allow
+ * some of them: before it a tool that asks for some would get all.
  */
 static enum ss_err
 check_sockets(const struct resolving *r)
@@ -550,7 +550,7 @@ resolve_limits(struct resolving *r)
 	if (w->processes > 0)
 		l->processes = w->processes;
 #ifdef __SANITIZE_ADDRESS__
-	/* Our own helpers carry terabytes of shadow memory then. */
+	/* AddressSanitizer maps terabytes of shadow memory. */
 	if (r->ask->helper != NULL)
 		l->memory_bytes = 0;
 #endif

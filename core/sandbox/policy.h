@@ -25,7 +25,7 @@ struct policy {
 	struct path_list read_under, write_under;
 	enum network_kind network;
 	struct path_list network_targets; /* widen the HTTP tool's guard */
-	bool http;      /* then no file is its own to read but programs' */
+	bool http;      /* the HTTP tool: it may read programs only */
 	unsigned keeps; /* KEEP_...: not 0 means that the launcher runs it */
 	struct spawn_limits limits;
 	const char *page_dir;
@@ -53,19 +53,20 @@ enum ss_err policy_resolve(struct arena *arena, const struct policy_ask *ask,
 	const struct grant *ceiling, struct policy *out, struct ss_error *err);
 
 /*
- * May a tool of any page write this page's file?  Such a page declares no
- * tools (core/README.md, The sandbox).  path is clean, relative to the site.
+ * May a tool of any page write this page's file?  Then the page's tools are
+ * ignored (core/README.md, The sandbox).  path is clean, relative to the site.
  */
 bool policy_is_writable(const struct grant *ceiling, const char *path);
 /*
- * The same by what the grants lead to in this process, whatever they are
- * called: links, and other names of the site's own directories.  root has the
- * site open.  Also true when nobody can tell.
+ * The same by device and inode, for grants that lead into the site by links or
+ * by another name.  root has the site open.  Also true when that cannot be
+ * found out.
  */
 bool policy_leads_to(const struct grant *ceiling, int root, const char *path);
 /*
- * A grant to write that holds the whole site under another name: then text
- * does not tell what lies in it.  NULL: none.  By realpath(3), outside.
+ * A grant to write that contains the whole site under another name, so that
+ * comparing names does not show what lies in it.  NULL: none.  By realpath(3),
+ * outside of a view.
  */
 const char *policy_alias(const struct grant *ceiling);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a tool asks for: its own keys where it has them, else its page's
- * (statespace.toml(5), Section grant).  Everyone who needs to know reads this:
- * policy and executor, the browser's card, MCP's annotations, explain, check.
- * Whether the operator grants it is policy's to say.
+ * (statespace.toml(5), Section grant).  The one answer for policy and executor,
+ * the browser's card, MCP's annotations, explain, check.  policy.h decides
+ * whether the operator grants it.
  */
 #ifndef SS_SANDBOX_POWERS_H
 #define SS_SANDBOX_POWERS_H
@@ -46,7 +46,7 @@ struct powers {
 
 /* Pure; lists are the page's and the tool's. */
 struct powers powers_of(const struct policy_ask *ask);
-/* Seconds; usual is for a tool whose page names none either. */
+/* Seconds; usual: for a tool when neither it nor its page names one. */
 double powers_timeout(const struct powers *p, double usual);
 
 #endif

@@ -114,7 +114,7 @@ named_for_env(char *args, char *out, size_t cap)
  * A script's interpreter, and, when that is env, the program that env runs.
  */
 static void
-interpreters(char *head, char *first, char *second, size_t cap)
+read_interpreters(char *head, char *first, char *second, size_t cap)
 {
 	char *line = head + 2, *args, *base;
 
@@ -131,7 +131,7 @@ interpreters(char *head, char *first, char *second, size_t cap)
 		named_for_env(args, second, cap);
 }
 
-/* What executing this file reads besides; two paths at most, "" for none. */
+/* Other files that executing this one reads: at most two, "" for none. */
 static void
 needs_of(const char *path, char *first, char *second, size_t cap)
 {
@@ -151,12 +151,12 @@ needs_of(const char *path, char *first, char *second, size_t cap)
 		else
 			loader_64(fd, head, first, cap);
 	} else if (n > 2 && head[0] == '#' && head[1] == '!') {
-		interpreters(head, first, second, cap);
+		read_interpreters(head, first, second, cap);
 	}
 	fd_close(&fd);
 }
 
-/* Those it adds are looked at in their turn, all of one depth together. */
+/* The files that it adds are read in the next round, up to DEPTH rounds. */
 bool
 program_add(struct arena *arena, struct program_set *set, const char *path)
 {

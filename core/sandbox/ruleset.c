@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A policy as a Landlock ruleset.  Libraries and data are readable; a file of
- * a program directory gets READ and EXECUTE alone, when it is in the exec set:
- * the loader runs any program that can be read (`ld.so /bin/sh`), so READ on
- * all of them would make the set an advice.  In a view the loader's copy runs
- * nothing (loader.h); without one, what lies among the libraries can be run so.
+ * A policy as a Landlock ruleset.  Libraries and data are readable.  Of the
+ * program directories only files of the exec set get READ and EXECUTE: the
+ * loader runs every program that it can read (`ld.so /bin/sh`), so READ on all
+ * of them would undo the set.  In a view the loaders are covered by copies that
+ * run nothing (loader.h); without a view programs among the libraries can be
+ * run in this way.
  */
 #include "sandbox/ruleset.h"
 
@@ -27,7 +28,7 @@
 #define DEPTH_MAX 128 /* directories from the site's root to a page */
 #define RECENT 4      /* directories whose dot entries are remembered */
 
-/* What a rule hangs on; a directory also by its time of change. */
+/* The file of a rule; a directory also has its time of change. */
 struct ruleset_mark {
 	const char *path;
 	bool directory;
@@ -78,9 +79,9 @@ ruleset_release(struct ruleset *r)
 	r->mark_count = 0;
 }
 
-/* Room was made for all of them at the start. */
+/* build_ruleset has allocated enough for all of them. */
 static bool
-mark(struct building *b, const char *path, int fd)
+add_mark(struct building *b, const char *path, int fd)
 {
 	struct ruleset_mark *m;
 	struct stat st;
@@ -96,7 +97,8 @@ mark(struct building *b, const char *path, int fd)
 	*m = (struct ruleset_mark){ kept, S_ISDIR(st.st_mode), st.st_dev,
 		st.st_ino, st.st_ctim };
 	/*
-	 * A change that has this time too must not look like none (dotfiles.h).
+	 * Another change may have the same time (dotfiles.h): no time that the
+	 * directory can have, so that the mark is never fresh.
 	 */
 	if (m->directory && !dotfiles_are_settled(&st))
 		m->changed.tv_nsec = -1;
@@ -113,9 +115,9 @@ allow_fd(struct building *b, int fd, const char *path, unsigned rights)
 	return errno == 0 || step_fail(&b->step, "allow %s", path);
 }
 
-/* What of path lies below a directory that it is in, "" for the same. */
+/* The part of path below a directory that it is in; "" for the same. */
 static const char *
-skip(const char *path, const char *directory)
+path_below(const char *path, const char *directory)
 {
 	path += strlen(directory);
 	return path + strspn(path, "/");
@@ -130,7 +132,7 @@ open_place(const char *path, int flags)
 }
 
 static bool
-allow(struct building *b, const char *path, unsigned rights)
+allow_path(struct building *b, const char *path, unsigned rights)
 {
 	int fd = open_place(path, 0);
 	bool done = fd >= 0 ? allow_fd(b, fd, path, rights)
@@ -140,13 +142,13 @@ allow(struct building *b, const char *path, unsigned rights)
 	return done;
 }
 
-/* What a machine need not have. */
+/* Passes over those that this machine does not have. */
 static bool
 allow_those_there(struct building *b, const char *const *paths, unsigned rights)
 {
 	for (; *paths != NULL; paths++)
-		if (!allow(b, *paths, rights) && b->step.number != ENOENT &&
-			b->step.number != EACCES)
+		if (!allow_path(b, *paths, rights) &&
+			b->step.number != ENOENT && b->step.number != EACCES)
 			return false;
 	return true;
 }
@@ -174,14 +176,14 @@ static bool
 allow_list(struct building *b, const struct path_list *list, unsigned rights)
 {
 	for (size_t i = 0; i < list->count; i++)
-		if (!allow(b, list->items[i], rights))
+		if (!allow_path(b, list->items[i], rights))
 			return false;
 	return true;
 }
 
 /*
- * The place that `path` is beneath `under`, which is where the operator meant:
- * within the site beneath the site.  Links are followed as long as they stay.
+ * Opens path beneath the grant `under`, and a grant within the site beneath the
+ * site.  Links are followed only while they stay beneath it.
  */
 static int
 open_beneath(const struct building *b, const char *under, const char *path)
@@ -189,27 +191,28 @@ open_beneath(const struct building *b, const char *under, const char *path)
 	const char *site = b->self->site;
 	bool within = grant_path_is_below(under, site);
 	struct root top = ROOT_INIT;
-	int place = -1, fd = -1;
+	int granted = -1, fd = -1;
 
 	top.fd = open_place(within ? site : under, 0);
 	if (top.fd < 0)
 		return -1;
 	if (within)
-		root_open_at(&top, skip(under, site), O_PATH, &place, NULL);
+		root_open_at(
+			&top, path_below(under, site), O_PATH, &granted, NULL);
 	else
-		place = fcntl(top.fd, F_DUPFD_CLOEXEC, 3);
+		granted = fcntl(top.fd, F_DUPFD_CLOEXEC, 3);
 	root_close(&top);
-	top.fd = place;
-	if (place >= 0 && strcmp(path, under) == 0)
-		return place;
-	if (place >= 0)
-		root_open_at(&top, skip(path, under), O_PATH, &fd, NULL);
+	top.fd = granted;
+	if (granted >= 0 && strcmp(path, under) == 0)
+		return granted;
+	if (granted >= 0)
+		root_open_at(&top, path_below(path, under), O_PATH, &fd, NULL);
 	root_close(&top);
 	errno = ENOENT;
 	return fd;
 }
 
-/* What the page asks for and the operator grants. */
+/* Paths that the page asks for and the operator grants. */
 static bool
 allow_granted(struct building *b, const struct path_list *list,
 	const struct path_list *under, unsigned rights)
@@ -244,9 +247,9 @@ loaders_hold(struct building *b)
 }
 
 /*
- * To name a file as a program must not be a way to read it: what cannot be
- * executed gets nothing, and no directory but of programs or of a view, where
- * others are not to be seen.
+ * Naming a file as a program must not make it readable: a file that is not
+ * executable gets no rule.  Nor does a directory, unless it holds programs or
+ * this process has a view, which contains only granted ones.
  */
 static bool
 is_program(const struct building *b, int fd, const char *path)
@@ -278,7 +281,7 @@ allow_programs(struct building *b)
 		return allow_those_there(b, view_program_trees,
 			       LAND_READ | LAND_EXECUTE) &&
 			(b->self->libexec[0] == '\0' ||
-				allow(b, b->self->libexec,
+				allow_path(b, b->self->libexec,
 					LAND_READ | LAND_EXECUTE));
 	if (!loaders_hold(b) ||
 		!allow_those_there(b, view_library_trees, LAND_READ))
@@ -286,8 +289,8 @@ allow_programs(struct building *b)
 	for (size_t i = 0; i < exec->count && done; i++) {
 		fd = open_place(exec->items[i], 0);
 		if (fd < 0)
-			continue; /* its exec says so, in the kernel's words */
-		done = mark(b, exec->items[i], fd) &&
+			continue; /* its execve(2) will fail */
+		done = add_mark(b, exec->items[i], fd) &&
 			(!is_program(b, fd, exec->items[i]) ||
 				allow_fd(b, fd, exec->items[i],
 					LAND_READ | LAND_EXECUTE));
@@ -296,14 +299,14 @@ allow_programs(struct building *b)
 	return done;
 }
 
-/* In the view all of /etc is for everybody. */
+/* Every file in the /etc of a view may be read. */
 static bool
 allow_etc(struct building *b)
 {
 	static const char *const names[] = { "/etc/nsswitch.conf", NULL };
 
 	if (b->self->level == SANDBOX_STRICT)
-		return allow(b, "/etc", LAND_READ);
+		return allow_path(b, "/etc", LAND_READ);
 	return allow_those_there(b, view_etc_entries, LAND_READ) &&
 		allow_those_there(b, names, LAND_READ) &&
 		(!(b->policy->keeps & KEEP_NETWORK) ||
@@ -320,7 +323,7 @@ allow_grants(struct building *b)
 		allow_granted(b, &p->write, &p->write_under, LAND_WRITE) &&
 		(p->unix_sockets.count == 0 ||
 			allow_list(b, &p->unix_sockets, LAND_CONNECT)) &&
-		(!(p->keeps & KEEP_PROC) || allow(b, "/proc", LAND_READ));
+		(!(p->keeps & KEEP_PROC) || allow_path(b, "/proc", LAND_READ));
 }
 
 /* -------------------------------------------------------------- the site */
@@ -330,7 +333,7 @@ struct looking {
 	int dir;
 };
 
-/* Masked at birth: then it is a file of the view's own root. */
+/* Did view_enter cover it by a file of the view's own root? */
 static bool
 is_masked(void *ctx, const char *name)
 {
@@ -348,7 +351,7 @@ open_list(int dir)
 	return openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* NULL: they must be listed. */
+/* Of the site's root, or of a recent directory; NULL: none is known. */
 static const struct dotfiles *
 known_dots(const struct building *b, int dir)
 {
@@ -365,7 +368,7 @@ known_dots(const struct building *b, int dir)
 	return dotfiles_keep(d, dir) ? d : NULL;
 }
 
-/* -1: cannot be listed. */
+/* Has it dot entries that no mask covers?  -1: it cannot be listed. */
 static int
 has_open_dots(const struct building *b, int dir)
 {
@@ -380,9 +383,8 @@ has_open_dots(const struct building *b, int dir)
 }
 
 /*
- * A rule cannot take away from another one above it, so that a directory with
- * something to hide is granted entry by entry.  Links are left out: what they
- * lead to has its own entry.
+ * Landlock rules only add rights, so a directory with entries to hide is
+ * granted entry by entry.  Links get no rule: what they lead to has its own.
  */
 static bool
 allow_entries(struct building *b, int dir, const char *except, unsigned rights)
@@ -400,7 +402,7 @@ allow_entries(struct building *b, int dir, const char *except, unsigned rights)
 		fd = openat(
 			dir, entry->d_name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 		if (fd < 0)
-			continue; /* gone since */
+			continue; /* removed meanwhile */
 		done = allow_fd(b, fd, entry->d_name, rights);
 		fd_close(&fd);
 	}
@@ -419,7 +421,7 @@ struct way {
 	int deepest; /* the last one with dotfiles; -1: none */
 };
 
-/* The page was found beneath the site; a link put there since stays there. */
+/* Beneath the site, also when a link was put into the path meanwhile. */
 static bool
 way_open(struct building *b, struct way *w)
 {
@@ -437,7 +439,7 @@ way_open(struct building *b, struct way *w)
 		w->dirs[w->count] = fd;
 		w->names[w->count] = part;
 		w->count++;
-		if (!mark(b, path, fd))
+		if (!add_mark(b, path, fd))
 			return false;
 		if (has_open_dots(b, fd) != 0)
 			w->deepest = (int)w->count - 1;
@@ -447,7 +449,7 @@ way_open(struct building *b, struct way *w)
 		snprintf(path + len, sizeof(path) - len, "/%s", part);
 		fd = -1;
 		errno = ENOENT;
-		root_open_at(&top, skip(path, b->self->site),
+		root_open_at(&top, path_below(path, b->self->site),
 			O_PATH | O_DIRECTORY, &fd, NULL);
 	}
 	fd_close(&fd);
@@ -490,7 +492,7 @@ parts_of(const char *path)
 }
 
 static bool
-build(struct building *b)
+build_ruleset(struct building *b)
 {
 	b->mark_cap = b->policy->exec.count + 1 + parts_of(b->policy->page_dir);
 	b->out->marks =
@@ -505,9 +507,9 @@ build(struct building *b)
 		return step_fail(&b->step, "make a ruleset");
 	if (!allow_programs(b) || !allow_etc(b) || !allow_devices(b))
 		return false;
-	/* What speaks with strangers has nothing to tell them. */
+	/* The HTTP tool talks to the network: no rule lets it read the site. */
 	return b->policy->http ||
-		(allow(b, b->self->scratch, LAND_WRITE) && allow_site(b) &&
+		(allow_path(b, b->self->scratch, LAND_WRITE) && allow_site(b) &&
 			allow_grants(b));
 }
 
@@ -521,12 +523,13 @@ ruleset_make(struct arena *arena, const struct policy *p, struct ruleset *out,
 
 	*out = RULESET_INIT;
 	/*
-	 * What this process gave away runs elsewhere, under rules made there.
+	 * A tool that needs what this process gave up runs in the launcher,
+	 * which makes the ruleset itself.
 	 */
 	if (b.self->level < SANDBOX_LANDLOCK || b.self->landlock_abi < 3 ||
 		(p->keeps & ~b.self->keeps) != 0)
 		return SS_OK;
-	if (build(&b))
+	if (build_ruleset(&b))
 		return SS_OK;
 	ruleset_release(out);
 	error_set(err, SS_SANDBOX_UNAVAILABLE,

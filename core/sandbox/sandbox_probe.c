@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What this kernel and account can confine, tried for real and not read off a
- * version number: each layer in a child that is thrown away.
+ * Tries what this kernel and account can confine, instead of trusting version
+ * numbers: each layer in a child of its own.
  */
 #include "sandbox/sandbox_probe.h"
 
@@ -59,7 +59,7 @@ own_user_namespace(const struct sandbox_plan *p)
 		write_file("/proc/self/uid_map", map);
 }
 
-/* Root makes the others without it. */
+/* Root makes the other namespaces without a user namespace. */
 static bool
 own_namespace(const struct sandbox_plan *p, int flags)
 {
@@ -122,7 +122,7 @@ try_ipc(const struct sandbox_plan *p, char *detail)
 }
 
 static int
-nothing(void *ctx)
+main_of_none(void *ctx)
 {
 	(void)ctx;
 	return 0;
@@ -157,7 +157,7 @@ try_child(const struct sandbox_plan *p, unsigned keeps, int (*main)(void *ctx),
 static bool
 try_strict(const struct sandbox_plan *p, char *detail)
 {
-	return try_child(p, 0, nothing, detail);
+	return try_child(p, 0, main_of_none, detail);
 }
 
 /* view_enter leaves /proc out where it cannot be mounted. */
@@ -238,7 +238,7 @@ try_landlock(const struct sandbox_plan *p, char *detail)
 	if (fd < 0 && errno == EACCES)
 		return true;
 	fd_close(&fd);
-	errno = ENOTSUP; /* accepted, and without effect */
+	errno = ENOTSUP; /* the kernel accepted it, without effect */
 	return false;
 }
 
@@ -276,7 +276,7 @@ try_processes(const struct sandbox_plan *p, char *detail)
 	}
 	snprintf(detail, DETAIL_SIZE,
 		"counted here: the account is the machine's root");
-	return try_child(p, 0, nothing, detail);
+	return try_child(p, 0, main_of_none, detail);
 }
 
 static bool
@@ -410,7 +410,7 @@ struct verdict {
 	char detail[DETAIL_SIZE];
 };
 
-/* In a child, since no layer can be taken off again. */
+/* In a child, since no layer can be removed again. */
 static struct verdict
 try_apart(const struct sandbox_plan *plan, probe_fn try)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One command of a confined process: does this process hold up the walls that
- * the policy needs, and what does the child do right before exec.
+ * One command of a confined process: does this process have the layers that the
+ * policy needs, and what does the child enter right before execve(2).
  */
 #include "sandbox/sandbox_run.h"
 
@@ -16,18 +16,18 @@
 #include "sandbox/launcher_call.h"
 #include "sandbox/sandbox.h"
 
-struct entry {
+struct last_steps {
 	enum sandbox_level level;
 	int ruleset;
-	bool only_own_signals; /* Landlock cannot stop the others */
+	bool only_own_signals; /* Landlock before ABI 6: by a filter */
 	const struct filter *narrow;
 };
 
-/* Between vfork and exec. */
+/* In the child, right before execve(2). */
 static int
 child_enter(void *ctx)
 {
-	const struct entry *e = ctx;
+	const struct last_steps *e = ctx;
 	int error;
 
 	if (e->level == SANDBOX_OFF)
@@ -40,7 +40,7 @@ child_enter(void *ctx)
 }
 
 static enum ss_err
-unavailable(struct ss_error *err, const char *what)
+refuse_unconfined(struct ss_error *err, const char *what)
 {
 	const struct sandbox *self = sandbox_self();
 
@@ -51,7 +51,10 @@ unavailable(struct ss_error *err, const char *what)
 	return SS_SANDBOX_UNAVAILABLE;
 }
 
-/* Strict without Landlock: the view holds, but nothing tells tools apart. */
+/*
+ * Without Landlock all tools of a strict process have the same view: a policy
+ * that is narrower than the view cannot be enforced.
+ */
 static bool
 needs_ruleset(const struct policy *p)
 {
@@ -60,9 +63,9 @@ needs_ruleset(const struct policy *p)
 }
 
 /*
- * Once AF_UNIX is allowed, every socket that is visible can be reached: only
- * the view, or Landlock 9, says which; abstract ones belong to the network
- * namespace, or to Landlock 6.
+ * Once AF_UNIX is allowed, every visible socket can be reached: only the view,
+ * or Landlock 9, bounds them.  Abstract sockets, unix(7), belong to the network
+ * namespace; in the host's only Landlock 6 refuses them.
  */
 static bool
 sockets_are_bounded(const struct policy *p)
@@ -76,7 +79,7 @@ sockets_are_bounded(const struct policy *p)
 	return !(self->keeps & KEEP_NETWORK) || self->landlock_abi >= 6;
 }
 
-/* What this process gave away comes back only in the launcher. */
+/* What this process gave up it cannot give to a tool. */
 static enum ss_err
 check_layers(
 	const struct policy *p, const struct ruleset *r, struct ss_error *err)
@@ -84,27 +87,27 @@ check_layers(
 	const struct sandbox *self = sandbox_self();
 
 	if (self->level >= SANDBOX_LANDLOCK && (p->keeps & ~self->keeps))
-		return unavailable(err,
+		return refuse_unconfined(err,
 			"network, granted sockets or /proc "
 			"cannot be had here");
 	switch (self->level) {
 	case SANDBOX_OFF: return SS_OK;
 	case SANDBOX_NONE:
-		unavailable(err, "the sandbox could not be built");
+		refuse_unconfined(err, "the sandbox could not be built");
 		error_hint(err, "`statespace doctor` says what is missing");
 		return SS_SANDBOX_UNAVAILABLE;
 	case SANDBOX_LANDLOCK:
 		if (r->fd < 0)
-			return unavailable(err, "a ruleset is missing");
+			return refuse_unconfined(err, "a ruleset is missing");
 		break;
 	case SANDBOX_STRICT:
 		if (r->fd < 0 && needs_ruleset(p))
-			return unavailable(err,
+			return refuse_unconfined(err,
 				"grants and a closed exec set need Landlock");
 		break;
 	}
 	if (!sockets_are_bounded(p))
-		return unavailable(
+		return refuse_unconfined(
 			err, "granted sockets need a newer Landlock");
 	return SS_OK;
 }
@@ -121,16 +124,16 @@ runs_in_launcher(const struct policy *p)
 /* Fills *entry, which must outlive the run. */
 static enum ss_err
 prepare_entry(const struct policy *p, const struct ruleset *r,
-	struct entry *entry, struct ss_error *err)
+	struct last_steps *entry, struct ss_error *err)
 {
 	const struct sandbox *self = sandbox_self();
 	enum ss_err code = check_layers(p, r, err);
 
-	*entry = (struct entry){ .level = self->level,
+	*entry = (struct last_steps){ .level = self->level,
 		.ruleset = r->fd,
 		.only_own_signals = self->level == SANDBOX_LANDLOCK &&
 			self->landlock_abi < 6 };
-	/* Of what has a network, only the HTTP tool asks for routes. */
+	/* Of tools with a network only the HTTP tool may use rtnetlink(7). */
 	if (self->level >= SANDBOX_LANDLOCK &&
 		(p->keeps != self->keeps ||
 			((p->keeps & KEEP_NETWORK) && !p->http)))
@@ -138,7 +141,7 @@ prepare_entry(const struct policy *p, const struct ruleset *r,
 	return code;
 }
 
-/* What lies below the page's directory is executed from there. */
+/* A program below the page's directory is executed relative to it. */
 static const char *
 from_page_dir(const struct policy *p, const char *program)
 {
@@ -155,7 +158,7 @@ from_page_dir(const struct policy *p, const char *program)
 }
 
 static void
-fill_spawn(const struct policy *p, struct spawn *s, struct entry *entry,
+fill_spawn(const struct policy *p, struct spawn *s, struct last_steps *entry,
 	const struct spawn_bounds *bounds)
 {
 	if (s->dir_fd >= 0)
@@ -167,7 +170,7 @@ fill_spawn(const struct policy *p, struct spawn *s, struct entry *entry,
 		s->limits.processes += tasks_count();
 }
 
-/* The processes of count runs together, where this process has a group. */
+/* Sets the limit of this process's group, if any, for count runs together. */
 static enum ss_err
 bound_memory(const struct spawn *s, size_t count, struct ss_error *err)
 {
@@ -178,7 +181,7 @@ bound_memory(const struct spawn *s, size_t count, struct ss_error *err)
 	return e == 0 ? SS_OK : error_internal(err, e, "limit the memory");
 }
 
-/* A run that went well lost nobody. */
+/* Reads the counter only after a run that failed: the others lost none. */
 static void
 note_kills(struct spawn_result *results, size_t count)
 {
@@ -202,7 +205,7 @@ static enum ss_err
 run_one(const struct policy *p, const struct ruleset *r, struct spawn *s,
 	struct spawn_result *result, struct ss_error *err)
 {
-	struct entry entry;
+	struct last_steps entry;
 	enum ss_err code;
 
 	if (runs_in_launcher(p))
@@ -227,7 +230,7 @@ sandbox_run(const struct policy *p, const struct ruleset *r, struct spawn *s,
 	return code;
 }
 
-/* A launcher runs one at a time; what does not fit the total never starts. */
+/* One after the other; when the total is used up the rest never starts. */
 static enum ss_err
 run_many_in_launcher(const struct policy *p, struct spawn *runs,
 	const struct spawn_batch *batch, struct ss_error *err)
@@ -259,7 +262,7 @@ run_many(const struct policy *p, const struct ruleset *r, struct spawn *runs,
 	size_t at_once =
 		batch->parallel < batch->count ? batch->parallel : batch->count;
 	const struct spawn_bounds *bounds;
-	struct entry entry;
+	struct last_steps entry;
 	enum ss_err code;
 
 	if (runs_in_launcher(p))

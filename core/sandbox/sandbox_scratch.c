@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The worker's own scratch.  A worker runs one tool at a time, so what happens
- * on the usual path is one look that finds it empty and as it was (mode,
- * owner, times, attributes: each could carry a message from one request to the
- * next).  What resists cleaning costs the worker its life.
+ * The worker's own scratch.  A worker runs one tool at a time, and usually
+ * finds the scratch empty and as it was: mode, owner, times and attributes too,
+ * since each could carry a message from one request to the next.  When it
+ * cannot be made so again the worker must end.
  */
 #include "sandbox/sandbox_scratch.h"
 
@@ -29,7 +29,7 @@
 #define CLEAN_MS 500  /* a new worker costs about 2 */
 #define UNLOCKED_S 10 /* its owner may be about to rename it */
 
-/* A change within one tick of the kernel's clock may leave the times alone. */
+/* Two changes within one tick of the kernel's clock have the same time. */
 #define TICK_NS 20000000
 
 static struct scratch scratch = SCRATCH_INIT;
@@ -37,13 +37,13 @@ static struct stat as_new;
 static ssize_t attributes; /* bytes of their names when it was new */
 static int flags;          /* chattr(1) */
 /*
- * The directory's time of change when it was last looked at, empty and as new,
- * long after: everything that could be done to it since would have moved it,
- * and no call sets it.
+ * st_ctime of the directory when it was last found empty and as new, if that
+ * was more than a tick old: every change since would have changed it, and no
+ * call can set it.
  */
 static struct timespec quiet;
 
-/* Where a filesystem has none, none can be set. */
+/* 0 on a filesystem without such flags: none can be set there. */
 static int
 flags_now(void)
 {
@@ -72,7 +72,7 @@ is_quiet(const struct stat *now)
 		now->st_ctim.tv_nsec == quiet.tv_nsec;
 }
 
-/* Only what was already still before the look counts. */
+/* With the time from before the check: a change meanwhile is seen later. */
 static void
 note_quiet(const struct stat *before)
 {
@@ -85,7 +85,7 @@ note_quiet(const struct stat *before)
 	quiet = age > TICK_NS ? before->st_ctim : (struct timespec){ 0 };
 }
 
-/* Mode and times are put back; the rest cannot have been changed in peace. */
+/* Restores mode and times.  Another owner, flags or attributes stay: false. */
 static bool
 make_as_new(void)
 {
@@ -96,7 +96,7 @@ make_as_new(void)
 }
 
 static bool
-take(struct step *s)
+note_new(struct step *s)
 {
 	if (fstat(scratch.fd, &as_new) < 0)
 		return step_fail(s, "look at the scratch");
@@ -114,7 +114,7 @@ sandbox_scratch_take(const char *path, struct step *s)
 	struct ss_error err = { .code = SS_OK };
 
 	if (scratch_take(&scratch, path, &err) == SS_OK)
-		return take(s);
+		return note_new(s);
 	errno = err.sys_errno;
 	return step_fail(s, "open the scratch");
 }
@@ -141,7 +141,7 @@ sandbox_clean(void)
 
 /* --------------------------------------------- without a private mount */
 
-/* A tool may have taken every right off its directory.  -1: not ours. */
+/* A tool may have set its directory's mode to 0.  -1: not ours. */
 static int
 open_stale(int tmp, const char *name, struct stat *st)
 {
@@ -167,8 +167,8 @@ open_stale(int tmp, const char *name, struct stat *st)
 }
 
 /*
- * The owner holds a lock for as long as it lives; whose is free is dead.
- * budget_ms 0: no limit, with rests.  False: something is left.
+ * The owner of a directory holds its lock, flock(2), until it ends: a free one
+ * is removed.  budget_ms 0: no limit, with pauses.  False: something is left.
  */
 static bool
 remove_stale(int tmp, const char *name, uint32_t budget_ms)
@@ -186,7 +186,7 @@ remove_stale(int tmp, const char *name, uint32_t budget_ms)
 	return removed;
 }
 
-/* Whoever made it was killed before the lock: it is empty. */
+/* Its owner was killed before it took the lock: it is empty. */
 static void
 remove_unlocked(int tmp, const char *name)
 {
@@ -199,7 +199,7 @@ remove_unlocked(int tmp, const char *name)
 }
 
 static bool
-starts(const char *name, const char *with)
+begins_with(const char *name, const char *with)
 {
 	return strncmp(name, with, strlen(with)) == 0;
 }
@@ -219,9 +219,9 @@ remove_all_stale(DIR *tmp, uint32_t budget_ms)
 			removed = false;
 			break;
 		}
-		if (starts(entry->d_name, SCRATCH_NEW))
+		if (begins_with(entry->d_name, SCRATCH_NEW))
 			remove_unlocked(dirfd(tmp), entry->d_name);
-		else if (starts(entry->d_name, SCRATCH_NAME))
+		else if (begins_with(entry->d_name, SCRATCH_NAME))
 			removed &= remove_stale(
 				dirfd(tmp), entry->d_name, (uint32_t)left);
 	}
@@ -238,7 +238,7 @@ ss_sweep(uint32_t budget_ms)
 	return tmp == NULL || remove_all_stale(tmp, budget_ms);
 }
 
-/* The start of a worker waits for the sweep: it has a bound. */
+/* The sweep is bounded: the start of a worker waits for it. */
 const char *
 sandbox_scratch_make(struct step *s)
 {
@@ -250,7 +250,7 @@ sandbox_scratch_make(struct step *s)
 		step_fail(s, "make a scratch directory");
 		return NULL;
 	}
-	return take(s) ? scratch.path : NULL;
+	return note_new(s) ? scratch.path : NULL;
 }
 
 void

@@ -39,7 +39,7 @@ const char *const view_etc_network[] = { "/etc/resolv.conf", "/etc/hosts",
 const char *const view_devices[] = { "/dev/null", "/dev/zero", "/dev/full",
 	"/dev/random", "/dev/urandom", NULL };
 
-/* From an outside path to one inside; `optional` may be missing outside. */
+/* Mounts an outside path at one inside; `optional`: if it exists. */
 static bool
 bind_tree(int root, const char *from, const char *to, uint64_t attr,
 	bool optional, struct step *s)
@@ -65,8 +65,8 @@ bind_required(int root, const char *from, const char *to, uint64_t attr,
 }
 
 /*
- * The same for something that this machine need not have: what cannot be seen
- * is left out.  A link into /usr stays a link.
+ * Mounts a path at the same path inside, if this machine has it.  A symbolic
+ * link into /usr stays a link.
  */
 static bool
 bind_if_there(int root, const char *path, uint64_t attr, struct step *s)
@@ -111,8 +111,8 @@ write_file(int root, const char *path, const char *text, struct step *s)
 /* --------------------------------------------- what every view holds */
 
 /*
- * Where no Landlock keeps /dev/zero from being written it is left out: a
- * shared mapping of it is memory that no limit counts.
+ * Without Landlock /dev/zero could be opened for writing, and a shared mapping
+ * of it is memory that no limit counts: then it is left out.
  */
 static bool
 add_devices(int root, const struct view_plan *p, struct step *s)
@@ -131,7 +131,7 @@ add_system(int root, const struct view_plan *p, struct step *s)
 		add_devices(root, p, s);
 }
 
-/* Two accounts, names from files only, and what is public of the rest. */
+/* Two accounts, names from files only, and the public files of the host. */
 static bool
 add_etc(int root, const struct view_plan *p, unsigned keeps, struct step *s)
 {
@@ -174,7 +174,7 @@ add_scratch(int root, const struct view_plan *p, struct step *s)
 
 	snprintf(size, sizeof(size), "%llu",
 		(unsigned long long)p->scratch_bytes);
-	/* One is the root's own. */
+	/* One inode is the root directory's. */
 	snprintf(inodes, sizeof(inodes), "%llu",
 		(unsigned long long)p->scratch_files + 1);
 	snprintf(uid, sizeof(uid), "%u", p->account->uid);
@@ -188,8 +188,9 @@ add_scratch(int root, const struct view_plan *p, struct step *s)
 }
 
 /*
- * A /proc of this pid namespace with nothing but the tool's own processes.
- * Containers that mask parts of theirs refuse it: then there is none.
+ * A /proc of this pid namespace that shows a tool only its own processes,
+ * proc(5) hidepid.  In a container with masked parts of /proc the kernel
+ * refuses the mount: then there is none.
  */
 static void
 add_proc(int root, unsigned *keeps)
@@ -204,16 +205,16 @@ add_proc(int root, unsigned *keeps)
 	fd_close(&fd);
 }
 
-struct masking {
+struct masked_site {
 	int root, site;
 	struct step *step;
 };
 
-/* Covers one dot entry of the site's root with nothing. */
+/* Covers one dot entry of the site's root by an empty file or directory. */
 static bool
-mask(void *ctx, const char *name)
+mask_entry(void *ctx, const char *name)
 {
-	const struct masking *m = ctx;
+	const struct masked_site *m = ctx;
 	struct stat st;
 	int target = -1, tree = -1;
 	bool done = false;
@@ -221,7 +222,7 @@ mask(void *ctx, const char *name)
 	if (fstatat(m->site, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ||
 			step_fail(m->step, "look at %s", name);
-	/* A link shows what is reachable anyway, or a dot entry of here. */
+	/* A link leads to what is reachable anyway, or to another dot entry. */
 	if (S_ISLNK(st.st_mode))
 		return true;
 	target = openat(m->site, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -241,7 +242,7 @@ static bool
 mask_dots(int root, struct dotfiles *dotfiles, struct step *s)
 {
 	int site = mount_open_in(root, VIEW_SITE, O_RDONLY | O_DIRECTORY);
-	struct masking m = { root, site, s };
+	struct masked_site m = { root, site, s };
 	int seen;
 
 	if (site < 0)
@@ -253,7 +254,7 @@ mask_dots(int root, struct dotfiles *dotfiles, struct step *s)
 		return step_fail(s, "make the masks");
 	}
 	seen = dotfiles_each(dotfiles_keep(dotfiles, site) ? dotfiles : NULL,
-		site, mask, &m);
+		site, mask_entry, &m);
 	if (seen < 0)
 		step_fail(s, "list the site");
 	fd_close(&site);
@@ -279,8 +280,9 @@ add_site(int root, const struct view_plan *p, struct step *s)
 /* -------------------------------------------------------------- entering */
 
 /*
- * The new root lies on top of "/": a process's own "/" stays the old one
- * until it pivots, so that every outside path can still be copied from.
+ * Mounts the new root on top of "/".  The root of this process stays the old
+ * one until pivot_root(2), so that outside paths can still be copied.
+ * MS_PRIVATE: no mount propagates to the host, mount_namespaces(7).
  */
 static int
 new_root(struct step *s)
@@ -308,9 +310,12 @@ new_root(struct step *s)
 	return root;
 }
 
-/* pivot_root(2), "pivot_root(".", ".")". */
+/*
+ * pivot_root(2), NOTES: with "." twice the old root ends up on top of the new
+ * one, and is detached from there.
+ */
 static bool
-pivot(int root, struct step *s)
+pivot_to(int root, struct step *s)
 {
 	struct mount_attr set = { .attr_set =
 					  MOUNT_READ_ONLY | MOUNT_ATTR_NOEXEC };
@@ -329,8 +334,9 @@ pivot(int root, struct step *s)
 }
 
 /*
- * A /proc of this pid namespace that lies nowhere, for usage.h.  Before the
- * pivot: without one in sight the kernel gives none (mount_too_revealing).
+ * A /proc of this pid namespace that is mounted nowhere, for usage.h.  Made
+ * before the pivot: a user namespace may mount proc only while its mount
+ * namespace shows a whole one (mount_too_revealing in fs/namespace.c).
  */
 static int own_proc = -1;
 
@@ -366,7 +372,7 @@ copy_view(struct step *s)
 	return copy >= 0 || step_fail(s, "copy the view");
 }
 
-/* The copy lives as long as its descriptor, which stays open. */
+/* The mount exists as long as its descriptor, which stays open. */
 bool
 view_hide_mounts(struct step *s)
 {
@@ -390,7 +396,7 @@ view_enter(const struct view_plan *p, unsigned *keeps, struct step *s)
 	done = add_system(root, p, s) && add_etc(root, p, *keeps, s) &&
 		add_site(root, p, s) && view_grants_bind(root, p, *keeps, s) &&
 		view_loaders_cover(root, s) && add_scratch(root, p, s) &&
-		pivot(root, s) && (!(*keeps & KEEP_PROC) || copy_view(s));
+		pivot_to(root, s) && (!(*keeps & KEEP_PROC) || copy_view(s));
 out:
 	fd_close(&root);
 	umask(before);

@@ -13,6 +13,7 @@
 #include "sandbox/grant_path.h"
 #include "sandbox/mount.h"
 
+/* A mount to be made. */
 struct bound {
 	char *from, *to;
 	uint64_t attr;
@@ -25,8 +26,8 @@ struct bound_list {
 };
 
 /*
- * What lies in a place that tools may write is there with it.  By a mount of
- * its own it would be looked up by name, and they may have put a link there.
+ * A grant below a writable one is visible with that, and gets no mount of its
+ * own: it would be looked up by name, and a tool may have put a link there.
  */
 static bool
 is_in_writable(
@@ -67,7 +68,7 @@ bound_add(struct bound_list *list, const struct path_list *paths,
 	return true;
 }
 
-/* Upper directories first; of the same one the writable mount last. */
+/* Upper directories first; at the same one the writable mount last. */
 static int
 bound_order(const void *a, const void *b)
 {
@@ -104,10 +105,6 @@ copy_grant(const struct bound *b, const char *site)
 	return tree;
 }
 
-/*
- * What is not there (any more), or cannot be seen, is left out here:
- * ruleset_make names it to the page that needs it.
- */
 static bool
 bind_grants(int root, struct bound_list *list, const char *site, struct step *s)
 {

@@ -11,15 +11,15 @@
 #include "sandbox/loader.h"
 #include "sandbox/mount.h"
 
-/* Those of loader_paths that this view has covered, by their place there. */
+/* Which of loader_paths this view has covered: bit i for the i-th. */
 static uint64_t covered;
 
 /*
- * The copy is a file of the root's own, where nothing else may be executed.
- * It has no name of its own afterwards.
+ * Mounts a copy over a loader.  The copy is a file on the new root, which is
+ * mounted noexec: its own mount clears that.  Its name is removed again.
  */
 static bool
-cover(int root, int from, int target, bool *needless)
+cover_by_copy(int root, int from, int target, bool *needless)
 {
 	struct mount_attr runs = { .attr_clr = MOUNT_ATTR_NOEXEC };
 	int to = openat(
@@ -41,7 +41,7 @@ cover(int root, int from, int target, bool *needless)
 	return error == 0;
 }
 
-/* True also when there is no such loader, or none that needs a cover. */
+/* True also when there is no such loader, or it needs no cover. */
 static bool
 cover_one(int root, size_t i)
 {
@@ -49,7 +49,7 @@ cover_one(int root, size_t i)
 	int target =
 		from < 0 ? -1 : mount_open_in(root, loader_paths[i], O_PATH);
 	bool needless = target < 0 && (errno == ENOENT || errno == ENOTDIR);
-	bool done = target >= 0 && cover(root, from, target, &needless);
+	bool done = target >= 0 && cover_by_copy(root, from, target, &needless);
 
 	if (done)
 		covered |= (uint64_t)1 << i;
@@ -58,7 +58,6 @@ cover_one(int root, size_t i)
 	return done || needless;
 }
 
-/* Last, since a grant may show /usr/lib once more. */
 bool
 view_loaders_cover(int root, struct step *s)
 {

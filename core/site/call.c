@@ -4,12 +4,12 @@
 #include "page/env.h"
 #include "page/toolcall.h"
 #include "site/confirm.h"
-#include "site/site.h"
+#include "site/executor.h"
 #include "wire/path.h"
 
-/* What the steps hand on to each other. */
-struct road {
-	struct ss_site *site;
+/* What the steps of one call share. */
+struct call_state {
+	const struct call_parts *parts;
 	const struct call *call;
 	const struct proto_request *request; /* the call's, or filled below */
 	struct proto_request filled;
@@ -22,9 +22,9 @@ struct road {
 	struct ss_error *err;
 };
 
-/* A page that grants tools, or why it grants none. */
+/* The page must be one that grants tools. */
 static enum ss_err
-step_page(struct road *r)
+step_page(struct call_state *r)
 {
 	const struct ss_document *doc = r->call->doc;
 	enum ss_err code;
@@ -33,11 +33,11 @@ step_page(struct road *r)
 		return error_set(r->err, SS_NOT_ALLOWED,
 			"%s is no page: only Markdown files declare tools",
 			doc->path);
-	if (documents_writable(&r->site->documents, doc))
+	if (documents_writable(r->parts->documents, doc))
 		return error_set(r->err, SS_NOT_ALLOWED,
 			"%s lies where tools may write: it grants nothing",
 			doc->path);
-	code = page_get(&r->site->pages, doc, &r->page, r->err);
+	code = page_get(r->parts->pages, doc, &r->page, r->err);
 	if (code != SS_OK)
 		return code;
 	if (r->page->error.code != SS_OK) {
@@ -74,7 +74,7 @@ call_name(const struct frontmatter *front, size_t i, const char *page,
 }
 
 static enum ss_err
-refuse_name(struct road *r, const char *what)
+set_name_error(struct call_state *r, const char *what)
 {
 	const struct frontmatter *front = &r->page->front;
 	char name[TOOLCALL_NAME_MAX + 1];
@@ -91,9 +91,9 @@ refuse_name(struct road *r, const char *what)
 	return SS_NOT_ALLOWED;
 }
 
-/* By the name that it carries, or by the longer one that no other has. */
+/* By its short name, or by the hashed name that no other tool has. */
 static enum ss_err
-find_named(struct road *r)
+find_named(struct call_state *r)
 {
 	const struct frontmatter *front = &r->page->front;
 	const char *page = r->call->doc->path;
@@ -112,15 +112,15 @@ find_named(struct road *r)
 			r->tool = i;
 	}
 	if (found == 0)
-		return refuse_name(r, "no tool of this page has that name");
+		return set_name_error(r, "no tool of this page has that name");
 	if (found > 1)
-		return refuse_name(r,
+		return set_name_error(r,
 			"several tools have that name: call it by the longer one");
 	return SS_OK;
 }
 
 static enum ss_err
-step_named(struct road *r)
+step_named(struct call_state *r)
 {
 	const struct proto_request *q = r->request;
 	enum ss_err code = find_named(r);
@@ -129,7 +129,7 @@ step_named(struct road *r)
 		return code;
 	r->spec = &r->page->front.specs[r->tool];
 	r->result->tool = (ssize_t)r->tool;
-	code = toolcall_words(&r->site->arena, r->spec, q->call_args,
+	code = toolcall_words(r->parts->arena, r->spec, q->call_args,
 		q->call_arg_count, &r->filled, r->err);
 	if (code != SS_OK)
 		return code;
@@ -149,9 +149,9 @@ step_named(struct road *r)
 	return SS_OK;
 }
 
-/* The tool that the caller has chosen, and no earlier one. */
+/* The command must match the tool that the caller chose. */
 static enum ss_err
-match_chosen(struct road *r)
+match_chosen(struct call_state *r)
 {
 	const struct frontmatter *front = &r->page->front;
 	const struct proto_request *q = r->call->request;
@@ -165,7 +165,7 @@ match_chosen(struct road *r)
 }
 
 static enum ss_err
-step_match(struct road *r)
+step_match(struct call_state *r)
 {
 	const struct frontmatter *front = &r->page->front;
 	const struct proto_request *q = r->request;
@@ -188,7 +188,7 @@ step_match(struct road *r)
 }
 
 static enum ss_err
-step_words(struct road *r)
+step_words(struct call_state *r)
 {
 	const struct proto_request *q = r->request;
 
@@ -199,16 +199,16 @@ step_words(struct road *r)
 }
 
 static enum ss_err
-step_env(struct road *r)
+step_env(struct call_state *r)
 {
 	const struct proto_request *q = r->request;
-	struct arena *arena = &r->site->arena;
+	struct arena *arena = r->parts->arena;
 	struct env_command command = { q->words, q->word_count, NULL, NULL };
 	enum ss_err code;
 
 	r->scope = (struct env_scope){
-		.server = r->site->config.env,
-		.server_count = r->site->config.env_count,
+		.server = r->parts->config->env,
+		.server_count = r->parts->config->env_count,
 		.page = &r->page->front.env,
 		.tool = &r->spec->env,
 		.request = q->env,
@@ -227,21 +227,21 @@ step_env(struct road *r)
 	return code;
 }
 
-/* What a built-in tool refuses before anything starts. */
+/* A built-in tool checks its words before a process is started. */
 static enum ss_err
-step_tool(struct road *r)
+step_tool(struct call_state *r)
 {
 	const struct right *right = &r->page->rights.tools[r->tool];
 	struct tool_bounds bounds;
 
 	if (right->builtin == NULL)
 		return SS_OK;
-	bounds = rights_bounds(right, &r->site->config);
+	bounds = rights_bounds(right, r->parts->config);
 	return tool_check(right->builtin, r->argv, &bounds, r->err);
 }
 
 static enum ss_err
-refuse_unconfirmed(struct road *r, const char *why)
+set_unconfirmed(struct call_state *r, const char *why)
 {
 	error_set(r->err, SS_CONFIRM_REQUIRED, "%s; it did not run", why);
 	if (r->call->token != NULL)
@@ -254,10 +254,12 @@ refuse_unconfirmed(struct road *r, const char *why)
 
 /* A tool with `confirm: true` runs when a person has agreed to the command. */
 static enum ss_err
-step_confirm(struct road *r)
+step_confirm(struct call_state *r)
 {
 	const struct call *c = r->call;
-	struct confirm what = { .doc = c->doc,
+	struct confirm what = { .arena = r->parts->arena,
+		.seal = r->parts->seal,
+		.doc = c->doc,
 		.tool = r->tool,
 		.user = c->user,
 		.request = r->request,
@@ -270,48 +272,48 @@ step_confirm(struct road *r)
 		return c->confirm(
 			       c->confirm_ctx, r->result->argv, r->result->argc)
 			? SS_OK
-			: refuse_unconfirmed(r,
+			: set_unconfirmed(r,
 				  "nobody agreed to this tool, which asks a "
 				  "person first");
-	if (given != NULL && confirm_accept(r->site, &what, given))
+	if (given != NULL && confirm_accept(&what, given))
 		return SS_OK;
-	if (c->token != NULL && !confirm_offer(r->site, &what, c->token))
+	if (c->token != NULL && !confirm_offer(&what, c->token))
 		return error_memory(r->err);
-	return refuse_unconfirmed(r,
+	return set_unconfirmed(r,
 		given != NULL ? "this confirmation is of another request, too "
 				"old, or used"
 			      : "this tool asks a person first");
 }
 
-/* Executors leave run_us alone when no program was started. */
+/* An executor that started no program leaves run_us as it was. */
 static enum ss_err
-run_told(struct road *r, const struct ss_command *cmd, uint64_t number)
+run_told(struct call_state *r, const struct ss_command *cmd, uint64_t number)
 {
-	const struct ss_executor *executor = &r->site->executor;
-	const struct ss_tool_limit *gauge = &r->site->exec_state.limit.host;
+	const struct ss_executor *executor = r->parts->executor;
+	const struct ss_tool_limit *limit = &r->parts->limit->host;
 	enum ss_err code;
 
 	r->result->run_us = 0;
 	code = executor->run(executor->ctx, cmd, r->result, r->err);
-	if (gauge->ran != NULL && r->result->run_us > 0)
-		gauge->ran(gauge->ctx, number, r->result);
+	if (limit->ran != NULL && r->result->run_us > 0)
+		limit->ran(limit->ctx, number, r->result);
 	return code;
 }
 
-/* Runs it unless as many as its author allows are running. */
+/* Runs it unless max_running of it are running already. */
 static enum ss_err
-run_counted(struct road *r, const struct ss_command *cmd)
+run_counted(struct call_state *r, const struct ss_command *cmd)
 {
-	const struct ss_tool_limit *gauge = &r->site->exec_state.limit.host;
+	const struct ss_tool_limit *limit = &r->parts->limit->host;
 	const struct ss_document *doc = r->call->doc;
 	uint64_t most = r->spec->max_running;
 	uint64_t number = limit_tool_number(
 		doc->real[0] != '\0' ? doc->real : doc->path, r->tool);
 	enum ss_err code;
 
-	if (most == 0 || gauge->enter == NULL)
+	if (most == 0 || limit->enter == NULL)
 		return run_told(r, cmd, number);
-	if (!gauge->enter(gauge->ctx, number, most)) {
+	if (!limit->enter(limit->ctx, number, most)) {
 		error_set(r->err, SS_OVERLOADED,
 			"this tool is running as often as its page allows (%llu); "
 			"it did not run",
@@ -320,15 +322,15 @@ run_counted(struct road *r, const struct ss_command *cmd)
 		return SS_OVERLOADED;
 	}
 	code = run_told(r, cmd, number);
-	gauge->leave(gauge->ctx, number);
+	limit->leave(limit->ctx, number);
 	return code;
 }
 
 static enum ss_err
-step_run(struct road *r)
+step_run(struct call_state *r)
 {
 	const struct call *c = r->call;
-	const struct config *config = &r->site->config;
+	const struct config *config = r->parts->config;
 	struct right *right = &r->page->rights.tools[r->tool];
 	enum ss_err code;
 	struct ss_command cmd = {
@@ -352,20 +354,20 @@ step_run(struct road *r)
 			powers_timeout(&right->powers, config->limits.timeout)),
 	};
 
-	if (!limit_start(&r->site->exec_state.limit))
+	if (!limit_start(r->parts->limit))
 		return limit_error(r->err);
 	code = run_counted(r, &cmd);
-	limit_end(&r->site->exec_state.limit);
+	limit_end(r->parts->limit);
 	return code;
 }
 
 enum ss_err
-call_run(struct ss_site *site, const struct call *call, const char **stage,
-	struct ss_result *result, struct ss_error *err)
+call_run(const struct call_parts *parts, const struct call *call,
+	const char **stage, struct ss_result *result, struct ss_error *err)
 {
 	static const struct {
 		const char *name;
-		enum ss_err (*step)(struct road *r);
+		enum ss_err (*step)(struct call_state *r);
 	} steps[] = {
 		{ "page", step_page },
 		{ "match", step_match },
@@ -375,7 +377,7 @@ call_run(struct ss_site *site, const struct call *call, const char **stage,
 		{ "confirm", step_confirm },
 		{ "run", step_run },
 	};
-	struct road r = { .site = site,
+	struct call_state r = { .parts = parts,
 		.call = call,
 		.request = call->request,
 		.result = result,

@@ -10,12 +10,12 @@
 #define NUMBER_BYTES 12
 
 /*
- * The page and its version, the tool, the user, the words, the variables and
- * standard input, each with its count, so that none can be taken for another.
+ * Digests the page and its version, the tool, the user, the words, the variables
+ * and standard input.  Each list comes with its count: no two calls have the
+ * same parts.
  */
 static bool
-describe(struct ss_site *site, const struct confirm *c,
-	uint8_t about[static DIGEST_BYTES])
+digest_call(const struct confirm *c, uint8_t about[static DIGEST_BYTES])
 {
 	const struct proto_request *q = c->request;
 	size_t words = 0, n = 0;
@@ -25,8 +25,8 @@ describe(struct ss_site *site, const struct confirm *c,
 	while (c->argv[words] != NULL)
 		words++;
 	parts = arena_array(
-		&site->arena, words + 2 * q->env_count + 5, sizeof(*parts));
-	fixed = arena_printf(&site->arena,
+		c->arena, words + 2 * q->env_count + 5, sizeof(*parts));
+	fixed = arena_printf(c->arena,
 		"%" PRIu64 " %" PRIu64 " %" PRId64 " %" PRIu64
 		" %zu %zu %zu %d",
 		(uint64_t)c->doc->device, (uint64_t)c->doc->inode,
@@ -48,24 +48,23 @@ describe(struct ss_site *site, const struct confirm *c,
 	return true;
 }
 
-/* Of EXPIRES.NUMBER, the token's text up to its last point. */
+/* Signs EXPIRES.NUMBER, the token's text up to its last point. */
 static bool
-sign(struct ss_site *site, const struct confirm *c, struct ss_text text,
-	int64_t expires, uint8_t out[static DIGEST_BYTES])
+sign_token(const struct confirm *c, struct ss_text text, int64_t expires,
+	uint8_t out[static DIGEST_BYTES])
 {
 	uint8_t about[DIGEST_BYTES];
 	const struct ss_text parts[] = { text,
 		{ (const char *)about, DIGEST_BYTES } };
 
-	if (!describe(site, c, about))
+	if (!digest_call(c, about))
 		return false;
-	seal_sign(site, "confirm", expires, parts, ARRAY_LEN(parts), out);
+	seal_sign(c->seal, "confirm", expires, parts, ARRAY_LEN(parts), out);
 	return true;
 }
 
 bool
-confirm_offer(struct ss_site *site, const struct confirm *c,
-	char out[static CONFIRM_TOKEN_MAX + 1])
+confirm_offer(const struct confirm *c, char out[static CONFIRM_TOKEN_MAX + 1])
 {
 	int64_t expires = (int64_t)time(NULL) + SEAL_VALID_S;
 	uint8_t number[NUMBER_BYTES], signature[DIGEST_BYTES];
@@ -77,8 +76,8 @@ confirm_offer(struct ss_site *site, const struct confirm *c,
 	digest_hex(number, sizeof(number), hex);
 	n = snprintf(
 		out, CONFIRM_TOKEN_MAX + 1, "%" PRId64 ".%s", expires, hex);
-	if (!sign(site, c, (struct ss_text){ out, (size_t)n }, expires,
-		    signature))
+	if (!sign_token(
+		    c, (struct ss_text){ out, (size_t)n }, expires, signature))
 		return false;
 	out[n] = '.';
 	digest_hex(signature, sizeof(signature), out + n + 1);
@@ -86,7 +85,7 @@ confirm_offer(struct ss_site *site, const struct confirm *c,
 }
 
 bool
-confirm_accept(struct ss_site *site, const struct confirm *c, const char *token)
+confirm_accept(const struct confirm *c, const char *token)
 {
 	const char *point = strrchr(token, '.');
 	int64_t expires, now = (int64_t)time(NULL);
@@ -99,12 +98,12 @@ confirm_accept(struct ss_site *site, const struct confirm *c, const char *token)
 		return false;
 	expires = strtoll(token, NULL, 10);
 	if (expires < now || expires > now + SEAL_VALID_S ||
-		!sign(site, c,
+		!sign_token(c,
 			(struct ss_text){ token, (size_t)(point - token) },
 			expires, signature))
 		return false;
 	digest_hex(signature, sizeof(signature), hex);
 	return digest_equal((const uint8_t *)hex, (const uint8_t *)(point + 1),
 		       DIGEST_HEX) &&
-		seal_spend(site, signature, expires);
+		seal_use(c->seal, signature, expires);
 }

@@ -5,15 +5,15 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#define PLACES 8192 /* so many signatures may be valid at a time */
-#define WINDOW 64   /* places that one signature may take */
+#define SLOTS 8192 /* signatures that may be valid at a time */
+#define WINDOW 64  /* slots that one signature may take */
 
 /*
- * A place holds four bytes of a signature below the second until which it is
- * valid; 0, or a second that is past, is a free place.
+ * A slot has the second at which a signature expires in its upper half, four
+ * bytes of the signature in its lower half.  It is free when the second is past.
  */
 struct once {
-	_Atomic uint64_t places[PLACES];
+	_Atomic uint64_t slots[SLOTS];
 };
 
 struct once *
@@ -33,26 +33,26 @@ once_close(struct once *o)
 }
 
 static _Atomic uint64_t *
-place(struct once *o, const uint8_t *signature, size_t i)
+slot_at(struct once *o, const uint8_t *signature, size_t i)
 {
-	size_t first = ((size_t)signature[4] << 8 | signature[5]) % PLACES;
+	size_t first = ((size_t)signature[4] << 8 | signature[5]) % SLOTS;
 
-	return &o->places[(first + i) % PLACES];
+	return &o->slots[(first + i) % SLOTS];
 }
 
 static unsigned
-count(struct once *o, const uint8_t *signature, uint64_t mark)
+count_marks(struct once *o, const uint8_t *signature, uint64_t mark)
 {
 	unsigned n = 0;
 
 	for (size_t i = 0; i < WINDOW; i++)
-		n += atomic_load(place(o, signature, i)) == mark;
+		n += atomic_load(slot_at(o, signature, i)) == mark;
 	return n;
 }
 
 /*
- * Written first, then counted: of two processes that come at once and take
- * different places, at least one sees the other and is refused.
+ * Writes first, then counts: of two processes that write the same signature to
+ * different slots at once, at least one sees both and is refused.
  */
 bool
 once_use(struct once *o, const uint8_t *signature, int64_t expires)
@@ -62,15 +62,15 @@ once_use(struct once *o, const uint8_t *signature, int64_t expires)
 	mark = (uint64_t)expires << 32 | (uint64_t)signature[0] << 24 |
 		(uint64_t)signature[1] << 16 | (uint64_t)signature[2] << 8 |
 		signature[3];
-	if (count(o, signature, mark) > 0)
+	if (count_marks(o, signature, mark) > 0)
 		return false;
 	for (size_t i = 0; i < WINDOW; i++) {
-		_Atomic uint64_t *p = place(o, signature, i);
+		_Atomic uint64_t *p = slot_at(o, signature, i);
 
 		old = atomic_load(p);
 		if (old >> 32 < now &&
 			atomic_compare_exchange_strong(p, &old, mark))
-			return count(o, signature, mark) == 1;
+			return count_marks(o, signature, mark) == 1;
 	}
-	return false; /* full: refusing costs one more question */
+	return false; /* full: the person is asked once more */
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which signed agreements of a person were used: a table in shared memory, so
- * that of all workers one runs the tool.  A site that starts anew for each
- * request, as under plain CGI, has an empty one.
+ * Which signatures were used: a table in shared memory, so that only one of all
+ * workers accepts one.  Plain CGI starts the program for each request, so there
+ * the table is always empty.
  */
 #ifndef SS_SITE_ONCE_H
 #define SS_SITE_ONCE_H
@@ -11,7 +11,7 @@
 
 struct once;
 
-/* Shared with every process that is forked afterwards; NULL: no memory. */
+/* Shared with every process that is forked later; NULL: mmap(2) failed. */
 struct once *once_open(void);
 void once_close(struct once *o);
 /*

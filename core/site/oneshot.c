@@ -55,7 +55,7 @@ wait_for_watch(const struct channel *c)
 	return done;
 }
 
-/* The parent's death closes its end: as the client's hang-up it ends the run. */
+/* When the parent dies its end closes: that ends the run, as a client's. */
 static int
 child_main(void *ctx)
 {

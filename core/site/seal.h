@@ -1,28 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a client holds for us until it comes back: signed (HMAC-SHA-256) with
- * the site's key, which all workers share, for a while and for one use.
+ * Signatures (HMAC-SHA-256) of text that a client keeps and sends back: good
+ * for ten minutes and for one use, in all workers of a site.
  */
 #ifndef SS_SITE_SEAL_H
 #define SS_SITE_SEAL_H
 
 #include "base/digest.h"
-#include "site/site.h"
+#include "base/error.h"
 
 #define SEAL_VALID_S 600 /* a person reads, thinks, clicks */
 
+struct once;
+
+struct seal {
+	uint8_t key[DIGEST_BYTES];
+	struct once *used; /* signatures that came back, of all workers */
+};
+
 /*
- * purpose  of the caller alone: what is signed for one is of no use to another.
- * expires  in seconds of time(2), SEAL_VALID_S from when it is signed.
+ * key_file  "" makes a random key; servers that share a site, and CGI, which
+ *           starts for each request, name a file of at least 32 bytes.
+ * Errors    SS_CONFIG: the file cannot be read or is too short; SS_INTERNAL.
  */
-void seal_sign(const struct ss_site *site, const char *purpose, int64_t expires,
+enum ss_err
+seal_open(struct seal *seal, const char *key_file, struct ss_error *err);
+void seal_close(struct seal *seal);
+/*
+ * purpose  a signature for one purpose is of no use for another.
+ * expires  in seconds since 1970: SEAL_VALID_S from now.
+ */
+void seal_sign(const struct seal *seal, const char *purpose, int64_t expires,
 	const struct ss_text *parts, size_t count,
 	uint8_t out[static DIGEST_BYTES]);
-/*
- * Notes that a signature is used.  False: it was, as far as this process and
- * those that it shares memory with know.
- */
-bool seal_spend(struct ss_site *site,
-	const uint8_t signature[static DIGEST_BYTES], int64_t expires);
+/* Notes that a signature is used.  False: it was used before. */
+bool seal_use(struct seal *seal, const uint8_t signature[static DIGEST_BYTES],
+	int64_t expires);
 
 #endif

@@ -19,7 +19,6 @@
 #include "base/fd.h"
 #include "run/cgroup.h"
 #include "sandbox/sandbox_fork.h"
-#include "site/once.h"
 
 /* Each part gets what it uses of the others. */
 static void
@@ -41,6 +40,13 @@ lend_parts(struct ss_site *site)
 		.plan = &site->plan,
 		.documents = &site->documents,
 		.arena = &site->arena };
+	site->calls = (struct call_parts){ .config = config,
+		.documents = &site->documents,
+		.pages = &site->pages,
+		.arena = &site->arena,
+		.executor = &site->executor,
+		.limit = &site->exec_state.limit,
+		.seal = &site->seal };
 }
 
 struct ss_site *
@@ -76,7 +82,7 @@ ss_site_free(struct ss_site *site)
 	config_release(&site->config);
 	free(site->exchange);
 	free(site->local);
-	once_close(site->once);
+	seal_close(&site->seal);
 	free(site);
 }
 
@@ -195,43 +201,6 @@ seed(struct ss_site *site, struct ss_error *err)
 	return error_internal(err, errno, "getrandom");
 }
 
-#define KEY_BYTES_LEAST 32
-
-/*
- * What signs MCP's questions: random at every start, or for servers that
- * share it, and for CGI, which starts anew for each request, from a file.
- */
-static enum ss_err
-make_key(struct ss_site *site, struct ss_error *err)
-{
-	const char *file = site->config.mcp.key_file;
-	struct buf bytes = BUF_INIT(4096);
-	int fd = -1, number = 0;
-
-	if (file[0] == '\0') {
-		size_t n = sizeof(site->mcp_key);
-
-		return getrandom(site->mcp_key, n, 0) == (ssize_t)n
-			? SS_OK
-			: error_internal(err, errno, "getrandom");
-	}
-	fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	number = fd < 0 ? errno : fd_read_all(fd, &bytes);
-	fd_close(&fd);
-	digest_of(bytes.data, bytes.len, site->mcp_key);
-	if (number == 0 && bytes.len < KEY_BYTES_LEAST)
-		error_set(err, SS_CONFIG,
-			"[mcp] key_file holds less than %d bytes",
-			KEY_BYTES_LEAST);
-	else if (number != 0)
-		error_set(err, SS_CONFIG, "cannot read [mcp] key_file: %s",
-			strerror(number));
-	else
-		number = -1;
-	buf_release(&bytes);
-	return number == -1 ? SS_OK : SS_CONFIG;
-}
-
 static const char *
 or_null(const char *text)
 {
@@ -326,14 +295,9 @@ ss_site_open(struct ss_site *site, struct ss_error *err)
 		return code;
 	code = seed(site, err);
 	if (code == SS_OK)
-		code = make_key(site, err);
-	if (code != SS_OK)
-		return code;
-	site->once = once_open();
-	if (site->once == NULL)
-		return error_internal(err, errno, "mmap");
-	site->opened = true;
-	return SS_OK;
+		code = seal_open(&site->seal, site->config.mcp.key_file, err);
+	site->opened = code == SS_OK;
+	return code;
 }
 
 bool

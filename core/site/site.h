@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "sandbox/sandbox_plan.h"
+#include "site/call.h"
 #include "site/catalog.h"
 #include "site/config.h"
 #include "site/executor.h"
@@ -19,7 +20,6 @@
 
 struct exchange;
 struct local_call;
-struct once;
 
 struct ss_site {
 	struct config config;
@@ -34,8 +34,8 @@ struct ss_site {
 	size_t hook_count;
 	struct page_cache pages;
 	struct catalog_cache catalog;
-	uint8_t mcp_key[32];       /* signs what MCP's clients hold for us */
-	struct once *once;         /* agreements that were used */
+	struct seal seal; /* of confirmations, and of what MCP clients keep */
+	struct call_parts calls;
 	struct arena arena;        /* of the request or call in hand */
 	struct exchange *exchange; /* made once, one request at a time */
 	struct local_call *local;  /* the same for ss_site_call */

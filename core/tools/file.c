@@ -130,10 +130,10 @@ tool_open_dir(int dir, const char *path, int *fd, struct ss_error *err)
 static bool
 add_some(struct buf *out, const char *data, size_t len)
 {
-	size_t room = out->max - out->len;
+	size_t left = out->max - out->len;
 
-	buf_add(out, data, len < room ? len : room);
-	out->full |= len > room;
+	buf_add(out, data, len < left ? len : left);
+	out->full |= len > left;
 	return !out->full && !out->failed;
 }
 

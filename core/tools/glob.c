@@ -35,14 +35,14 @@ struct position {
 static enum ss_err descend(struct walk *w, struct position at);
 
 static const char *
-join(struct walk *w, const char *path, const char *name, size_t len)
+join_path(struct walk *w, const char *path, const char *name, size_t len)
 {
 	return arena_printf(w->arena, "%s%s%.*s", path,
 		path[0] != '\0' ? "/" : "", (int)len, name);
 }
 
 static enum ss_err
-found(struct walk *w, const char *path)
+add_name(struct walk *w, const char *path)
 {
 	struct tool_names *out = w->out;
 	const char **grown;
@@ -85,7 +85,7 @@ last_part(struct walk *w, const char *path, enum walk_type type)
 		return SS_OK;
 	if (type == WALK_LINK && tool_leads_hidden(w->root, path))
 		return SS_OK;
-	return found(w, path);
+	return add_name(w, path);
 }
 
 /* A part without wildcards needs no directory list. */
@@ -99,7 +99,7 @@ step_text(struct walk *w, struct position at, struct ss_text part,
 
 	if (name == NULL)
 		return error_memory(w->err);
-	path = join(w, at.path, name, wildcard_unescape(name, part.len));
+	path = join_path(w, at.path, name, wildcard_unescape(name, part.len));
 	if (path == NULL)
 		return error_memory(w->err);
 	if (*rest != '\0')
@@ -124,7 +124,7 @@ step_entry(struct walk *w, struct position at, struct ss_text part,
 
 	if (!deep && !wildcard_part(part.data, part.len, entry->name, len))
 		return SS_OK;
-	path = join(w, at.path, entry->name, len);
+	path = join_path(w, at.path, entry->name, len);
 	if (path == NULL)
 		return error_memory(w->err);
 	if (*rest == '\0')
@@ -207,7 +207,7 @@ descend(struct walk *w, struct position at)
 }
 
 static int
-compare(const void *left, const void *right)
+compare_names(const void *left, const void *right)
 {
 	const char *const *a = left, *const *b = right;
 
@@ -221,7 +221,8 @@ put_in_order(struct tool_names *out)
 	size_t kept = 0;
 
 	if (out->count > 1)
-		qsort(out->items, out->count, sizeof(*out->items), compare);
+		qsort(out->items, out->count, sizeof(*out->items),
+			compare_names);
 	for (size_t i = 0; i < out->count; i++)
 		if (kept == 0 ||
 			strcmp(out->items[kept - 1], out->items[i]) != 0)

@@ -385,7 +385,7 @@ take_flag(struct tool_http *h, char letter)
 }
 
 static enum ss_err
-unknown(struct ss_error *err, const char *option, size_t len)
+refuse_option(struct ss_error *err, const char *option, size_t len)
 {
 	error_set(err, SS_NOT_ALLOWED, "curl: the option %.*s is not supported",
 		(int)(len < 40 ? len : 40), option);
@@ -408,7 +408,7 @@ take_long(struct tool_http *h, const char *word, char *const **next,
 			return take_value(h, 'd', NULL, err);
 		return take_value(h, long_options[i].letter, *(*next)++, err);
 	}
-	return unknown(err, word,
+	return refuse_option(err, word,
 		2 + strspn(word + 2, "abcdefghijklmnopqrstuvwxyz0123456789-"));
 }
 
@@ -424,7 +424,7 @@ take_short(struct tool_http *h, const char *word, char *const **next,
 			continue;
 		if (*p != 'X' && *p != 'H' && *p != 'd') {
 			shown[1] = *p;
-			return unknown(
+			return refuse_option(
 				err, shown, isgraph((unsigned char)*p) ? 2 : 1);
 		}
 		if (p[1] != '\0')

@@ -292,7 +292,7 @@ run_operation(struct job *j)
 
 /* Normalizes "./a//b/" to a/b, for output. */
 static const char *
-tidy(struct arena *arena, const char *path)
+normalize_path(struct arena *arena, const char *path)
 {
 	char *copy = arena_copy(arena, path, strlen(path)), *out = copy;
 	size_t n;
@@ -322,7 +322,8 @@ tidy_paths(struct job *j)
 	if (w->op == OP_GLOB || w->op == OP_WRITE || w->op == OP_EDIT)
 		last = w->op == OP_GLOB ? 0 : 1;
 	for (size_t i = first; i < last; i++)
-		if ((w->operands[i] = tidy(&j->arena, w->operands[i])) == NULL)
+		if ((w->operands[i] = normalize_path(
+			     &j->arena, w->operands[i])) == NULL)
 			return false;
 	return true;
 }

@@ -51,7 +51,7 @@ static const struct form {
 };
 
 static enum ss_err
-usage(struct ss_error *err, const struct form *f, const char *what)
+refuse_usage(struct ss_error *err, const struct form *f, const char *what)
 {
 	error_set(err, SS_BAD_REQUEST, "%s: %s", f->name, what);
 	error_hint(err, "usage: %s", f->usage);
@@ -112,21 +112,21 @@ take_value(const struct form *f, struct tool_words *w, char letter,
 	const char *value, struct ss_error *err)
 {
 	if (value == NULL)
-		return usage(err, f, "the last option needs a value");
+		return refuse_usage(err, f, "the last option needs a value");
 	switch (letter) {
 	case 'l':
 	case 'b':
 		w->bytes = letter == 'b';
 		return read_range(value, &w->first, &w->last)
 			? SS_OK
-			: usage(err, f, "a range is 5, 5-9 or 5-");
+			: refuse_usage(err, f, "a range is 5, 5-9 or 5-");
 	case 'g': w->include = value; return SS_OK;
 	default: break;
 	}
 	if (letter != 'B' && !read_count(value, &w->after))
-		return usage(err, f, "context is a number up to 1000");
+		return refuse_usage(err, f, "context is a number up to 1000");
 	if (letter != 'A' && !read_count(value, &w->before))
-		return usage(err, f, "context is a number up to 1000");
+		return refuse_usage(err, f, "context is a number up to 1000");
 	return SS_OK;
 }
 
@@ -153,7 +153,7 @@ take_options(const struct form *f, struct tool_words *w, const char *word,
 		const char *known = *p != ':' ? strchr(f->letters, *p) : NULL;
 
 		if (known == NULL)
-			return usage(err, f, "there is no such option");
+			return refuse_usage(err, f, "there is no such option");
 		if (known[1] != ':') {
 			take_flag(w, *p);
 			continue;
@@ -186,7 +186,7 @@ take_words(const struct form *f, char *const *next, struct tool_words *w,
 			continue;
 		}
 		if (w->operand_count == TOOL_OPERANDS)
-			return usage(err, f, "too many words");
+			return refuse_usage(err, f, "too many words");
 		w->operands[w->operand_count++] = word;
 		only_operands |= f->free_text;
 	}
@@ -214,9 +214,9 @@ check_operands(
 		return code;
 	}
 	if (f->op == OP_EDIT && w->operands[1][0] == '\0')
-		return usage(err, f, "OLD must not be empty");
+		return refuse_usage(err, f, "OLD must not be empty");
 	if (f->op == OP_GREP && w->operands[0][0] == '\0')
-		return usage(err, f, "PATTERN must not be empty");
+		return refuse_usage(err, f, "PATTERN must not be empty");
 	return SS_OK;
 }
 
@@ -240,7 +240,7 @@ tool_words_read(
 	if (code != SS_OK)
 		return code;
 	if (out->operand_count < f->least || out->operand_count > f->most)
-		return usage(err, f,
+		return refuse_usage(err, f,
 			out->operand_count < f->least ? "words are missing"
 						      : "too many words");
 	return check_operands(f, out, err);

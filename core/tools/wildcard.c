@@ -3,7 +3,7 @@
 
 /* ---------------------------------------------------------------- braces */
 
-/* A group: its braces, and whether a comma stands in it. */
+/* A group: its braces, and whether it has a comma. */
 struct group {
 	size_t open, close;
 };

@@ -73,7 +73,7 @@ target_look(struct target *t, bool new_only, struct ss_error *err)
 }
 
 static int
-fill(int fd, const struct target *t, const char *data, size_t len)
+write_part(int fd, const struct target *t, const char *data, size_t len)
 {
 	int number = fd_write_all(fd, data, len);
 
@@ -129,7 +129,7 @@ target_replace(
 
 	if (fd < 0)
 		return tool_failed(errno, t->path, "write", err);
-	number = fill(fd, t, data, len);
+	number = write_part(fd, t, data, len);
 	fd_close(&fd);
 	if (number == 0 && !is_unchanged(t)) {
 		unlinkat(t->dir, t->part, 0);
@@ -178,7 +178,7 @@ occurrences(struct ss_text in, struct ss_text of)
 }
 
 static bool
-replace(struct ss_text in, const struct tool_edit *e, struct buf *out)
+replace_all(struct ss_text in, const struct tool_edit *e, struct buf *out)
 {
 	const char *at = in.data, *end = in.data + in.len, *next;
 
@@ -259,7 +259,7 @@ tool_edit(
 		edit->count = occurrences(buf_view(&in), edit->old);
 		code = check_count(err, path, edit);
 	}
-	if (code == SS_OK && !replace(buf_view(&in), edit, &out))
+	if (code == SS_OK && !replace_all(buf_view(&in), edit, &out))
 		code = out.full ? error_set(err, SS_NOT_FOUND,
 					  "%s would become too large", path)
 				: error_memory(err);

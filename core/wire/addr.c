@@ -80,7 +80,8 @@ static const unsigned char global6[] = { 0x20 };
 #define GLOBAL6_BITS 3
 
 static bool
-begins(const unsigned char *address, const unsigned char *base, unsigned bits)
+has_prefix(
+	const unsigned char *address, const unsigned char *base, unsigned bits)
 {
 	unsigned whole = bits / 8, rest = bits % 8;
 
@@ -93,7 +94,7 @@ static bool
 is_public4(const unsigned char *address)
 {
 	for (size_t i = 0; i < ARRAY_LEN(special4); i++)
-		if (begins(address, special4[i].base, special4[i].bits))
+		if (has_prefix(address, special4[i].base, special4[i].bits))
 			return false;
 	return true;
 }
@@ -114,12 +115,12 @@ static bool
 is_public6(const unsigned char *address)
 {
 	for (size_t i = 0; i < ARRAY_LEN(special6); i++) {
-		if (!begins(address, special6[i].base, special6[i].bits))
+		if (!has_prefix(address, special6[i].base, special6[i].bits))
 			continue;
 		return special6[i].verdict == LAST_FOUR &&
 			is_public4(address + 12);
 	}
-	if (!begins(address, global6, GLOBAL6_BITS))
+	if (!has_prefix(address, global6, GLOBAL6_BITS))
 		return false;
 	return !is_isatap(address) || is_public4(address + 12);
 }

@@ -146,7 +146,7 @@ character_class(struct ecma *e)
 }
 
 static bool
-group(struct ecma *e)
+open_group(struct ecma *e)
 {
 	size_t n = 1;
 	bool look = false;
@@ -217,12 +217,12 @@ brace(struct ecma *e)
 }
 
 static bool
-step(struct ecma *e)
+translate_next(struct ecma *e)
 {
 	switch (peek(e, 0)) {
 	case '\\': return escape(e);
 	case '[': return character_class(e);
-	case '(': return group(e);
+	case '(': return open_group(e);
 	case ')': return group_end(e);
 	case '*':
 	case '+':
@@ -248,7 +248,7 @@ ecma_write(struct buf *out, const char *source, size_t len)
 	if (!utf8_valid(source, len))
 		return false;
 	while (e.at < e.end)
-		if (!step(&e))
+		if (!translate_next(&e))
 			return false;
 	if (e.depth > 0 || !buf_ok(out))
 		return false;

@@ -37,7 +37,7 @@ refuse_member(
 }
 
 static const cJSON *
-member(const struct frame_reader *r, const char *name)
+find_member(const struct frame_reader *r, const char *name)
 {
 	const cJSON *m = cJSON_GetObjectItemCaseSensitive(r->root, name);
 
@@ -47,7 +47,7 @@ member(const struct frame_reader *r, const char *name)
 static enum ss_err
 take_text(const struct frame_reader *r, const char *name, struct ss_text *out)
 {
-	const cJSON *m = member(r, name);
+	const cJSON *m = find_member(r, name);
 
 	if (!cJSON_IsString(m))
 		return refuse_member(r, name, "a string");
@@ -77,7 +77,7 @@ is_whole(const cJSON *m, double most)
 static enum ss_err
 take_bytes(const struct frame_reader *r, const char *name, struct ss_text *out)
 {
-	const cJSON *list = member(r, name), *item;
+	const cJSON *list = find_member(r, name), *item;
 	char *bytes;
 
 	if (!cJSON_IsArray(list))
@@ -98,7 +98,7 @@ take_bytes(const struct frame_reader *r, const char *name, struct ss_text *out)
 static enum ss_err
 take_names(const struct frame_reader *r, struct frame_request *out)
 {
-	const cJSON *list = member(r, "names"), *item;
+	const cJSON *list = find_member(r, "names"), *item;
 
 	if (!cJSON_IsArray(list))
 		return refuse_member(r, "names", "a list of strings");
@@ -121,7 +121,7 @@ take_names(const struct frame_reader *r, struct frame_request *out)
 static enum ss_err
 take_read(const struct frame_reader *r, struct frame_request *out)
 {
-	const cJSON *most = member(r, "max_bytes");
+	const cJSON *most = find_member(r, "max_bytes");
 
 	if (most != NULL && !is_whole(most, 9007199254740991.0))
 		return refuse_member(r, "max_bytes", "a whole number");
@@ -157,7 +157,7 @@ take_search(const struct frame_reader *r, struct frame_request *out)
 
 	if (code == SS_OK)
 		code = take_word(r, "root", &out->root);
-	if (code == SS_OK && member(r, "include") != NULL)
+	if (code == SS_OK && find_member(r, "include") != NULL)
 		code = take_word(r, "include", &out->include);
 	return code;
 }
@@ -196,7 +196,7 @@ read_root(const struct frame_reader *r, struct frame_request *out)
 	if (!cJSON_IsObject(r->root))
 		return error_set(r->err, SS_BAD_REQUEST,
 			"malformed JSON payload: a message is an object");
-	kind = member(r, "kind");
+	kind = find_member(r, "kind");
 	if (!cJSON_IsString(kind))
 		return refuse_member(r, "kind", "a string");
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {

@@ -275,7 +275,7 @@ scan_name(struct scan *s)
 
 /*
  * Closes the innermost container.  The names of an object are sorted and each
- * compared with its neighbour, so that many members cost n log n.
+ * compared with the next one, so that many members cost n log n.
  */
 static enum ss_err
 scan_close(struct scan *s)

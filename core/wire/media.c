@@ -137,7 +137,7 @@ skip_blanks(const char **p)
 }
 
 static bool
-same(struct ss_text t, const char *word, size_t len)
+is_word(struct ss_text t, const char *word, size_t len)
 {
 	return t.len == len && strncasecmp(t.data, word, len) == 0;
 }
@@ -158,7 +158,7 @@ media_is_json(const char *content_type)
 	skip_blanks(&p);
 	if (*p != '\0' && *p != ';')
 		return false;
-	if (same(type, "application", 11) && same(sub, "json", 4))
+	if (is_word(type, "application", 11) && is_word(sub, "json", 4))
 		return true;
 	return sub.len > 5 &&
 		strncasecmp(sub.data + sub.len - 5, "+json", 5) == 0;
@@ -224,7 +224,7 @@ take_params(const char **p, struct range *r)
 			skip_blanks(p);
 			value = take_value(p);
 		}
-		if (same(name, "q", 1))
+		if (is_word(name, "q", 1))
 			r->q = read_weight(value);
 		else if (name.len > 0)
 			r->has_params = true;
@@ -246,7 +246,7 @@ take_range(const char **p, struct range *r)
 	if (**p == '/') {
 		++*p;
 		r->sub = take_token(p);
-	} else if (same(r->type, "*", 1)) {
+	} else if (is_word(r->type, "*", 1)) {
 		r->sub = r->type;
 	}
 	take_params(p, r);
@@ -267,13 +267,13 @@ closeness(const struct range *r, const char *offer)
 	size_t type = strcspn(offer, "/");
 	const char *sub = offer[type] == '/' ? offer + type + 1 : "";
 
-	if (same(r->type, "*", 1))
-		return same(r->sub, "*", 1) ? 1 : 0;
-	if (!same(r->type, offer, type))
+	if (is_word(r->type, "*", 1))
+		return is_word(r->sub, "*", 1) ? 1 : 0;
+	if (!is_word(r->type, offer, type))
 		return 0;
-	if (same(r->sub, "*", 1))
+	if (is_word(r->sub, "*", 1))
 		return 2;
-	if (!same(r->sub, sub, strlen(sub)))
+	if (!is_word(r->sub, sub, strlen(sub)))
 		return 0;
 	return r->has_params ? 3 : 4;
 }

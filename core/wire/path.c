@@ -11,7 +11,7 @@
  * (statespace-protocol(7), PATHS).
  */
 static enum ss_err
-check(const char *path, size_t len, struct ss_error *err)
+check_text(const char *path, size_t len, struct ss_error *err)
 {
 	if (len > PATH_BYTES_MAX)
 		return error_set(err, SS_BAD_REQUEST,
@@ -37,7 +37,7 @@ enum ss_err
 ss_path_clean(const char *raw, size_t len, char *out, size_t cap,
 	struct ss_error *err)
 {
-	enum ss_err code = check(raw, len, err);
+	enum ss_err code = check_text(raw, len, err);
 	size_t used = 0, end;
 
 	if (code != SS_OK)
@@ -89,7 +89,7 @@ path_check_uri(const char *uri, struct ss_error *err)
 	const char *p = skip_authority(uri), *end = p + strcspn(p, "?");
 	size_t len = 0;
 
-	/* Keep one byte beyond the limit: check() refuses it. */
+	/* Keep one byte beyond the limit: check_text() refuses it. */
 	for (; p < end && len < sizeof(path); p++) {
 		int high, low;
 
@@ -105,7 +105,7 @@ path_check_uri(const char *uri, struct ss_error *err)
 		path[len++] = (char)(high << 4 | low);
 		p += 2;
 	}
-	return check(path, len, err);
+	return check_text(path, len, err);
 }
 
 bool

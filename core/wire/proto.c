@@ -33,7 +33,7 @@ kind_name(const cJSON *item)
 
 /* The member of that name; NULL also when it is null. */
 static const cJSON *
-member(const cJSON *object, const char *name)
+find_member(const cJSON *object, const char *name)
 {
 	const cJSON *m = cJSON_GetObjectItemCaseSensitive(object, name);
 
@@ -243,8 +243,8 @@ static enum ss_err
 read_call(struct arena *arena, const cJSON *call, struct proto_request *out,
 	struct ss_error *err)
 {
-	const cJSON *name = member(call, "name");
-	const cJSON *arguments = member(call, "arguments");
+	const cJSON *name = find_member(call, "name");
+	const cJSON *arguments = find_member(call, "arguments");
 
 	if (!cJSON_IsObject(call))
 		return bad_call(err, "it must be an object");
@@ -265,11 +265,13 @@ static enum ss_err
 read_what(struct arena *arena, const cJSON *root, struct proto_request *out,
 	struct ss_error *err)
 {
-	const cJSON *call = member(root, "tool_call");
+	const cJSON *call = find_member(root, "tool_call");
 
 	if (call == NULL)
-		return read_words(arena, member(root, "command"), out, err);
-	if (member(root, "command") != NULL || member(root, "args") != NULL)
+		return read_words(
+			arena, find_member(root, "command"), out, err);
+	if (find_member(root, "command") != NULL ||
+		find_member(root, "args") != NULL)
 		return bad_call(err,
 			"send it alone: without \"command\" and "
 			"\"args\"");
@@ -286,8 +288,7 @@ check_args(const struct ss_pair *args, size_t count, struct ss_error *err)
 		error_set(err, SS_BAD_REQUEST,
 			"a name in \"args\" is empty or holds a brace");
 		error_hint(err,
-			"names stand without braces: send " EXAMPLE
-				EXAMPLE_ARGS);
+			"names have no braces: send " EXAMPLE EXAMPLE_ARGS);
 		return SS_BAD_REQUEST;
 	}
 	return SS_OK;
@@ -344,15 +345,16 @@ read_request(struct arena *arena, const cJSON *root, struct proto_request *out,
 	}
 	code = read_what(arena, root, out, err);
 	if (code == SS_OK)
-		code = read_pairs(arena, member(root, "args"), "args", &args,
-			&count, err);
+		code = read_pairs(arena, find_member(root, "args"), "args",
+			&args, &count, err);
 	if (code == SS_OK)
-		code = read_pairs(arena, member(root, "env"), "env", &out->env,
-			&out->env_count, err);
+		code = read_pairs(arena, find_member(root, "env"), "env",
+			&out->env, &out->env_count, err);
 	if (code == SS_OK)
-		code = read_stdin(arena, member(root, "stdin"), out, err);
+		code = read_stdin(arena, find_member(root, "stdin"), out, err);
 	if (code == SS_OK)
-		code = read_confirm(arena, member(root, "confirm"), out, err);
+		code = read_confirm(
+			arena, find_member(root, "confirm"), out, err);
 	if (code == SS_OK)
 		code = check_args(args, count, err);
 	if (code == SS_OK)

@@ -11,13 +11,13 @@
 
 /* A struct rpc_value is a cJSON. */
 static const cJSON *
-tree(const struct rpc_value *v)
+tree_of(const struct rpc_value *v)
 {
 	return (const cJSON *)(const void *)v;
 }
 
 static const struct rpc_value *
-value(const cJSON *item)
+value_of(const cJSON *item)
 {
 	return (const struct rpc_value *)(const void *)item;
 }
@@ -28,46 +28,46 @@ const struct rpc_value *
 rpc_member(const struct rpc_value *object, const char *name)
 {
 	const cJSON *m = rpc_is_object(object)
-		? cJSON_GetObjectItemCaseSensitive(tree(object), name)
+		? cJSON_GetObjectItemCaseSensitive(tree_of(object), name)
 		: NULL;
 
-	return m == NULL || cJSON_IsNull(m) ? NULL : value(m);
+	return m == NULL || cJSON_IsNull(m) ? NULL : value_of(m);
 }
 
 const struct rpc_value *
 rpc_first(const struct rpc_value *container)
 {
-	return container != NULL ? value(tree(container)->child) : NULL;
+	return container != NULL ? value_of(tree_of(container)->child) : NULL;
 }
 
 const struct rpc_value *
 rpc_next(const struct rpc_value *item)
 {
-	return item != NULL ? value(tree(item)->next) : NULL;
+	return item != NULL ? value_of(tree_of(item)->next) : NULL;
 }
 
 const char *
 rpc_text(const struct rpc_value *v)
 {
-	return v != NULL ? cJSON_GetStringValue(tree(v)) : NULL;
+	return v != NULL ? cJSON_GetStringValue(tree_of(v)) : NULL;
 }
 
 bool
 rpc_is_object(const struct rpc_value *v)
 {
-	return v != NULL && cJSON_IsObject(tree(v));
+	return v != NULL && cJSON_IsObject(tree_of(v));
 }
 
 bool
 rpc_is_list(const struct rpc_value *v)
 {
-	return v != NULL && cJSON_IsArray(tree(v));
+	return v != NULL && cJSON_IsArray(tree_of(v));
 }
 
 bool
 rpc_is_true(const struct rpc_value *v)
 {
-	return v != NULL && cJSON_IsTrue(tree(v));
+	return v != NULL && cJSON_IsTrue(tree_of(v));
 }
 
 static bool
@@ -82,20 +82,21 @@ is_integer(const cJSON *item)
 bool
 rpc_is_token(const struct rpc_value *v)
 {
-	return v != NULL && (cJSON_IsString(tree(v)) || is_integer(tree(v)));
+	return v != NULL &&
+		(cJSON_IsString(tree_of(v)) || is_integer(tree_of(v)));
 }
 
 bool
 rpc_arguments(struct arena *arena, const struct rpc_value *object, size_t more,
 	struct proto_argument **out, size_t *count)
 {
-	return proto_arguments(arena, tree(object), more, out, count);
+	return proto_arguments(arena, tree_of(object), more, out, count);
 }
 
 bool
 rpc_write(struct buf *out, const struct rpc_value *v)
 {
-	const cJSON *item = tree(v);
+	const cJSON *item = tree_of(v);
 	char *text;
 
 	if (is_integer(item))
@@ -116,7 +117,7 @@ rpc_write(struct buf *out, const struct rpc_value *v)
 /* ----------------------------------------------------------------- message */
 
 static enum rpc_code
-invalid(struct ss_error *err, const char *what)
+refuse_invalid(struct ss_error *err, const char *what)
 {
 	error_set(err, SS_BAD_REQUEST, "%s", what);
 	return RPC_INVALID;
@@ -127,9 +128,10 @@ read_id(struct rpc *out, const cJSON *id, struct ss_error *err)
 {
 	if (id == NULL)
 		return RPC_OK;
-	if (!rpc_is_token(value(id)))
-		return invalid(err, "\"id\" must be a string or an integer");
-	out->id = value(id);
+	if (!rpc_is_token(value_of(id)))
+		return refuse_invalid(
+			err, "\"id\" must be a string or an integer");
+	out->id = value_of(id);
 	return RPC_OK;
 }
 
@@ -140,23 +142,23 @@ read_message(struct rpc *out, const cJSON *root, struct ss_error *err)
 	const cJSON *method = cJSON_GetObjectItemCaseSensitive(root, "method");
 	const cJSON *params = cJSON_GetObjectItemCaseSensitive(root, "params");
 	enum rpc_code code = read_id(out, id, err);
-	const char *version = rpc_text(rpc_member(value(root), "jsonrpc"));
+	const char *version = rpc_text(rpc_member(value_of(root), "jsonrpc"));
 
 	if (code != RPC_OK)
 		return code;
 	if (version == NULL || strcmp(version, "2.0") != 0)
-		return invalid(err, "\"jsonrpc\" must be \"2.0\"");
+		return refuse_invalid(err, "\"jsonrpc\" must be \"2.0\"");
 	if (method == NULL && id != NULL &&
-		(rpc_is_object(rpc_member(value(root), "result")) ||
-			rpc_is_object(rpc_member(value(root), "error")))) {
+		(rpc_is_object(rpc_member(value_of(root), "result")) ||
+			rpc_is_object(rpc_member(value_of(root), "error")))) {
 		out->kind = RPC_RESPONSE;
 		return RPC_OK;
 	}
 	if (!cJSON_IsString(method))
-		return invalid(err, "\"method\" must be a string");
+		return refuse_invalid(err, "\"method\" must be a string");
 	out->kind = id != NULL ? RPC_REQUEST : RPC_NOTIFICATION;
 	out->method = method->valuestring;
-	out->params = rpc_member(value(root), "params");
+	out->params = rpc_member(value_of(root), "params");
 	if (params == NULL || cJSON_IsObject(params))
 		return RPC_OK;
 	error_set(err, SS_BAD_REQUEST, "\"params\" must be an object");
@@ -179,9 +181,10 @@ rpc_parse(const char *text, size_t len, struct rpc *out, struct ss_error *err)
 	}
 	out->root = (struct rpc_value *)(void *)root;
 	if (cJSON_IsArray(root))
-		return invalid(err, "batches are not taken: send one message");
+		return refuse_invalid(
+			err, "batches are not taken: send one message");
 	if (!cJSON_IsObject(root))
-		return invalid(err, "a message is a JSON object");
+		return refuse_invalid(err, "a message is a JSON object");
 	return read_message(out, root, err);
 }
 

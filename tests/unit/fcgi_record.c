@@ -168,7 +168,7 @@ test_params(void)
 	for (size_t step = 1; step < 32; step += 5) {
 		feed(step);
 		ok(reader.params_len == 14 &&
-				memcmp(reader.params, "A=b\0C=\0DE=fgh", 15) ==
+				memcmp(reader.params, "A=b\0C=\0DE=fgh", 14) ==
 					0,
 			"pairs become strings, %zu bytes at a time", step);
 	}

@@ -169,9 +169,9 @@ test_state(void)
 		taken += i > 0 && present(&usual, wrong, &r) == RPC_OK;
 	}
 	is_int(taken, 0, "no byte of it can be changed, added or left out");
-	site.mcp_key[0] ^= 1;
+	site.seal.key[0] ^= 1;
 	is_int(present(&usual, state, &r), RPC_BAD_PARAMS, "or to another key");
-	site.mcp_key[0] ^= 1;
+	site.seal.key[0] ^= 1;
 }
 
 static void
@@ -274,13 +274,13 @@ int
 main(void)
 {
 	arena_init(&site.arena, 0);
-	site.once = once_open();
-	if (site.once == NULL)
+	site.seal.used = once_open();
+	if (site.seal.used == NULL)
 		return 1;
 	test_state();
 	test_age();
 	test_spending();
-	once_close(site.once);
+	once_close(site.seal.used);
 	arena_release(&site.arena);
 	return done();
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prints the system call filters as C, for core/filter.c: the only file that
- * knows libseccomp.  It is a program that runs when the library is built: BPF
- * is the same every time, and making it would cost each birth a millisecond.
+ * Prints the system call filters as C, for sandbox/filter.c: the only file that
+ * knows libseccomp.  It is a program that runs when the library is built: the
+ * BPF is the same every time, and making it would cost each start of a worker a
+ * millisecond.
  *
  * A list of refusals and not of permissions: lists of permissions broke with
- * every new libc (newfstatat, statx, clone3), and what is left is governed by
- * lost capabilities, the view and Landlock.  Refused calls that are new to
- * programs say ENOSYS, so that they fall back; old ones EPERM.
+ * every new libc (newfstatat, statx, clone3), and missing capabilities, the
+ * view and Landlock bound what the other calls can do.  A refused call that is
+ * new fails with ENOSYS, so that programs fall back; an old one with EPERM.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -57,7 +58,7 @@ static const struct refusal refused[] = {
 	{ "unshare", -1, EPERM },
 	{ "setns", -1, EPERM },
 	{ "clone3", -1, ENOSYS },
-	/* Ways around a filter, and code that no file stands for. */
+	/* io_uring does calls that no filter sees; memory files can be run. */
 	{ "io_uring_setup", 425, ENOSYS },
 	{ "io_uring_enter", 426, ENOSYS },
 	{ "io_uring_register", 427, ENOSYS },
@@ -77,7 +78,7 @@ static const struct refusal refused[] = {
 	{ "get_robust_list", -1, EPERM },
 	{ "move_pages", -1, EPERM },
 	{ "migrate_pages", -1, EPERM },
-	/* Things that stay behind when a process is gone. */
+	/* Objects that outlive the process that made them. */
 	{ "keyctl", -1, EPERM },
 	{ "add_key", -1, EPERM },
 	{ "request_key", -1, EPERM },
@@ -94,12 +95,12 @@ static const struct refusal refused[] = {
 	{ "msgctl", -1, EPERM },
 	{ "mq_open", -1, EPERM },
 	{ "mq_unlink", -1, EPERM },
-	/* Pages that only a pipe holds: of a huge one each slot has 2 MiB. */
+	/* Pages in a pipe are counted nowhere: 2 MiB a slot with huge pages. */
 	{ "vmsplice", -1, ENOSYS },
 	/* Files without a path. */
 	{ "open_by_handle_at", -1, EPERM },
 	{ "name_to_handle_at", -1, EPERM },
-	/* Watching who else reads the site. */
+	/* They would show which files of the site are read. */
 	{ "inotify_init", -1, ENOSYS },
 	{ "inotify_init1", -1, ENOSYS },
 	{ "inotify_add_watch", -1, ENOSYS },
@@ -138,7 +139,7 @@ static const struct refusal refused[] = {
 	{ "lsm_set_self_attr", 460, EPERM },
 };
 
-/* Where kill(2) of pid 1 is refused below, and Landlock may be too old. */
+/* In a pid namespace: kill(2) of pid 1 is refused below, so is this. */
 static const struct refusal by_pidfd = { "pidfd_send_signal", 424, ENOSYS };
 
 /* A refusal that depends on one argument. */
@@ -166,7 +167,7 @@ struct argument {
 	}
 
 static const struct argument arguments[] = {
-	/* Characters pushed into a terminal; CVE-2019-7303: compare 32 bits. */
+	/* Input for a terminal; 32 bits are compared, see CVE-2019-7303. */
 	IS(ioctl, 1, 0x5412), /* TIOCSTI */
 	IS(ioctl, 1, 0x541c), /* TIOCLINUX */
 	IS(ioctl, 1, 0x8901), /* FIOSETOWN: signals to a chosen process */
@@ -183,7 +184,9 @@ static const struct argument arguments[] = {
 	HAS(clone, 0, CLONE_NEWUSER),
 	HAS(clone, 0, CLONE_NEWPID),
 	HAS(clone, 0, CLONE_NEWNET),
-	/* Limits and scheduling of others: a same-uid worker can be killed. */
+	/*
+	 * Limits of others: RLIMIT_CPU can kill a worker of the same account.
+	 */
 	NOT(prlimit64, 0, 0),
 	NOT(sched_setparam, 0, 0),
 	NOT(sched_setscheduler, 0, 0),
@@ -193,15 +196,16 @@ static const struct argument arguments[] = {
 	NOT(setpriority, 1, 0),
 	NOT(ioprio_set, 0, 1), /* IOPRIO_WHO_PROCESS */
 	NOT(ioprio_set, 1, 0),
-	/* The worker is pid 1 of its namespace and handles signals. */
+	/* The worker, which is pid 1 and has signal handlers. */
 	IS(kill, 0, 1),
 	IS(tkill, 0, 1),
 	IS(tgkill, 0, 1),
 	IS(rt_sigqueueinfo, 0, 1),
 	IS(rt_tgsigqueueinfo, 0, 1),
 	/*
-	 * A program left in a granted directory would run as this account for
-	 * everybody.  Made so by open(2), it loses the bits when it is written.
+	 * A set-user-ID program in a granted directory would run as this
+	 * account for all users.  open(2) with such a mode is harmless: the
+	 * bits are cleared when the file is written.
 	 */
 	HAS(chmod, 1, S_ISUID),
 	HAS(chmod, 1, S_ISGID),
@@ -213,14 +217,14 @@ static const struct argument arguments[] = {
 	HAS_BY_NUMBER(FCHMODAT2, 2, S_ISGID),
 	IS(prctl, 0, PR_SET_MM),
 	IS(prctl, 0, PR_SET_PTRACER),
-	NOT(personality, 0, 0xffffffff), /* asking is allowed */
-	/* Grows without being data (RLIMIT_DATA); nobody needs it. */
+	NOT(personality, 0, 0xffffffff), /* reading it */
+	/* RLIMIT_DATA does not count its growth. */
 	{ SCMP_SYS(mmap), 3, SCMP_CMP_MASKED_EQ, MAP_GROWSDOWN, MAP_GROWSDOWN,
 		ENOMEM },
-	/* A buffer is not made larger: socket(7) has a most for it anyway. */
+	/* Without an error and without effect: buffers are memory. */
 	{ SCMP_SYS(setsockopt), 2, SCMP_CMP_EQ, 0, SO_SNDBUF, 0 },
 	{ SCMP_SYS(setsockopt), 2, SCMP_CMP_EQ, 0, SO_RCVBUF, 0 },
-	/* A datagram pair can be aimed at any socket by sendto(2). */
+	/* By sendto(2) a datagram socket of a pair reaches any other socket. */
 	NOT(socketpair, 0, AF_UNIX),
 	{ SCMP_SYS(socketpair), 1, SCMP_CMP_MASKED_EQ, 0xf, SOCK_DGRAM,
 		EPROTONOSUPPORT },
@@ -228,7 +232,7 @@ static const struct argument arguments[] = {
 		EPROTONOSUPPORT },
 };
 
-/* Calls that this architecture does not have are no failure. */
+/* Passes over calls that this architecture does not have. */
 static int
 refuse(scmp_filter_ctx ctx, const struct refusal *r)
 {
@@ -267,7 +271,7 @@ family_kept(int family, unsigned keeps)
 	return family == AF_UNIX && (keeps & FILTER_UNIX);
 }
 
-/* Of netlink(7), the protocol that answers questions about routes. */
+/* netlink(7): every protocol but the one for routes, rtnetlink(7). */
 static int
 refuse_netlink(scmp_filter_ctx ctx)
 {
@@ -276,7 +280,7 @@ refuse_netlink(scmp_filter_ctx ctx)
 		SCMP_A2(SCMP_CMP_NE, NETLINK_ROUTE, 0));
 }
 
-/* One rule a family: libseccomp takes no two conditions on one argument. */
+/* One rule for each family: libseccomp takes one condition per argument. */
 static int
 refuse_sockets(scmp_filter_ctx ctx, unsigned keeps)
 {
@@ -316,9 +320,9 @@ refuse_all(scmp_filter_ctx ctx, unsigned keeps)
 }
 
 /*
- * A foreign architecture's entry (int 0x80) and x32 numbers end the process;
- * both are libseccomp's first checks.  The kernel that matters is not the one
- * that builds: level 3 knows how to end a process (Linux 4.14).
+ * Another architecture's entry (int 0x80) and x32 numbers kill the process;
+ * both are libseccomp's first checks.  API level 3 is set by hand (Linux 4.14,
+ * which can kill a process): the kernel that builds is not the one that runs.
  */
 static scmp_filter_ctx
 begin(void)
@@ -339,7 +343,7 @@ begin(void)
 	return ctx;
 }
 
-/* libseccomp 2.5 hands a program out only through a descriptor. */
+/* libseccomp 2.5 writes a program only to a descriptor. */
 static int
 print_code(scmp_filter_ctx ctx)
 {
@@ -390,7 +394,7 @@ print_table(const char *name, unsigned count)
 int
 main(void)
 {
-	printf("/* Made by core/filters/make.c. */\n\n");
+	printf("/* Made by core/sandbox/filters/make.c. */\n\n");
 	for (unsigned i = 0; i < FILTER_WHOLE; i++)
 		if (print_filter("whole", i, true) != 0)
 			return 1;
