@@ -5,7 +5,6 @@
 #include <fastcgi.h>
 #include <fcgiapp.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -25,6 +24,7 @@
 #define DRAIN_MAX (16u << 20)
 #define LINGER_MAX (1u << 20)
 #define LINGER_MS 200
+#define STALL_LOOK_MS 250 /* at whether others wait */
 
 struct connection {
 	struct ss_site *site;
@@ -34,6 +34,7 @@ struct connection {
 	connection_silent_fn silent; /* NULL: silent peers are waited for */
 	void *silent_ctx;
 	unsigned most;
+	int listener;
 	FCGX_Request fcgi;
 	int empty[2]; /* a pipe: see begin_answer */
 	struct record_reader reader;
@@ -42,6 +43,8 @@ struct connection {
 	uint64_t begun_us;
 	size_t body_len;
 	size_t drained;
+	size_t sent;
+	uint64_t stalled_us; /* the peer did not read the answer */
 	bool params_done;
 	bool answering; /* the library has its streams */
 	bool streaming; /* the head of the answer has left */
@@ -88,6 +91,12 @@ connection_set_most(struct connection *g, unsigned most)
 }
 
 void
+connection_set_listener(struct connection *g, int listener)
+{
+	g->listener = listener;
+}
+
+void
 connection_set_silent(struct connection *g, connection_silent_fn fn, void *ctx)
 {
 	g->silent = fn;
@@ -110,6 +119,7 @@ connection_open(
 	g->request = request;
 	g->answer = answer_by_site;
 	g->most = 1;
+	g->listener = -1;
 	ss_site_set_client(site, client_speaks, g);
 	if (!pipe_open(g) || FCGX_Init() != 0 ||
 		FCGX_InitRequest(&g->fcgi, -1, FCGI_FAIL_ACCEPT_ON_INTR) != 0) {
@@ -328,16 +338,57 @@ receive(struct connection *g)
 	return why;
 }
 
+/* An idle worker accepts within a millisecond: then nobody has to wait. */
+static bool
+others_wait(const struct connection *g)
+{
+	struct pollfd others = { .fd = g->listener, .events = POLLIN };
+
+	for (int look = 0; look < 5; look++)
+		if (poll(&others, 1, 0) <= 0 || poll(NULL, 0, 20) < 0)
+			return false;
+	return true;
+}
+
+/*
+ * Waits until the peer reads the answer.  False: it has read nothing for
+ * CONNECTION_SILENCE_S, or has stalled the answer for CONNECTION_STALL_S in all
+ * while others wait for a worker.
+ */
+static bool
+peer_reads(struct connection *g)
+{
+	struct pollfd peer = { .fd = g->fd, .events = POLLOUT };
+	uint64_t begun_us = sys_clock_us(), waited_us;
+	int ready;
+
+	do {
+		ready = poll(&peer, 1, STALL_LOOK_MS);
+		waited_us = sys_clock_us() - begun_us;
+		if (waited_us >= CONNECTION_SILENCE_S * UINT64_C(1000000))
+			return false;
+		if (g->stalled_us + waited_us >=
+				CONNECTION_STALL_S * UINT64_C(1000000) &&
+			others_wait(g))
+			return false;
+	} while (ready <= 0);
+	g->stalled_us += waited_us;
+	return true;
+}
+
 static bool
 send_bytes(void *ctx, const char *data, size_t len)
 {
 	struct connection *g = ctx;
 
 	while (len > 0) {
-		int n = len > INT_MAX ? INT_MAX : (int)len;
+		int n = len > CHUNK ? CHUNK : (int)len;
 
+		if (g->sent > CHUNK && !peer_reads(g))
+			return false;
 		if (FCGX_PutStr(data, n, g->fcgi.out) != n)
 			return false;
+		g->sent += (size_t)n;
 		data += n;
 		len -= (size_t)n;
 	}
@@ -466,7 +517,8 @@ begin(struct connection *g, int fd, uint64_t begun_us)
 {
 	g->fd = fd;
 	g->begun_us = begun_us;
-	g->body_len = g->drained = 0;
+	g->body_len = g->drained = g->sent = 0;
+	g->stalled_us = 0;
 	g->params_done = g->answering = g->streaming = false;
 	record_init(&g->reader);
 }

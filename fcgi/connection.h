@@ -21,6 +21,8 @@
 #define CONNECTION_SILENCE_S 10
 #define CONNECTION_FIRST_MS 5 /* for the first byte, before it is set aside */
 #define CONNECTION_TOTAL_S 30
+/* Of an answer in all, while others wait. */
+#define CONNECTION_STALL_S 3
 
 struct connection;
 
@@ -44,12 +46,19 @@ connection_set_answer(struct connection *g, connection_answer_fn fn, void *ctx);
  */
 void connection_set_most(struct connection *g, unsigned most);
 /*
- * Who takes over a connection whose peer has sent nothing in CONNECTION_FIRST_MS,
- * and its descriptor; such a connection is not waited for then.
+ * Who takes over a connection whose peer has sent nothing in
+ * CONNECTION_FIRST_MS, and its descriptor; such a connection is not waited for
+ * then.
  */
 typedef void (*connection_silent_fn)(void *ctx, int fd);
 void
 connection_set_silent(struct connection *g, connection_silent_fn fn, void *ctx);
+
+/*
+ * Where other requests wait for a worker: a peer that reads an answer slowly is
+ * given up for them after CONNECTION_STALL_S.  First -1: none wait.
+ */
+void connection_set_listener(struct connection *g, int listener);
 
 /*
  * The next connection of a non-blocking listener, close-on-exec, with a limit

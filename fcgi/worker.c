@@ -327,6 +327,7 @@ worker_run(const struct worker *w)
 	hand.gate = gate;
 	connection_set_answer(gate, answer, &hand);
 	connection_set_most(gate, w->most);
+	connection_set_listener(gate, w->listener);
 	connection_set_silent(gate, set_aside, &hand);
 	serve_until_told(&hand, wait_fd);
 	close(wait_fd);

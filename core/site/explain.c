@@ -29,17 +29,17 @@ enum key {
 	KEY_PROC
 };
 
-/* What the account may do outside of the walls. */
+/* What the account may do with the file outside of the sandbox. */
 enum verdict { ABSENT, DENIED, ALLOWED };
 
 struct finding {
 	const struct watch_event *event;
 	enum key key;
-	bool quiet;      /* tools try it and do without, as a rule */
+	bool quiet;      /* most tools try it and go on without it */
 	const char *why; /* no line grants it */
 	enum verdict verdict;
-	char host[PATH_MAX]; /* what was refused, as the host has it */
-	char goal[PATH_MAX]; /* what is to be granted, the same */
+	char host[PATH_MAX]; /* the refused path outside of the view */
+	char goal[PATH_MAX]; /* the path to grant, outside of the view */
 	char name[PATH_MAX]; /* the goal as a page writes it */
 };
 
@@ -60,9 +60,9 @@ is_strict(const struct explain *e)
 	return e->plan->level == SANDBOX_STRICT;
 }
 
-/* A path of the tool's view as the host has it; false: only the view's. */
+/* The path outside of the tool's view; false: it exists only in the view. */
 static bool
-to_host(const struct explain *e, const char *path, char *out)
+find_host_path(const struct explain *e, const char *path, char *out)
 {
 	const char *root = e->grant->root, *base = VIEW_SITE;
 	char real[PATH_MAX];
@@ -78,9 +78,9 @@ to_host(const struct explain *e, const char *path, char *out)
 	return n > 0 && n < PATH_MAX;
 }
 
-/* Beneath the site a page writes it without the site. */
+/* A page writes paths below the site relative to the site. */
 static void
-to_name(const struct explain *e, struct finding *f)
+set_name(const struct explain *e, struct finding *f)
 {
 	const char *rest = f->goal, *root = e->grant->root;
 
@@ -90,7 +90,7 @@ to_name(const struct explain *e, struct finding *f)
 }
 
 static void
-cut_last(char *path)
+cut_last_part(char *path)
 {
 	char *slash = strrchr(path, '/');
 
@@ -117,7 +117,7 @@ is_same_file(const char *a, const char *b)
 
 /* By its bare name where PATH finds it, else from the page's directory. */
 static void
-name_program(const struct explain *e, struct finding *f)
+set_program_name(const struct explain *e, struct finding *f)
 {
 	const char *base = last_part(f->event->asked), *dir = e->ask->page_dir;
 	char found[PATH_MAX];
@@ -128,7 +128,7 @@ name_program(const struct explain *e, struct finding *f)
 		snprintf(f->name, sizeof(f->name), "%s", base);
 		return;
 	}
-	to_name(e, f);
+	set_name(e, f);
 	if (f->name[0] == '/')
 		return;
 	for (const char *c = dir; *c != '\0'; c++)
@@ -151,9 +151,9 @@ is_pid_file(const char *path)
 		(part[1] >= '1' && part[1] <= '9');
 }
 
-/* What no grant reaches (sandbox_prepare refuses it as one). */
+/* Paths that no grant may name: sandbox_prepare refuses them. */
 static void
-rule_out(const struct explain *e, struct finding *f)
+rule_out_path(const struct explain *e, struct finding *f)
 {
 	static const char *const kernel[] = { "/proc", "/sys", "/dev", NULL };
 	const char *goal = f->goal;
@@ -181,20 +181,6 @@ rule_out(const struct explain *e, struct finding *f)
 
 /* -------------------------------------------------- what is granted now */
 
-static const struct wants nothing;
-
-static const struct wants *
-page_of(const struct policy_ask *ask)
-{
-	return ask->page != NULL ? ask->page : &nothing;
-}
-
-static const struct wants *
-tool_of(const struct policy_ask *ask)
-{
-	return ask->tool != NULL ? ask->tool : &nothing;
-}
-
 static struct name_list *
 list_in(struct wants *w, enum key key)
 {
@@ -214,9 +200,12 @@ list_in(struct wants *w, enum key key)
 static bool
 tool_has(const struct policy_ask *ask, enum key key)
 {
-	struct wants w = *tool_of(ask);
+	struct wants w = { 0 };
 	const struct name_list *list = list_in(&w, key);
 
+	if (ask->tool == NULL)
+		return false;
+	w = *ask->tool;
 	if (key == KEY_NETWORK)
 		return w.network != NETWORK_UNSET;
 	if (key == KEY_PROC)
@@ -224,9 +213,9 @@ tool_has(const struct policy_ask *ask, enum key key)
 	return list->set || (key == KEY_EXEC && w.exec_any);
 }
 
-/* ---------------------------------------------------- one refused call */
+/* ----------------------------------------------- one refused system call */
 
-/* Is it better known by an address of the same family? */
+/* Is there an event of the same family that has the address? */
 static bool
 is_addressed(const struct explain *e, const struct watch_event *v)
 {
@@ -241,7 +230,7 @@ is_addressed(const struct explain *e, const struct watch_event *v)
 }
 
 static bool
-aim_socket(const struct explain *e, struct finding *f)
+key_for_socket(const struct explain *e, struct finding *f)
 {
 	switch (f->event->family) {
 	case AF_INET:
@@ -251,7 +240,7 @@ aim_socket(const struct explain *e, struct finding *f)
 			!is_addressed(e, f->event);
 	case AF_UNIX:
 		f->key = KEY_UNIX;
-		f->quiet = true; /* every look at an account tries one */
+		f->quiet = true; /* getpwnam(3) asks nscd(8) by one */
 		snprintf(f->name, sizeof(f->name), "/path/of/the/socket");
 		break;
 	default:
@@ -261,17 +250,20 @@ aim_socket(const struct explain *e, struct finding *f)
 	return f->event->number != 0;
 }
 
-/* A new entry needs its directory; a page must not lie in what it writes. */
+/*
+ * A new entry needs the right to write its directory.  A page that lies where
+ * tools may write declares no tools.
+ */
 static void
-aim_write(const struct explain *e, struct finding *f)
+key_for_write(const struct explain *e, struct finding *f)
 {
 	char page[PATH_MAX];
 	struct stat st;
 
 	f->key = KEY_WRITE;
 	if (f->event->kind == WATCH_ENTRY || stat(f->host, &st) < 0)
-		cut_last(f->goal);
-	to_name(e, f);
+		cut_last_part(f->goal);
+	set_name(e, f);
 	snprintf(page, sizeof(page), "%s/%s", e->grant->root, e->page);
 	if (grant_path_is_below(page, f->goal)) {
 		f->key = KEY_NONE;
@@ -280,22 +272,22 @@ aim_write(const struct explain *e, struct finding *f)
 	}
 }
 
-/* Which key, and on what; false: nothing of ours. */
+/* Finds the key that would grant the call; false: no sandbox refused it. */
 static bool
-aim(const struct explain *e, struct finding *f)
+find_key(const struct explain *e, struct finding *f)
 {
 	const struct watch_event *v = f->event;
 
 	f->verdict = ALLOWED;
 	if (v->kind == WATCH_SOCKET) {
-		return aim_socket(e, f);
+		return key_for_socket(e, f);
 	}
 	if (v->path[0] == '@') {
 		f->why = "abstract sockets cannot be granted";
 		return true;
 	}
 	if (!utf8_valid(v->path, strlen(v->path)) ||
-		!to_host(e, v->path, f->host))
+		!find_host_path(e, v->path, f->host))
 		return false;
 	memcpy(f->goal, f->host, sizeof(f->goal));
 	switch (v->kind) {
@@ -303,24 +295,24 @@ aim(const struct explain *e, struct finding *f)
 	case WATCH_CONNECT: f->key = KEY_UNIX; break;
 	case WATCH_EXEC: f->key = KEY_EXEC; break;
 	case WATCH_WRITE:
-	case WATCH_ENTRY: aim_write(e, f); break;
+	case WATCH_ENTRY: key_for_write(e, f); break;
 	case WATCH_SOCKET: break;
 	}
-	to_name(e, f);
+	set_name(e, f);
 	if (f->key == KEY_EXEC)
-		name_program(e, f);
+		set_program_name(e, f);
 	if (f->key != KEY_NONE)
-		rule_out(e, f);
-	/* What the scratch refuses, it refuses as any directory would. */
+		rule_out_path(e, f);
+	/* The scratch directory is the tool's own: no sandbox refused it. */
 	return f->key != KEY_NONE || !is_strict(e) ||
 		(v->kind != WATCH_WRITE && v->kind != WATCH_ENTRY) ||
 		!grant_path_is_below(f->goal, VIEW_SCRATCH);
 }
 
-/* ---------------------------------------- with the eyes of the account */
+/* -------------------------------------------------- asking the account */
 
 static enum verdict
-judge(const struct finding *f)
+verdict_on(const struct finding *f)
 {
 	int mode = R_OK;
 	struct stat st;
@@ -349,7 +341,7 @@ judge(const struct finding *f)
 }
 
 static int
-judge_all(const struct sandbox_plan *plan, const struct finding *found,
+child_judge(const struct sandbox_plan *plan, const struct finding *found,
 	size_t count, int answer)
 {
 	char verdicts[FOUND_MAX];
@@ -357,7 +349,7 @@ judge_all(const struct sandbox_plan *plan, const struct finding *found,
 	if (!account_become(&plan->account))
 		return 1;
 	for (size_t i = 0; i < count; i++)
-		verdicts[i] = (char)judge(&found[i]);
+		verdicts[i] = (char)verdict_on(&found[i]);
 	return fd_write_all(answer, verdicts, count) != 0;
 }
 
@@ -375,7 +367,7 @@ ask_account(
 	fflush(NULL);
 	pid = fork();
 	if (pid == 0)
-		_exit(judge_all(plan, found, count, ends[1]));
+		_exit(child_judge(plan, found, count, ends[1]));
 	fd_close(&ends[1]);
 	do
 		n = read(ends[0], verdicts, count);
@@ -390,10 +382,10 @@ ask_account(
 	return true;
 }
 
-/* ------------------------------------------------ what the walls allow */
+/* ----------------------------------------------- what is granted already */
 
 static bool
-covers(const struct explain *e, const char *const *items, size_t count,
+is_covered(const struct explain *e, const char *const *items, size_t count,
 	const char *path)
 {
 	char granted[PATH_MAX];
@@ -407,7 +399,7 @@ covers(const struct explain *e, const char *const *items, size_t count,
 	return false;
 }
 
-/* Then it was something else that refused. */
+/* Is the grant in force already?  Then something else refused. */
 static bool
 is_granted(const struct explain *e, const struct finding *f)
 {
@@ -419,7 +411,7 @@ is_granted(const struct explain *e, const struct finding *f)
 	w = powers_of(e->ask).asked;
 	list = list_in(&w, f->key);
 	return f->key != KEY_EXEC &&
-		covers(e, (const char *const *)list->names, list->count,
+		is_covered(e, (const char *const *)list->names, list->count,
 			f->goal);
 }
 
@@ -436,24 +428,24 @@ is_plain(const char *word)
 }
 
 static bool
-put_word(struct buf *out, const char *word, bool toml)
+print_word(struct buf *out, const char *word, bool toml)
 {
 	if (!toml && is_plain(word))
 		return buf_text(out, word);
 	return json_string(out, word, strlen(word));
 }
 
-/* Those there are, and one more. */
+/* The items and one more. */
 static bool
-put_list(struct buf *out, const char *const *items, size_t count,
+print_list(struct buf *out, const char *const *items, size_t count,
 	const char *more, bool toml)
 {
 	buf_char(out, '[');
 	for (size_t i = 0; i < count; i++) {
-		put_word(out, items[i], toml);
+		print_word(out, items[i], toml);
 		buf_text(out, ", ");
 	}
-	put_word(out, more, toml);
+	print_word(out, more, toml);
 	return buf_char(out, ']');
 }
 
@@ -473,7 +465,7 @@ key_name(enum key key)
 }
 
 static bool
-put_page_line(const struct explain *e, enum key key, const char *name,
+print_page_line(const struct explain *e, enum key key, const char *name,
 	struct buf *out)
 {
 	struct wants w = powers_of(e->ask).asked;
@@ -489,7 +481,7 @@ put_page_line(const struct explain *e, enum key key, const char *name,
 	if (list == NULL)
 		buf_text(out, "true");
 	else
-		put_list(out, (const char *const *)list->names, list->count,
+		print_list(out, (const char *const *)list->names, list->count,
 			name, toml);
 	return buf_char(out, '\n');
 }
@@ -511,7 +503,7 @@ ceiling_of(const struct grant *g, enum key key)
 	return none;
 }
 
-/* The whole of policy_check, asked with the new line in its place. */
+/* Asks policy_check about the page as it would be with the new line. */
 static bool
 ceiling_allows(const struct explain *e, const struct finding *f, enum key key,
 	const char *name)
@@ -540,16 +532,16 @@ ceiling_allows(const struct explain *e, const struct finding *f, enum key key,
 	ask.tool = &changed;
 	allowed = policy_check(&ask, e->grant, NULL, NULL) == SS_OK;
 	free(names);
-	/* Dot entries of the site's root are masked but for the operator's. */
+	/* The view hides dot entries of the root unless the operator grants them. */
 	if (allowed && key == KEY_READ && is_strict(e) && name[0] == '.' &&
 		name[1] != '\0')
-		allowed = covers(
+		allowed = is_covered(
 			e, e->grant->read.items, e->grant->read.count, f->goal);
 	return allowed;
 }
 
 static bool
-put_operator_line(const struct explain *e, const struct finding *f,
+print_operator_line(const struct explain *e, const struct finding *f,
 	enum key key, const char *name, struct buf *out)
 {
 	const struct path_list granted = ceiling_of(e->grant, key);
@@ -561,27 +553,29 @@ put_operator_line(const struct explain *e, const struct finding *f,
 	if (key == KEY_NETWORK || key == KEY_PROC)
 		buf_text(out, "true");
 	else
-		put_list(out, granted.items, granted.count, name, true);
+		print_list(out, granted.items, granted.count, name, true);
 	return buf_char(out, '\n');
 }
 
 static bool
-put_lines(const struct explain *e, const struct finding *f, enum key key,
+print_lines(const struct explain *e, const struct finding *f, enum key key,
 	const char *name, struct buf *out)
 {
-	return put_page_line(e, key, name, out) &&
-		put_operator_line(e, f, key, name, out);
+	return print_page_line(e, key, name, out) &&
+		print_operator_line(e, f, key, name, out);
 }
 
-/* A program that the view does not hold, and `exec = "any"` not either. */
+/* `exec = "any"` shows no program outside of the view: a read grant does. */
 static bool
-must_be_shown(const struct explain *e, const struct finding *f)
+needs_read(const struct explain *e, const struct finding *f)
 {
+	const struct wants w = powers_of(e->ask).asked;
+
 	return f->key == KEY_EXEC && is_strict(e) && e->grant->exec_any &&
 		!grant_path_is_below(f->goal, e->grant->root) &&
 		!is_below_any(f->goal, view_program_trees) &&
-		!covers(e, page_of(e->ask)->read.names,
-			page_of(e->ask)->read.count, f->goal);
+		!is_covered(e, (const char *const *)w.read.names, w.read.count,
+			f->goal);
 }
 
 static const char *
@@ -597,7 +591,7 @@ family_name(int family)
 }
 
 static bool
-put_access(const struct finding *f, struct buf *out)
+print_access(const struct finding *f, struct buf *out)
 {
 	static const char *const words[] = {
 		[WATCH_READ] = "read",
@@ -613,15 +607,15 @@ put_access(const struct finding *f, struct buf *out)
 		return buf_printf(out, "connect: a socket of the %s family",
 			family_name(f->event->family));
 	buf_printf(out, "%s ", words[f->event->kind]);
-	return put_word(
+	return print_word(
 		out, f->host[0] != '\0' ? f->host : f->event->path, false);
 }
 
 static bool
-put_finding(const struct explain *e, const struct finding *f, struct buf *out)
+print_finding(const struct explain *e, const struct finding *f, struct buf *out)
 {
 	buf_text(out, f->quiet ? "also refused: " : "refused: ");
-	put_access(f, out);
+	print_access(f, out);
 	buf_char(out, '\n');
 	if (f->verdict == DENIED)
 		return buf_printf(out,
@@ -630,19 +624,19 @@ put_finding(const struct explain *e, const struct finding *f, struct buf *out)
 			e->plan->account.name);
 	if (f->key == KEY_NONE)
 		return buf_printf(out, "    no line grants it: %s\n", f->why);
-	if (must_be_shown(e, f))
-		put_lines(e, f, KEY_READ, f->goal, out);
-	return put_lines(e, f, f->key, f->name, out);
+	if (needs_read(e, f))
+		print_lines(e, f, KEY_READ, f->goal, out);
+	return print_lines(e, f, f->key, f->name, out);
 }
 
 /* ------------------------------------------------------------ the whole */
 
 /*
- * A wall's doing: the account may do it where there are no walls.  What the
- * view hides or keeps read-only never came to the file's own mode.
+ * Did the sandbox refuse it, and not the file's mode?  ENOENT and EROFS in the
+ * view come before the mode is looked at.
  */
 static bool
-is_wall(const struct explain *e, const struct finding *f)
+is_sandbox(const struct explain *e, const struct finding *f)
 {
 	int number = f->event->number;
 
@@ -656,9 +650,9 @@ is_wall(const struct explain *e, const struct finding *f)
 	return !is_granted(e, f);
 }
 
-/* Most of what is not found is just not there. */
+/* ENOENT for a file that does not exist is no refusal. */
 static bool
-is_nowhere(const struct finding *f)
+is_missing(const struct finding *f)
 {
 	struct stat st;
 
@@ -667,26 +661,26 @@ is_nowhere(const struct finding *f)
 }
 
 static size_t
-collect(const struct explain *e, struct finding *found)
+collect_findings(const struct explain *e, struct finding *found)
 {
 	size_t count, kept = 0;
 	const struct watch_event *events = watch_events(e->watch, &count);
 
 	for (size_t i = 0; i < count && kept < FOUND_MAX; i++) {
 		found[kept] = (struct finding){ .event = &events[i] };
-		kept += aim(e, &found[kept]) && !is_nowhere(&found[kept]);
+		kept += find_key(e, &found[kept]) && !is_missing(&found[kept]);
 	}
 	return kept;
 }
 
-/* Two calls that the same line grants: once. */
+/* Has an earlier finding the same line? */
 static bool
-is_told(const struct finding *found, size_t at)
+is_repeated(const struct finding *found, size_t at)
 {
 	const struct finding *f = &found[at], *o;
 
 	if (f->event->kind == WATCH_SOCKET)
-		return false; /* noted once, each address */
+		return false; /* watch notes each address once */
 	for (size_t i = 0; i < at; i++) {
 		o = &found[i];
 		if (o->verdict != ABSENT && o->key == f->key &&
@@ -698,23 +692,23 @@ is_told(const struct finding *found, size_t at)
 }
 
 static void
-print_some(const struct explain *e, const struct finding *found, size_t count,
+print_each(const struct explain *e, const struct finding *found, size_t count,
 	bool quiet, struct buf *out)
 {
 	for (size_t i = 0; i < count; i++)
-		if (found[i].quiet == quiet && is_wall(e, &found[i]) &&
-			!is_told(found, i))
-			put_finding(e, &found[i], out);
+		if (found[i].quiet == quiet && is_sandbox(e, &found[i]) &&
+			!is_repeated(found, i))
+			print_finding(e, &found[i], out);
 }
 
-/* What tools try and do without is only told when one failed. */
+/* Quiet findings are printed only when the tool failed. */
 static bool
 print_found(const struct explain *e, const struct finding *found, size_t count,
 	struct buf *out)
 {
-	print_some(e, found, count, false, out);
+	print_each(e, found, count, false, out);
 	if (e->failed)
-		print_some(e, found, count, true, out);
+		print_each(e, found, count, true, out);
 	if (count == FOUND_MAX || watch_is_partial(e->watch))
 		buf_text(out, "more was refused, or ran, than fits here\n");
 	return buf_ok(out);
@@ -733,7 +727,7 @@ explain_print(const struct explain *e, struct buf *out)
 	found = calloc(FOUND_MAX + 1, sizeof(*found));
 	if (found == NULL)
 		return false;
-	count = collect(e, found);
+	count = collect_findings(e, found);
 	done = count == 0 || ask_account(e->plan, found, count);
 	done = done && print_found(e, found, count, out);
 	free(found);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the sandbox refused a run, and the line that would grant it
- * (statespace-exec(1), --explain).  watch saw what the kernel refused; here it
- * is held against the host (would the account have been allowed?), what the
- * page asks for and the operator's ceiling.
+ * What the sandbox refused to a run, and the line that would grant it
+ * (statespace-exec(1), --explain).  watch has the system calls that failed; here
+ * they are compared with what the account may do without a sandbox, what the
+ * page asks for and what the operator grants.
  */
 #ifndef SS_SITE_EXPLAIN_H
 #define SS_SITE_EXPLAIN_H
@@ -23,7 +23,7 @@ struct explain {
 
 /*
  * Adds lines of text, each with its line break, to out; none when nothing was
- * refused.  Forks once, to look at the files with the account's eyes.
+ * refused.  Forks once, to call access(2) as the account.
  * False: no memory or no process.
  */
 bool explain_print(const struct explain *e, struct buf *out);

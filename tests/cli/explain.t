@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: MIT
 #
-# --explain: what the walls refused, each once, with the line that grants it;
+# --explain: what the sandbox refused, each once, with the line that grants it;
 # and that line, put where the report says, ends the refusal.  In strict and in
 # Landlock mode, as whoever runs this and, when that is root, as nobody too.
 use strict;
@@ -45,12 +45,13 @@ write_file("$data/run.sh", "#!/bin/sh\necho ran\n");
 chmod 0755, "$data/run.sh";
 
 my ($mode, $user, $toml, $listener);
-my $tools = '';
+my %own; # keys of the tool itself
 
 # Runs a tool of a page with these lines of sandbox: and of [grant].
 sub run {
 	my ($page, $grant, @words) = @_;
-	my $tool = JSON::PP->new->encode([ @words, ';' ]);
+	my $tool = JSON::PP->new->encode(%own
+		? { command => [ @words, ';' ], %own } : [ @words, ';' ]);
 	my @as = $user
 	    ? ('setpriv', "--reuid=$user", "--regid=$user", '--clear-groups')
 	    : ();
@@ -125,7 +126,7 @@ sub outputs {
 	return sub { $_[0]{code} == 0 && $_[0]{out} eq $want };
 }
 
-sub walls_refuse {
+sub sandbox_refuses {
 	my ($clean, $seen, @said);
 
 	$clean = run([], [], 'cat', 'hello.txt');
@@ -193,6 +194,16 @@ sub walls_refuse {
 			[ "read: [$data/run.sh]", "exec: [$data/run.sh]" ],
 			["read = [\"$data/run.sh\"]"], outputs("ran\n"),
 			'env', "$data/run.sh");
+		%own = (read => ['hello.txt']);
+		$seen = run(["read: [$data]"],
+			["read = [\"$data\"]", 'exec = "any"'],
+			'env', "$data/run.sh");
+		ok((grep { $_ eq "    in the tool's entry:  " .
+			"read: [hello.txt, $data/run.sh]" }
+			report($seen, "exec $data/run.sh")),
+			"a program outside that the page's read covers and the " .
+			"tool's own does not") or diag $seen->{err};
+		%own = ();
 	}
 
 	$seen = run([], ["read = [\"$tmp\"]"], 'cat', "$data/x.txt");
@@ -248,7 +259,7 @@ for my $as (@users) {
 		subtest $title => sub {
 			plan skip_all => "here: @{ $probe->{said} }"
 			    if $probe->{code} == 126;
-			walls_refuse();
+			sandbox_refuses();
 		};
 	}
 }
