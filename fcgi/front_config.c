@@ -156,7 +156,7 @@ fill_files(struct fillings *f, const struct front_config *c)
 	bool handed = is_handed_over(c);
 	char errors[PATH_MAX];
 
-	if (!find_template("lighttpd_errors", errors) || !is_quotable(errors))
+	if (!find_template("errors", errors) || !is_quotable(errors))
 		strcpy(errors, nowhere);
 	fill(f, "ERROR_FILES", "%s", errors);
 	fill_text(f, "SITE", site);
