@@ -32,7 +32,7 @@ struct turn {
 struct runner {
 	const char *program;
 	const char *site;
-	bool bare; /* child.h's way, though confined by birth */
+	bool bare; /* child.h's way, though confined from its start */
 	int socket;
 	struct arena arena;
 	struct grant grant;
@@ -44,7 +44,7 @@ struct runner {
 struct contestant {
 	const char *name;
 	enum sandbox_mode mode;
-	bool born, bare;
+	bool forked, bare;
 	int socket;
 	pid_t pid;
 	struct turn *turns;
@@ -191,7 +191,7 @@ start(struct contestant *c, const char *site, const char *program)
 	plan.mode = c->mode;
 	plan.root = site;
 	plan.grant = &r.grant;
-	if (!c->born) {
+	if (!c->forked) {
 		c->pid = fork();
 		if (c->pid == 0) {
 			close(ends[0]);
@@ -267,14 +267,16 @@ main(int argc, char **argv)
 	struct contestant all[] = {
 		{ .name = "bare", .bare = true },
 		{ .name = "spawn alone" },
-		{ .name = "off", .mode = SANDBOX_MODE_OFF, .born = true },
+		{ .name = "off", .mode = SANDBOX_MODE_OFF, .forked = true },
 		{ .name = "landlock",
 			.mode = SANDBOX_MODE_LANDLOCK,
-			.born = true },
-		{ .name = "strict", .mode = SANDBOX_MODE_STRICT, .born = true },
-		{ .name = "bare, behind strict's walls",
+			.forked = true },
+		{ .name = "strict",
 			.mode = SANDBOX_MODE_STRICT,
-			.born = true,
+			.forked = true },
+		{ .name = "bare, in the strict sandbox",
+			.mode = SANDBOX_MODE_STRICT,
+			.forked = true,
 			.bare = true },
 	};
 	size_t count = sizeof(all) / sizeof(all[0]);

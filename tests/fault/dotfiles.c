@@ -45,7 +45,7 @@ static struct seen *seen;
 static char base[] = "/var/tmp/ss-dots-XXXXXX";
 static char site[64], old[64];
 
-static const char *while_alive; /* appears once a worker is born */
+static const char *while_alive; /* appears once a worker has started */
 
 /* What the wrapped calls pretend. */
 static struct timespec now; /* 0: the true one */
@@ -397,7 +397,7 @@ worker(void *ctx)
  * its root was listed for it, or -1.
  */
 static int
-bear(struct sandbox_plan *plan, int count)
+start_workers(struct sandbox_plan *plan, int count)
 {
 	const struct sandbox_process process = { .main = worker,
 		.ctx = &count };
@@ -435,25 +435,28 @@ test_births(void)
 		skip(13, "this machine refuses namespaces");
 		return;
 	}
-	is_int(seen->lists, 1, "the first birth lists the site");
-	is_int(bear(&plan, 2) + bear(&plan, 2), 0,
+	is_int(seen->lists, 1, "the first start lists the site");
+	is_int(start_workers(&plan, 2) + start_workers(&plan, 2), 0,
 		"later ones and their rulesets do not");
 	ok(seen->hidden && seen->fresh, "the entries are hidden");
-	is_int(bear(&other, 2), 1, "a birth that is the only one lists once");
+	is_int(start_workers(&other, 2), 1,
+		"a start that is the only one lists once");
 	ok(seen->hidden && seen->fresh, "with the same effect");
 
 	add(".new");
 	clock_after(HOUR);
-	is_int(bear(&plan, 3), 1, "an entry appears: it is listed again");
+	is_int(start_workers(&plan, 3), 1,
+		"an entry appears: it is listed again");
 	ok(seen->hidden, "the new one is hidden");
-	is_int(bear(&plan, 3), 0, "and remembered");
+	is_int(start_workers(&plan, 3), 0, "and remembered");
 
 	before_a_birth = ".late";
-	ok(bear(&plan, 4) > 0 && seen->hidden,
+	ok(start_workers(&plan, 4) > 0 && seen->hidden,
 		"one that appears when the parent has looked is hidden");
 	add(".fresh");
 	clock_after(MS);
-	is_int(bear(&plan, 5), 3, "within 20 ms of a change nobody remembers");
+	is_int(start_workers(&plan, 5), 3,
+		"within 20 ms of a change nobody remembers");
 	ok(seen->hidden && !seen->fresh, "and no ruleset is kept");
 
 	if (rename(site, old) < 0)
@@ -461,7 +464,8 @@ test_births(void)
 	make_site();
 	put(".other");
 	clock_after(HOUR);
-	is_int(bear(&plan, 1), 1, "another directory of that name is listed");
+	is_int(start_workers(&plan, 1), 1,
+		"another directory of that name is listed");
 	ok(seen->hidden, "and its entries are hidden");
 }
 
@@ -482,12 +486,15 @@ test_landlock(void)
 		return;
 	}
 	seen->lists = 0;
-	is_int(bear(&plan, 0), 0, "landlock: a worker's rulesets do not list");
+	is_int(start_workers(&plan, 0), 0,
+		"landlock: a worker's rulesets do not list");
 	add(".more");
 	clock_after(HOUR);
-	is_int(bear(&plan, 0), 1, "but after a change the parent does");
+	is_int(start_workers(&plan, 0), 1,
+		"but after a change the parent does");
 	while_alive = ".last";
-	is_int(bear(&plan, 0), 1, "and they, once for both, after a later one");
+	is_int(start_workers(&plan, 0), 1,
+		"and they, once for both, after a later one");
 }
 
 static void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launcher: what a worker gave away is had beside it, within the same walls;
- * born with the worker, or when one that lives for one request wants it.
+ * launcher: what a worker gave up is available in the launcher, in the same
+ * sandbox; started with the worker, or when a worker for one request needs it.
  */
 #include <signal.h>
 

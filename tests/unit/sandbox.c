@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sandbox, policy: each wall, at both levels, beside a control that runs the
+ * sandbox, policy: each layer, at both levels, beside a control that runs the
  * same attack with the sandbox off and succeeds.
  */
 #include "sandbox/policy.h"
@@ -409,7 +409,7 @@ check_faults(void)
 			SANDBOX_LANDLOCK, "and auto gives the next level");
 	}
 	is_int(level_without(SYS_capset, SANDBOX_MODE_AUTO), -1,
-		"a process that keeps capabilities is not born");
+		"a process that keeps capabilities does not start");
 	is_int(level_without(
 		       SYS_landlock_create_ruleset, SANDBOX_MODE_LANDLOCK),
 		SANDBOX_NONE, "without Landlock there is no landlock level");
@@ -433,8 +433,7 @@ check_old_landlock(void)
 		"and allowed to itself");
 	trial.abi = 2;
 	prints(SANDBOX_MODE_LANDLOCK, SH("true"), "");
-	is_int(seen->code, SS_SANDBOX_UNAVAILABLE,
-		"Landlock 2 is below the floor");
+	is_int(seen->code, SS_SANDBOX_UNAVAILABLE, "Landlock 2 is too old");
 	prints(SANDBOX_MODE_STRICT, SH("echo fine"), "");
 	ok(seen->code == SS_OK && strstr(seen->out, "fine") != NULL,
 		"strict without it serves exec: any");

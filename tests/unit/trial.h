@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trials of the sandbox, for the tests that birth workers: files of a site and
+ * Trials of the sandbox, for the tests that start workers: files of a site and
  * others beside it, one command in a new worker, and what came of it.  As root
  * the tools run as nobody, as a user as that user.
  */
