@@ -221,7 +221,7 @@ check_handover(const struct serve *s, const char *root, struct ss_error *err)
 static void
 find_error_files(char path[static PATH_MAX])
 {
-	if (!find_template("lighttpd_errors", path) || !is_quotable(path))
+	if (!find_template("errors", path) || !is_quotable(path))
 		snprintf(path, PATH_MAX, "/nonexistent");
 }
 

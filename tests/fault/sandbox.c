@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Every call that the start of a confined process makes fails once, and every
- * one between that and the end of a command.  Either the sandbox is complete,
- * as the command itself finds by running against each, or no command runs at
- * all; the process that would serve pages lives in both cases.
+ * one between that and the end of a command.  Either every layer holds, as the
+ * command itself finds by attacking each, or no command runs at all; the
+ * process that would serve pages is there in both cases.
  *
  * wrap: syscall prctl open openat write read fcntl dup3 access sethostname
  * wrap: setresgid setresuid chdir fchdir fstat fstatat mkdirat mknodat
  * wrap: symlinkat opendir fdopendir flistxattr flock fchmod mkdtemp lseek
  * wrap: readlink readlinkat unlinkat sendfile pread pwrite
  */
-#include "sandbox/policy.h"
 #include "sandbox/ruleset.h"
 #include "sandbox/sandbox_fork.h"
-#include "sandbox/sandbox_probe.h"
 #include "sandbox/sandbox_run.h"
 #include "sandbox/sandbox_scratch.h"
 
@@ -165,7 +163,7 @@ tear_down(void)
 	is_int(system(command), 0, "nothing is left of the test's files");
 }
 
-/* One command, with the widest exec set, against every layer of the sandbox. */
+/* One command, with the widest exec set, against every layer. */
 static void
 attack(struct arena *arena)
 {
@@ -237,7 +235,7 @@ worker(void *ctx)
 	return 7;
 }
 
-/* A start with the n-th call failing; false when there are not so many. */
+/* Starts a worker with the n-th call failing; false when there are not so many. */
 static bool
 start_worker(struct sandbox_plan *plan, struct ss_error *err)
 {
@@ -276,7 +274,7 @@ safe(const struct sandbox_plan *plan)
 static void
 try_all(struct sandbox_plan *plan, const char *name)
 {
-	unsigned unsafe = 0, unstarted = 0, refused = 0;
+	unsigned unsafe = 0, missing = 0, refused = 0;
 	struct ss_error err;
 
 	for (nth = 1; nth < STARTS_MAX && start_worker(plan, &err); nth++) {
@@ -284,15 +282,16 @@ try_all(struct sandbox_plan *plan, const char *name)
 			printf("# %s, call %d: level %d, ran %d, won %d\n",
 				fault_name ? fault_name : "?", nth, seen->level,
 				seen->ran, seen->won);
-		if (!seen->started && err.detail[0] == '\0' && ++unstarted)
-			printf("# call %d: no process, and no word why\n", nth);
+		if (!seen->started && err.detail[0] == '\0' && ++missing)
+			printf("# call %d: no process, and no reason given\n",
+				nth);
 		refused += seen->code != SS_OK;
 	}
 	ok(nth > 10 && nth < STARTS_MAX,
 		"%s: %d calls fail, one after the other", name, nth - 1);
 	ok(refused > 0, "%s: %u of them cost the command", name, refused);
 	is_int(unsafe, 0, "%s: and none runs it half confined", name);
-	is_int(unstarted, 0, "%s: no process is missing without a word", name);
+	is_int(missing, 0, "%s: no process is missing without a reason", name);
 }
 
 int

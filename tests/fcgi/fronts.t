@@ -480,7 +480,7 @@ sub second_try_case
 # A worker killed during a POST: the command is not run again.
 sub no_second_run_case
 {
-	my ($front, $name) = @_;
+	my ($front, $name, $status) = (@_, 502);
 	return unless tools_run($front);
 	my $log = $pool->site->dir . '/count/log';
 	Statespace::TestSite::write_file($log, '');
@@ -490,7 +490,8 @@ sub no_second_run_case
 			"echo run >>count/log; sleep $nap; exit"], %host);
 	});
 
-	is($answer->{status}, 502, "$name: a POST whose worker died is a 502");
+	is($answer->{status}, $status,
+		"$name: a POST whose worker died is a $status");
 	is(slurp($log), "run\n", "$name: its command ran once");
 	like(eval { decode_json($answer->{body})->{error}{message} },
 		qr/the tool may have run/, "$name: the answer says that it may have");
@@ -684,10 +685,14 @@ SKIP: {
 	my $site = slurp("$top/nginx/apache.conf");
 	$site =~ s{/run/statespace/pool\.sock}{$socket}g;
 	$site =~ s{VirtualHost \*:80}{VirtualHost *:$port};
+	$site =~ s{/usr/local/share/statespace/nginx/errors}{$top/nginx/errors}g;
 	my ($pid, $front) = start_apache($port, apache_head($port, @common,
 		qw(proxy proxy_fcgi env setenvif)) . $site);
 	same_cases($front, 'Apache mod_proxy_fcgi');
 	health_cases($front, 'Apache mod_proxy_fcgi');
+	no_second_run_case($front, 'Apache mod_proxy_fcgi', 503);
+	is($front->request('GET', '/__front/json-500.html', %host)->{status},
+		403, 'Apache mod_proxy_fcgi: its texts are no pages');
 	is($front->request($_, '/a/page', %host)->{headers}{'content-length'}, 9,
 		"Apache mod_proxy_fcgi: the length of $_") for qw(GET HEAD);
 	kill 'TERM', $pid;

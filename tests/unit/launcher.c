@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launcher: what a worker gave up is available in the launcher, in the same
- * sandbox; started with the worker, or when a worker for one request needs it.
+ * launcher: a tool that needs what its worker gave up runs beside it, as
+ * confined; the launcher starts with the worker, or when a worker of one request
+ * asks for it.
  */
 #include <signal.h>
 
 #include "base/clock.h"
-#include "sandbox/policy.h"
-#include "sandbox/ruleset.h"
-#include "sandbox/sandbox_fork.h"
-#include "sandbox/sandbox_probe.h"
-#include "sandbox/sandbox_run.h"
-#include "sandbox/sandbox_scratch.h"
 #include "tap.h"
 #include "trial.h"
 
