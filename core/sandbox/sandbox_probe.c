@@ -397,7 +397,7 @@ static const struct {
 	{ "process limit", try_processes, true, remedy_namespaces },
 	{ "system call filter", try_filter, true, remedy_filter },
 	{ "landlock", try_landlock, true, remedy_landlock },
-	{ "orphans come back", try_subreaper, true, remedy_filter },
+	{ "subreaper", try_subreaper, true, remedy_filter },
 	{ "view of the site", try_strict, true, remedy_namespaces },
 	{ "closed exec sets", try_loaders, false, remedy_loaders },
 	{ "private /proc", try_proc, false, remedy_proc },

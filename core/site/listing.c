@@ -102,7 +102,7 @@ is_file(struct lister *w, const char *path)
 			NULL) != SS_OK)
 		return false;
 	same = strcmp(doc.path, path) == 0;
-	document_close(&doc);
+	root_close_document(&doc);
 	return same;
 }
 

@@ -82,7 +82,7 @@ put(const char *path, const char *text)
 static struct ss_document doc;
 static unsigned lies, traces;
 
-/* A good answer is what stands in the file; a bad one holds nothing. */
+/* A good answer is what the file holds; a bad one holds nothing. */
 static bool
 honest(enum ss_err code, const struct ss_error *err, const char *text)
 {
@@ -112,7 +112,7 @@ resolve_once(const struct root *r, const char *path, const char *text, int n)
 	if (!honest(code, &err, text) && ++lies)
 		printf("# %s: %s with %s: code %d\n", path, fault_name,
 			strerror(number), code);
-	document_close(&doc);
+	root_close_document(&doc);
 	if (open_count() != before && ++traces)
 		printf("# %s: %s with %s leaves a descriptor\n", path,
 			fault_name, strerror(number));

@@ -265,7 +265,7 @@ test_request(void)
 	sets("OTHER", SS_BAD_ENV, "not what it does not list");
 	is_str(error.message,
 		"\"env\" may not set \"OTHER\": the page does not list it",
-		"and the name is said");
+		"and the message names it");
 	ok(strstr(error.hint, "WHO") != NULL, "the hint names one that can");
 	sets("API_KEY", SS_BAD_ENV, "not what the server alone has");
 	sets("", SS_BAD_ENV, "not an empty name");

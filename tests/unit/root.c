@@ -28,7 +28,7 @@ die(const char *what)
 	exit(1);
 }
 
-/* The paths of this test are relative to base, where we stand. */
+/* The paths of this test are relative to base, the working directory. */
 static void
 put(const char *path, const char *text)
 {
@@ -242,7 +242,7 @@ try_case(const struct root *r, size_t i, const char *road)
 			doc.linked == (cases[i].real != NULL) &&
 			holds(doc.dir_fd, &doc),
 		"%s: %s", road, cases[i].sentence);
-	document_close(&doc);
+	root_close_document(&doc);
 }
 
 static void
@@ -270,7 +270,7 @@ test_identity(const struct root *r, const char *road)
 					st.st_ctim.tv_nsec,
 		"%s: a document's identity is its file's", road);
 	ok(fcntl(doc.fd, F_GETFD) & FD_CLOEXEC, "%s: close-on-exec", road);
-	document_close(&doc);
+	root_close_document(&doc);
 	is_int(doc.fd, -1, "%s: closing empties", road);
 }
 
@@ -409,7 +409,7 @@ test_race(const struct root *r, const char *road)
 			fstat(doc.dir_fd, &st);
 			wrong += st.st_ino == out.st_ino;
 		}
-		document_close(&doc);
+		root_close_document(&doc);
 	}
 	kill(swapper, SIGKILL);
 	waitpid(swapper, NULL, 0);
