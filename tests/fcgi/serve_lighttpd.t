@@ -25,7 +25,7 @@ my $server = Statespace::Server->start(%site, @config,
 my $all = $server->note_processes;
 is(scalar(grep { $all->{$_}{ppid} == $server->pid
 	&& $all->{$_}{line} =~ m{/lighttpd -D } } keys %$all), 1,
-	'lighttpd stands in front');
+	'lighttpd is started instead');
 is($server->request('GET', '/')->{status}, 200, 'a page');
 is(length $server->request('GET', '/big.txt')->{body}, 3_000_000,
 	'a large file arrives whole');
@@ -144,7 +144,7 @@ SKIP: {
 		return ($text, $? >> 8);
 	};
 	my ($text) = $start->(2, 'nginx');
-	like($text, qr/nginx is not installed; lighttpd stands in front/,
+	like($text, qr/nginx is not installed; lighttpd is started instead/,
 		'without nginx it is lighttpd, which is said');
 	like($text, qr{serving \S+ at http://}, 'and it serves');
 	($text, my $status) = $start->(5, 'nginx', 'lighttpd');

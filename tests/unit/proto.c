@@ -35,7 +35,7 @@ no_json(const char *text, size_t len, const char *message)
 		message);
 	ok(strstr(error.message, message) != NULL, "and says \"%s\"", message);
 	if (strstr(error.message, message) == NULL)
-		printf("# it said: %s\n", error.message);
+		printf("# saw %s\n", error.message);
 }
 
 #define NO(text, message) no_json(text, sizeof(text) - 1, message)
