@@ -73,7 +73,9 @@ origin_check_host(
 	return SS_HOST_REFUSED;
 }
 
-/* "host:port" with the port always there, in lower case; false: not that. */
+/*
+ * Writes "host:port" with a port and in lower case; false: it is no authority.
+ */
 static bool
 normalize(struct ss_text authority, const char *default_port, char *out,
 	size_t cap)

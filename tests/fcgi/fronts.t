@@ -243,7 +243,7 @@ sub mcp_cases
 			"$name: and calls one") or diag explain $run;
 	}
 	ok(mcp($front, 'tools/call', \%call, 'Mcp-Name' => 'other')->{error},
-		"$name: whose name stands in its header, too");
+		"$name: whose name must be in its header, too");
 	ok(mcp($front, 'tools/list', {}, 'MCP-Protocol-Version' => '2025-06-18')
 		->{error}, "$name: as the version does");
 	return;
@@ -283,7 +283,7 @@ SKIP: {
 	kill 'TERM', $pid;
 	waitpid $pid, 0;
 
-	# With passwords: who it was stands in the log, and only then.
+	# With passwords: the log has the user, and only then.
 	my $name = crypt('secret', 'ab');
 	Statespace::TestSite::write_file("$dir/users", "ada:$name\n");
 	chmod 0644, "$dir/users";
@@ -415,7 +415,7 @@ SKIP: {
 	kill 'TERM', $pid;
 	waitpid $pid, 0;
 	ok($pool->until_true(sub {
-		# The other pool's master is the only one left.
+		# The other pool's supervisor is the only one left.
 		return 1 == grep { $_->{line} =~ m{fcgi -c \Q$file\E}
 			&& $_->{ppid} != $pool->pid }
 		    values %{ Statespace::Server::processes() };
