@@ -3,11 +3,11 @@
  * One request under plain CGI (RFC 3875): variables from the environment, the
  * body from standard input, the answer to standard output.
  *
- * A worker is born for it, as in the pool, since the worker is the sandbox;
- * this process waits for it and answers in its place when it dies without a
- * word: a server that gets nothing may report success.
+ * A worker is started for it, as in the pool, since the worker is the sandbox.
+ * This process waits for it and answers 500 when it ended before it answered:
+ * a server that gets nothing may report success.
  *
- * How a front says that its client left (seen with each of them): lighttpd's
+ * How a front tells that its client left (seen with each of them): lighttpd's
  * mod_cgi closes the pipe and sends TERM, Apache's mod_cgid and mod_cgi send
  * TERM when they find out, which is when they have something to pass on.
  */
@@ -55,7 +55,7 @@ send_bytes(void *ctx, const char *data, size_t len)
 	return sys_write_all(STDOUT_FILENO, data, len);
 }
 
-/* For what happens before there is a site, or after a worker's death. */
+/* Without a site, or when the worker ended before it answered. */
 static void
 answer_plainly(void)
 {
@@ -116,8 +116,8 @@ read_body(char *body, size_t len)
 }
 
 /*
- * A server that cannot pass a body on may lose the answer: it is read away
- * until its end, a bound of bytes or the time of a body.
+ * Reads a refused body to its end, DRAIN_MAX or BODY_WAIT_US: a server that
+ * cannot pass the body on may lose the answer.
  */
 static void
 drain_body(size_t announced)
@@ -150,7 +150,7 @@ take_body(struct request *r)
 			"the body is shorter than its Content-Length");
 }
 
-/* A piece of an answer that is still being made. */
+/* Sends a piece of an answer whose end is not known yet. */
 static bool
 stream(void *ctx, const struct ss_response *res, const char *data, size_t len)
 {
@@ -163,7 +163,7 @@ stream(void *ctx, const struct ss_response *res, const char *data, size_t len)
 }
 
 static int
-worker(void *ctx)
+worker_main(void *ctx)
 {
 	struct cgi *c = ctx;
 	struct request *r = &c->served->request;
@@ -184,7 +184,7 @@ worker(void *ctx)
 	return 0;
 }
 
-/* mod_cgi leaves PIPE and XFSZ ignored, others may leave more. */
+/* mod_cgi leaves SIGPIPE and SIGXFSZ ignored, others may leave more. */
 static void
 reset_signals(void)
 {
@@ -210,7 +210,7 @@ open_site(struct cgi *c)
 }
 
 static void
-hang_up(int number)
+tell_client_left(int number)
 {
 	int fd = parent_end;
 
@@ -221,12 +221,12 @@ hang_up(int number)
 }
 
 /*
- * Until the worker has ended; when the reader of the answer goes before that,
- * the worker is told.  POLLRDHUP is not asked for: Apache closes its writing
- * half of the socket when the body is through.
+ * Waits until the worker has ended, and tells it when the reader of the answer
+ * leaves.  Without POLLRDHUP: Apache closes its writing half of the socket
+ * behind the body.
  */
 static void
-watch(struct cgi *c)
+wait_for_worker(struct cgi *c)
 {
 	struct pollfd p[3] = { { .fd = (int)syscall(
 					 SYS_pidfd_open, c->child.pid, 0),
@@ -242,7 +242,7 @@ watch(struct cgi *c)
 			p[2].fd = -1;
 		}
 		if ((p[1].revents & (POLLERR | POLLHUP)) != 0)
-			hang_up(0);
+			tell_client_left(0);
 		if (p[1].revents != 0)
 			p[1].fd = -1;
 	}
@@ -264,14 +264,14 @@ run_worker(struct cgi *c)
 		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (c->begun == MAP_FAILED)
 		return false;
-	if (ss_site_fork(c->served->site, SS_FORK_LAUNCHER_LATER, worker, c,
-		    &c->child, &err) != SS_OK) {
+	if (ss_site_fork(c->served->site, SS_FORK_LAUNCHER_LATER, worker_main,
+		    c, &c->child, &err) != SS_OK) {
 		say_error("cgi", &err);
 		return atomic_load(c->begun);
 	}
 	close(ends[1]);
-	signal(SIGTERM, hang_up);
-	watch(c);
+	signal(SIGTERM, tell_client_left);
+	wait_for_worker(c);
 	while (waitpid(c->child.pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (c->child.launch_fd >= 0)

@@ -228,7 +228,7 @@ sub test_full
 	call('waits', 'echo', { word => 'x' });
 	call('forgotten', 'echo', { word => 'y' });
 	ask('p', 'ping');
-	is(line()->{id}, 'p', 'a full house hears what runs nothing');
+	is(line()->{id}, 'p', 'with eight tools running, what runs nothing is answered');
 	for my $id ('page', 'more') {
 		ask($id, 'resources/read', { uri => 'page:///README.md' });
 		is((line() // {})->{id}, $id, 'and has places for pages');

@@ -53,6 +53,28 @@ tool_of(struct tool *t, const char *const *words, size_t count)
 	return &t->spec;
 }
 
+static bool
+may_list(const char *name)
+{
+	const struct name_list list = {
+		.set = true, .names = &name, .count = 1
+	};
+	struct node_place place;
+
+	return env_check_list(&list, &place, &error) == SS_OK;
+}
+
+/* May a request set the name when a page lists it? */
+static bool
+may_set(const char *name)
+{
+	const struct name_list list = {
+		.set = true, .names = &name, .count = 1
+	};
+
+	return env_is_open(&(struct env_scope){ .page = &list }, name);
+}
+
 static void
 test_names(void)
 {
@@ -79,13 +101,12 @@ test_names(void)
 		ok(!env_is_name(others[i], strlen(others[i])),
 			"name %zu of the others is none", i);
 	for (size_t i = 0; i < ARRAY_LEN(kept); i++)
-		ok(env_is_reserved(kept[i]), "%s is reserved", kept[i]);
+		ok(!may_list(kept[i]), "%s is reserved", kept[i]);
 	for (size_t i = 0; i < ARRAY_LEN(hooks); i++)
-		ok(env_is_server_only(hooks[i]) && !env_is_reserved(hooks[i]),
+		ok(may_list(hooks[i]) && !may_set(hooks[i]),
 			"%s is for the server to set", hooks[i]);
 	for (size_t i = 0; i < ARRAY_LEN(free_names); i++)
-		ok(!env_is_server_only(free_names[i]) &&
-				!env_is_reserved(free_names[i]),
+		ok(may_list(free_names[i]) && may_set(free_names[i]),
 			"%s is anybody's", free_names[i]);
 }
 
