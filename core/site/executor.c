@@ -55,7 +55,7 @@ no_program(const char *name, struct ss_error *err)
 		"the operator installs it, or the page names another", err);
 }
 
-/* execve(2) says ENOENT also for a script whose interpreter is missing. */
+/* execve(2) fails with ENOENT also for a missing interpreter of a script. */
 static bool
 lacks_interpreter(const struct ss_command *cmd)
 {
@@ -235,7 +235,7 @@ run_here(void *ctx, const struct ss_command *cmd, struct ss_result *result,
 
 /* ------------------------------------------------ in a process of its own -- */
 
-/* What executor_apart hands to the child. */
+/* What executor_apart passes to the child. */
 struct apart {
 	const struct executor *executor;
 	const struct right *right;
