@@ -351,7 +351,7 @@ status_prometheus(const struct status *s, char *out, size_t cap)
 	text_add(&t,
 		"statespace_info{version=\"%s\",sandbox=\"%s\",mode=\"%s\"} 1\n",
 		ss_version(), f->sandbox, mode_name(f->mode));
-	add_one(&t, "uptime_seconds", "gauge", "Since the master was started.",
+	add_one(&t, "uptime_seconds", "gauge", "Since the supervisor started.",
 		(double)s->uptime_us / 1e6);
 	metric(&t, "workers", "gauge", "Workers by what they do.");
 	text_add(&t,
@@ -359,6 +359,9 @@ status_prometheus(const struct status *s, char *out, size_t cap)
 		"\nstatespace_workers{state=\"busy\"} %" PRIu32 "\n",
 		s->idle, s->busy);
 	add_one(&t, "workers_max", "gauge", "The configured most.", f->max);
+	add_one(&t, "workers_reserve", "gauge",
+		"How many more there may be while tools run long.", f->reserve);
+	add_one(&t, "tools_running", "gauge", "Tools that run now.", f->tools);
 	add_one(&t, "workers_most_busy", "gauge",
 		"The most that were busy at once.", f->most_busy);
 	add_one(&t, "workers_max_reached_total", "counter",
@@ -380,7 +383,7 @@ status_prometheus(const struct status *s, char *out, size_t cap)
 		"Connections told 503 because no worker came free.",
 		(double)s->refused);
 	add_one(&t, "oldest_request_seconds", "gauge",
-		"Age of the oldest request in hand.",
+		"Age of the oldest request that is served.",
 		(double)s->oldest_us / 1e6);
 	add_one(&t, "log_lines_lost_total", "counter",
 		"Log lines that could not be written.", (double)s->log_lost);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Every call that resolving a path makes fails once, with each errno that the
- * kernel may give, on both roads.  The answer is the right file or an honest
+ * kernel may give, in both ways.  The answer is the right file or an honest
  * failure, and no descriptor is left.
  *
  * wrap: syscall openat __openat_2 fcntl fstat readlinkat __readlinkat_chk
@@ -177,8 +177,8 @@ main(void)
 		"a site to resolve in");
 	try_open();
 	root_open(&r, "site", NULL);
-	for (int road = 0; road < 2; road++) {
-		r.walk = r.walk || road == 1;
+	for (int way = 0; way < 2; way++) {
+		r.walk = r.walk || way == 1;
 		try_path(&r, "", "front");
 		try_path(&r, "d", "d");
 		try_path(&r, "d/x", "x");

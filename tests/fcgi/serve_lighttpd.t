@@ -145,7 +145,7 @@ SKIP: {
 	};
 	my ($text) = $start->(2, 'nginx');
 	like($text, qr/nginx is not installed; lighttpd is started instead/,
-		'without nginx it is lighttpd, which is said');
+		'without nginx it is lighttpd, and a line tells so');
 	like($text, qr{serving \S+ at http://}, 'and it serves');
 	($text, my $status) = $start->(5, 'nginx', 'lighttpd');
 	is($text, "statespace: neither nginx nor lighttpd is installed "

@@ -255,7 +255,7 @@ $server->stop_ok;
 	my $answer = qx{"$program" exec -C "@{[$site->dir]}" --get / 2>&1};
 
 	like $answer, qr/\Aa\nran-2\n\[eval error: exit 3\]\n\z/,
-	    'a local GET runs them in a process born for the page';
+	    'a local GET runs them in a process started for the page';
 }
 
 done_testing;
