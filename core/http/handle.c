@@ -306,7 +306,7 @@ answer_without_memory(struct ss_site *site, const struct ss_request *req,
 }
 
 static void
-finish(struct exchange *x, struct ss_response *res)
+finish_request(struct exchange *x, struct ss_response *res)
 {
 	exchange_answer(x, res);
 	while (x->hooks_run > 0) {
@@ -347,7 +347,7 @@ ss_site_handle(struct ss_site *site, const struct ss_request *req,
 		exchange_error(x);
 	}
 	code = x->err.code;
-	finish(x, res);
+	finish_request(x, res);
 	return code;
 }
 
