@@ -273,12 +273,16 @@ executor_apart(struct executor *e, const struct right *right,
 		.right = right,
 		.fn = oneshot->fn,
 		.ctx = oneshot->ctx };
+	enum ss_err code;
 
 	oneshot->plan = e->plan;
 	oneshot->keeps = right->powers.keeps;
 	oneshot->fn = run_inside;
 	oneshot->ctx = &a;
-	return oneshot_run(oneshot, result, err);
+	code = oneshot_run(oneshot, result, err);
+	oneshot->fn = a.fn;
+	oneshot->ctx = a.ctx;
+	return code;
 }
 
 /* run_here, for oneshot_run. */
