@@ -16,7 +16,7 @@
 #include "wire/proto.h"
 
 #define ALLOWED_METHODS "GET, HEAD, POST, OPTIONS"
-/* A path where nothing can run: only a POST is told so. */
+/* A path where nothing can run: the answer to its POST. */
 #define ALLOWED_WITHOUT_POST "GET, HEAD, OPTIONS"
 
 /* Two full outputs with each byte escaped six-fold, and 1 MiB for the rest. */
@@ -101,7 +101,7 @@ exchange_is(const struct exchange *x, const char *method)
 	return x->req->method != NULL && strcmp(x->req->method, method) == 0;
 }
 
-/* The path is the prefix, or goes on with a slash. */
+/* The prefix must be followed by the end or a slash. */
 const char *
 exchange_path(const struct exchange *x)
 {

@@ -95,11 +95,11 @@ stage_path(struct exchange *x)
 
 	if (x->req->request_uri != NULL)
 		code = path_check_uri(x->req->request_uri, &x->err);
-	if (code == SS_OK && path == NULL)
-		code = error_set(&x->err, SS_NOT_FOUND, "no such file");
 	if (code == SS_OK)
-		code = ss_path_clean(
-			path, strlen(path), x->path, sizeof(x->path), &x->err);
+		code = path == NULL
+			? error_set(&x->err, SS_NOT_FOUND, "no such file")
+			: ss_path_clean(path, strlen(path), x->path,
+				  sizeof(x->path), &x->err);
 	return stage_end(x, code, STAGE_NEXT);
 }
 
@@ -306,7 +306,7 @@ answer_without_memory(struct ss_site *site, const struct ss_request *req,
 }
 
 static void
-finish(struct exchange *x, struct ss_response *res)
+finish_request(struct exchange *x, struct ss_response *res)
 {
 	exchange_answer(x, res);
 	while (x->hooks_run > 0) {
@@ -347,7 +347,7 @@ ss_site_handle(struct ss_site *site, const struct ss_request *req,
 		exchange_error(x);
 	}
 	code = x->err.code;
-	finish(x, res);
+	finish_request(x, res);
 	return code;
 }
 

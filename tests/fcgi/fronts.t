@@ -274,6 +274,12 @@ SKIP: {
 	is($large->{status}, 413, 'nginx: too large a body');
 	is(eval { decode_json($large->{body})->{error}{code} },
 		'body_too_large', 'nginx: in our shape');
+	large_message_case($front, 'nginx');
+	my $foreign = $front->request('POST', '/mcp/', body => '{}',
+		headers => { 'Content-Type' => 'application/json' });
+	is($foreign->{status}, 421, 'nginx: a foreign Host at /mcp/');
+	is(eval { decode_json($foreign->{body})->{error}{code} }, -32600,
+		'nginx: is an error of JSON-RPC');
 	is($front->request('GET', '//x', %host)->{status}, 403,
 		'nginx: two slashes');
 	# Its root is not the pool's: it would send other files.
@@ -462,6 +468,20 @@ sub figures_case
 	return;
 }
 
+# At /mcp, too large a body is an error of JSON-RPC.
+sub large_message_case
+{
+	my ($front, $name) = @_;
+	my $large = $front->request('POST', '/mcp', body => 'x' x 1_200_000,
+		headers => { %{ $host{headers} },
+		'Content-Type' => 'application/json' });
+
+	is($large->{status}, 413, "$name: too large a message");
+	is(eval { decode_json($large->{body})->{error}{code} }, -32600,
+		"$name: is an error of JSON-RPC");
+	return;
+}
+
 # A worker killed during a GET: the front asks another worker.
 sub second_try_case
 {
@@ -589,6 +609,7 @@ for my $name (sort keys %start) {
 		is($large->{status}, 413, "$name: too large a body");
 		is(eval { decode_json($large->{body})->{error}{code} },
 			'body_too_large', "$name: in our shape");
+		large_message_case($front, $name);
 		second_try_case($front, $name);
 		no_second_run_case($front, $name);
 		$stop->();
@@ -691,6 +712,7 @@ SKIP: {
 	same_cases($front, 'Apache mod_proxy_fcgi');
 	health_cases($front, 'Apache mod_proxy_fcgi');
 	no_second_run_case($front, 'Apache mod_proxy_fcgi', 503);
+	large_message_case($front, 'Apache mod_proxy_fcgi');
 	is($front->request('GET', '/__front/json-500.html', %host)->{status},
 		403, 'Apache mod_proxy_fcgi: its texts are no pages');
 	is($front->request($_, '/a/page', %host)->{headers}{'content-length'}, 9,
@@ -786,6 +808,12 @@ END
 	is($large->{status}, 413, "$name: too large a body");
 	is(eval { decode_json($large->{body})->{error}{code} },
 		'body_too_large', "$name: says so in our shape");
+	is($front->request('POST', '/', body => 'x' x 17_000_000,
+		headers => { %{ $host{headers} },
+		'Content-Type' => 'application/json' })->{status}, 413,
+		"$name: a body of 17 MB");
+	is($front->request('POST', '/', %host, chunks => [('x' x 50_000) x 8])
+		->{status}, 411, "$name: a large chunked body");
 	kill 'TERM', $pid;
 	waitpid $pid, 0;
 
