@@ -34,7 +34,9 @@
 #include "sys.h"
 
 #define BODY_WAIT_US (30 * UINT64_C(1000000))
-#define DRAIN_MAX (16u << 20) /* of a body that is refused */
+/* Of a body that is refused; its bytes are thrown away. */
+#define DRAIN_MAX (UINT64_C(1) << 30)
+#define DRAIN_SILENCE_MS 2000 /* where no length was announced */
 
 extern char **environ;
 
@@ -116,30 +118,39 @@ read_body(char *body, size_t len)
 }
 
 /*
- * Reads a refused body to its end, DRAIN_MAX or BODY_WAIT_US: a server that
- * cannot pass the body on may lose the answer.
+ * Reads a refused body and throws it away, to its end, DRAIN_MAX, BODY_WAIT_US
+ * or a silence: a server that cannot pass the body on may lose the answer.
  */
 static void
-drain_body(size_t announced)
+drain_body(uint64_t most, unsigned silence_ms)
 {
-	char chunk[65536];
-	size_t left = announced < DRAIN_MAX ? announced : DRAIN_MAX;
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+	uint64_t left = most < DRAIN_MAX ? most : DRAIN_MAX;
 	uint64_t end = sys_clock_us() + BODY_WAIT_US;
+	char chunk[65536];
 
 	while (left > 0 && sys_clock_us() < end) {
-		size_t n = left < sizeof(chunk) ? left : sizeof(chunk);
+		size_t n = left < sizeof(chunk) ? (size_t)left : sizeof(chunk);
+		ssize_t got;
 
-		if (read_body(chunk, n) < n)
+		if (poll(&input, 1, (int)silence_ms) <= 0)
 			return;
-		left -= n;
+		got = read(STDIN_FILENO, chunk, n);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return;
+		left -= (uint64_t)got;
 	}
 }
 
 static void
 take_body(struct request *r)
 {
-	if (r->ss.body_too_large)
-		drain_body(r->announced);
+	if (r->refused.code == SS_LENGTH_REQUIRED)
+		drain_body(DRAIN_MAX, DRAIN_SILENCE_MS);
+	else if (r->ss.body_too_large || r->refused.code != SS_OK)
+		drain_body(r->announced, BODY_WAIT_US / 1000);
 	if (r->content_length == 0 || r->ss.body_too_large ||
 		r->refused.code != SS_OK || request_body(r) == NULL)
 		return;

@@ -71,7 +71,7 @@ struct figures {
 	_Atomic uint32_t stopping;
 	_Atomic uint32_t total, idle, most_busy;
 	_Atomic uint32_t queue, queue_most; /* connections waiting */
-	_Atomic uint64_t births, deaths, stuck, max_reached, refused;
+	_Atomic uint64_t started, died, stuck, max_reached, refused;
 	_Atomic uint64_t request_us; /* what the watchdog allows */
 	_Atomic uint64_t log_lost;   /* by the supervisor */
 	char sandbox[16];

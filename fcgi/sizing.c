@@ -50,10 +50,10 @@ static int
 starts(const struct sizing *s, const struct headcount *h, unsigned wanted)
 {
 	unsigned most = s->max + h->reserve;
-	unsigned room = h->total < most ? most - h->total : 0;
+	unsigned left = h->total < most ? most - h->total : 0;
 
-	if (wanted > room)
-		wanted = room;
+	if (wanted > left)
+		wanted = left;
 	return (int)(wanted < SIZING_AT_ONCE ? wanted : SIZING_AT_ONCE);
 }
 

@@ -114,7 +114,7 @@ add_pool(struct text *t, const struct status *s)
 		", \"watchdog_s\": %.0f}",
 		mode_name(f->mode), f->max, f->start, f->spare_min,
 		f->spare_max, f->reserve, f->tools, s->total, s->idle, s->busy,
-		f->most_busy, f->max_reached, f->births, f->deaths, f->stuck,
+		f->most_busy, f->max_reached, f->started, f->died, f->stuck,
 		f->reloads, (double)f->request_us / 1e6);
 }
 
@@ -341,52 +341,71 @@ add_by_tool(struct text *t, const struct tool_counts *c)
 	add_each_tool(t, c, "page_tool_memory_most_bytes", memory_of);
 }
 
+/* Figures without labels; a counter's name ends in "_total". */
+static void
+add_unlabelled(struct text *t, const struct status *s)
+{
+	const struct figures *f = s->figures;
+	const struct {
+		const char *name, *help;
+		double value;
+	} all[] = {
+		{ "uptime_seconds", "Since the supervisor started.",
+			(double)s->uptime_us / 1e6 },
+		{ "workers_max", "The configured most.", f->max },
+		{ "workers_reserve",
+			"How many more there may be while tools run long.",
+			f->reserve },
+		{ "workers_most_busy", "The most that were busy at once.",
+			f->most_busy },
+		{ "workers_max_reached_total",
+			"How often all workers were busy and no more were allowed.",
+			(double)f->max_reached },
+		{ "worker_births_total", "Workers started.",
+			(double)f->started },
+		{ "worker_deaths_total",
+			"Workers that ended without being asked.",
+			(double)f->died },
+		{ "worker_stuck_total", "Workers ended by the watchdog.",
+			(double)f->stuck },
+		{ "reloads_total", "Successful reloads.", (double)f->reloads },
+		{ "tools_running", "Tools that run now.", f->tools },
+		{ "queue_length", "Connections that wait.", f->queue },
+		{ "queue_most", "The most that waited at once.",
+			f->queue_most },
+		{ "queue_refused_total",
+			"Connections told 503 because no worker came free.",
+			(double)s->refused },
+		{ "oldest_request_seconds",
+			"Age of the oldest request that is served.",
+			(double)s->oldest_us / 1e6 },
+		{ "log_lines_lost_total",
+			"Log lines that could not be written.",
+			(double)s->log_lost },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		add_one(t, all[i].name,
+			strstr(all[i].name, "_total") != NULL ? "counter"
+							      : "gauge",
+			all[i].help, all[i].value);
+}
+
 size_t
 status_prometheus(const struct status *s, char *out, size_t cap)
 {
 	struct text t = { .at = out, .cap = cap };
-	const struct figures *f = s->figures;
 
 	metric(&t, "info", "gauge", "The version and how tools are confined.");
 	text_add(&t,
 		"statespace_info{version=\"%s\",sandbox=\"%s\",mode=\"%s\"} 1\n",
-		ss_version(), f->sandbox, mode_name(f->mode));
-	add_one(&t, "uptime_seconds", "gauge", "Since the supervisor started.",
-		(double)s->uptime_us / 1e6);
+		ss_version(), s->figures->sandbox, mode_name(s->figures->mode));
 	metric(&t, "workers", "gauge", "Workers by what they do.");
 	text_add(&t,
 		"statespace_workers{state=\"idle\"} %" PRIu32
 		"\nstatespace_workers{state=\"busy\"} %" PRIu32 "\n",
 		s->idle, s->busy);
-	add_one(&t, "workers_max", "gauge", "The configured most.", f->max);
-	add_one(&t, "workers_reserve", "gauge",
-		"How many more there may be while tools run long.", f->reserve);
-	add_one(&t, "tools_running", "gauge", "Tools that run now.", f->tools);
-	add_one(&t, "workers_most_busy", "gauge",
-		"The most that were busy at once.", f->most_busy);
-	add_one(&t, "workers_max_reached_total", "counter",
-		"How often all workers were busy and no more were allowed.",
-		(double)f->max_reached);
-	add_one(&t, "worker_births_total", "counter", "Workers started.",
-		(double)f->births);
-	add_one(&t, "worker_deaths_total", "counter",
-		"Workers that ended without being asked.", (double)f->deaths);
-	add_one(&t, "worker_stuck_total", "counter",
-		"Workers ended by the watchdog.", (double)f->stuck);
-	add_one(&t, "reloads_total", "counter", "Successful reloads.",
-		(double)f->reloads);
-	add_one(&t, "queue_length", "gauge", "Connections that wait.",
-		f->queue);
-	add_one(&t, "queue_most", "gauge", "The most that waited at once.",
-		f->queue_most);
-	add_one(&t, "queue_refused_total", "counter",
-		"Connections told 503 because no worker came free.",
-		(double)s->refused);
-	add_one(&t, "oldest_request_seconds", "gauge",
-		"Age of the oldest request that is served.",
-		(double)s->oldest_us / 1e6);
-	add_one(&t, "log_lines_lost_total", "counter",
-		"Log lines that could not be written.", (double)s->log_lost);
+	add_unlabelled(&t, s);
 	metric(&t, "requests_total", "counter", "Requests by outcome.");
 	for (size_t i = 0; i < SCOREBOARD_OUTCOMES; i++)
 		text_add(&t,

@@ -287,7 +287,7 @@ try_group(const struct sandbox_plan *p, char *detail)
 	(void)p;
 	snprintf(detail, DETAIL_SIZE, "%s",
 		works ? "the kernel bounds a tool's processes together"
-		      : "their memory is read at intervals");
+		      : "the kernel does not bound a tool's processes together");
 	cgroup_return();
 	errno = EBUSY;
 	return works;

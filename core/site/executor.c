@@ -273,12 +273,17 @@ executor_apart(struct executor *e, const struct right *right,
 		.right = right,
 		.fn = oneshot->fn,
 		.ctx = oneshot->ctx };
+	struct oneshot inside = *oneshot;
+	enum ss_err code;
 
-	oneshot->plan = e->plan;
-	oneshot->keeps = right->powers.keeps;
-	oneshot->fn = run_inside;
-	oneshot->ctx = &a;
-	return oneshot_run(oneshot, result, err);
+	inside.plan = e->plan;
+	inside.keeps = right->powers.keeps;
+	inside.fn = run_inside;
+	inside.ctx = &a;
+	code = oneshot_run(&inside, result, err);
+	oneshot->watch = inside.watch;
+	oneshot->ended = inside.ended;
+	return code;
 }
 
 /* run_here, for oneshot_run. */

@@ -808,6 +808,12 @@ END
 	is($large->{status}, 413, "$name: too large a body");
 	is(eval { decode_json($large->{body})->{error}{code} },
 		'body_too_large', "$name: says so in our shape");
+	is($front->request('POST', '/', body => 'x' x 17_000_000,
+		headers => { %{ $host{headers} },
+		'Content-Type' => 'application/json' })->{status}, 413,
+		"$name: a body of 17 MB");
+	is($front->request('POST', '/', %host, chunks => [('x' x 50_000) x 8])
+		->{status}, 411, "$name: a large chunked body");
 	kill 'TERM', $pid;
 	waitpid $pid, 0;
 

@@ -212,6 +212,7 @@ test_narrowed(void)
 	ok(env_is_open(&scope, "WHO"), "the tool's list keeps a name");
 	ok(!env_is_listed(&scope, TEXT("DB")), "... takes one from the page's");
 	ok(!env_is_listed(&scope, TEXT("OTHER")), "... and adds none");
+	scope.tool = NULL; /* env_check_spec has the tool */
 	tool_of(&t, WORDS("sh", "-c", "x $DB"));
 	t.spec.env = own;
 	is_int(env_check_spec(&t.spec, &scope, &place, &error),
