@@ -72,7 +72,7 @@ END
 	symlinks => { 'linked.md' => 'w/page.md' });
 
 is body($server, '/two'), "---\ntools: []\n---\nA\none\nB\ntwo\nC",
-    'each block is replaced where it stands, the rest is as written';
+    'each block is replaced in its place, the rest is as written';
 is body($server, '/crlf'), "a\r\nx\r\nb\r\n", 'a CR LF page keeps its breaks';
 is body($server, '/last'), "a\nend", 'a block that ends the page';
 is body($server, '/blank'), "a\nx\nb\n", 'white space at the end is dropped';
