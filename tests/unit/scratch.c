@@ -120,7 +120,7 @@ main(void)
 	check_resisting(&s);
 	check_lock(&s);
 
-	put_chain(s.fd, 200);
+	put_chain(s.fd, 20);
 	ok(!scratch_empty(&s, 0), "no time: says that it is not empty");
 	fchmod(s.fd, 0);
 	scratch_close(&s);
