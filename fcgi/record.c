@@ -59,7 +59,7 @@ ask_begins(struct record_reader *r)
 		reader_refuse(r, "too many management records");
 }
 
-/* A header is complete: is it one that may stand here? */
+/* A header is complete: may it come here? */
 static void
 header_read(struct record_reader *r)
 {

@@ -79,9 +79,10 @@ silent_set_open(struct silent_set *set)
 	struct rlimit files = { .rlim_cur = 0 };
 
 	getrlimit(RLIMIT_NOFILE, &files);
-	set->most = files.rlim_cur < 2 * SILENT_MAX + OTHER_FILES
+	set->most = files.rlim_cur >= 2 * SILENT_MAX + OTHER_FILES ? SILENT_MAX
+		: files.rlim_cur > OTHER_FILES + 1
 		? ((unsigned)files.rlim_cur - OTHER_FILES) / 2
-		: SILENT_MAX;
+		: 1;
 	set->count = 0;
 	set->bytes = 0;
 	for (unsigned i = 0; i < SILENT_MAX; i++)
