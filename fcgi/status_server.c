@@ -94,6 +94,7 @@ answer_ready(struct answer *a, struct ss_response *res)
 
 	status_take(&s, c->figures, c->scoreboard, c->slot_count, c->page,
 		sys_clock_us());
+	s.tools_full = tool_slots_full(c->slots);
 	len = status_ready(&s, &ready, a->body, sizeof(a->body));
 	replace_body(a, res, "application/json", len);
 	if (!ready)

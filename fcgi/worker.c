@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -133,6 +134,24 @@ wait_for_slot(struct serving *s, struct request *r)
 			"all workers are busy; the tool did not run");
 }
 
+/* This worker is free for a page, but may a tool start? */
+static void
+replace_ready(const struct serving *s, const struct request *r,
+	struct ss_response *res)
+{
+	static const char saturated[] = "{\"status\": \"saturated\"}\n";
+
+	if (strcmp(r->ss.path, "/readyz") != 0 || res->status != 200 ||
+		!tool_slots_full(s->w->slots))
+		return;
+	res->status = 503;
+	res->length = sizeof(saturated) - 1;
+	if (res->body_len > 0) {
+		res->body = saturated;
+		res->body_len = res->length;
+	}
+}
+
 /*
  * When no tool may start now, the answer is discarded and the request parked;
  * its connection lives on in the queue.
@@ -146,8 +165,10 @@ answer_or_park(void *ctx, struct ss_site *site, struct request *r,
 
 	s->use.put_off = false;
 	code = ss_site_handle(site, &r->ss, res);
-	if (!s->use.put_off)
+	if (!s->use.put_off) {
+		replace_ready(s, r, res);
 		return code;
+	}
 	if (park_request(s, r))
 		return SS_GONE;
 	ss_response_release(res);
