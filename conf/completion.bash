@@ -4,6 +4,7 @@ _statespace()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
 	local command= i words= site=.
+	local commands='serve fcgi exec mcp fsworker check doctor'
 
 	COMPREPLY=()
 	case ${COMP_WORDS[0]##*/} in
@@ -32,7 +33,8 @@ _statespace()
 		return ;;
 	esac
 	case $command in
-	'') words='serve fcgi exec mcp fsworker check doctor --help --version' ;;
+	'') words="$commands help --help --version" ;;
+	help) [ "$COMP_CWORD" -eq 2 ] && words=$commands ;;
 	serve) words='--host --port --config --timeout --env --env-file --front
 		--workers --allow-no-readme --help' ;;
 	fcgi) words='--config --env --env-file --timeout --socket --workers
@@ -44,7 +46,7 @@ _statespace()
 	check) words='--config --env --env-file --json --directory --help' ;;
 	doctor) words='--config --json --help' ;;
 	esac
-	if [[ $word == -* || -z $command ]]; then
+	if [[ $word == -* || -z $command || $command == help ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 	elif [ "$command" = exec ]; then
 		# Pages of the site, and the directories that hold more.

@@ -78,7 +78,7 @@ enum ss_err {
 	SS_SANDBOX_UNAVAILABLE, /* 503 sandbox_unavailable */
 
 	SS_CONFIG, /* a configuration that cannot be used */
-	SS_GONE    /* the client left; nobody reads an answer */
+	SS_GONE    /* the client left; no answer is read */
 };
 
 /* "not_allowed" and the like; never NULL. */
@@ -196,7 +196,7 @@ enum ss_err ss_site_set_env(struct ss_site *site, const char *name,
 	const char *value, struct ss_error *err);
 
 /*
- * What a key says now, as text; "" when it is not set; NULL when there is no
+ * The value of a key, as text; "" when it is not set; NULL when there is no
  * such key.  Lists read as TOML.  The text lives until the key changes.
  */
 const char *ss_site_option(const struct ss_site *site, const char *key);
@@ -271,7 +271,7 @@ struct ss_account ss_site_account(const struct ss_site *site);
 /*
  * Lets the memory of all processes of a tool be bounded together: where the
  * control group (v2) of this process is delegated to it, with the memory
- * controller, and holds nobody else, moves this process to a leaf; what
+ * controller, and holds no other process, moves this process to a leaf; what
  * ss_site_fork starts with SS_FORK_MEMORY from then on has a group of its own.
  * False: as before, each process is bounded by itself.
  *
@@ -303,7 +303,7 @@ struct ss_request {
 	bool status_allowed;     /* the front lets this one see status */
 	const char *body;
 	size_t body_len;
-	bool body_too_large;     /* the gate stopped reading */
+	bool body_too_large;     /* it was not read whole */
 	int client_fd;           /* watched for hang-up; -1: none */
 	uint64_t received_us;    /* CLOCK_MONOTONIC when accepted; 0: now */
 	const char *mcp_version; /* MCP-Protocol-Version */
@@ -312,7 +312,7 @@ struct ss_request {
 	const char *mcp_session; /* Mcp-Session-Id */
 	/*
 	 * Sends a piece of an answer at once, the head of res (200, without a
-	 * length) before the first; false: nobody reads it.  NULL: answers are
+	 * length) before the first; false: the client left.  NULL: answers are
 	 * whole.  Then res->streamed is set, and nothing is left to be sent.
 	 */
 	bool (*stream)(void *ctx, const struct ss_response *res,
@@ -362,7 +362,7 @@ struct ss_response {
 
 /*
  * Answers one request; blocks while a tool runs.  Every request gets an
- * answer, an out-of-memory one too; only SS_GONE means that nobody waits.
+ * answer, an out-of-memory one too; only SS_GONE means that the client left.
  * The response is released with ss_response_release before the next call.
  */
 enum ss_err ss_site_handle(struct ss_site *site, const struct ss_request *req,
@@ -399,7 +399,7 @@ typedef void (*ss_output_fn)(
 	void *ctx, int stream, const char *data, size_t len);
 
 /*
- * A call without HTTP: the same road as POST from the page on.  Used by the
+ * A call without HTTP: the same way as POST from the page on.  Used by the
  * local command.  Either json (a request body) or words is given.
  */
 struct ss_call {
@@ -418,7 +418,7 @@ struct ss_call {
 	ss_output_fn output; /* NULL: collected in the result */
 	void *output_ctx;
 	/*
-	 * Asked before a tool with `confirm: true` runs what stands in argv,
+	 * Asked before a tool with `confirm: true` runs argv,
 	 * secrets as $NAME; true runs it.  NULL: SS_CONFIRM_REQUIRED.
 	 */
 	bool (*confirm)(void *ctx, const char *const *argv, size_t argc);
@@ -472,7 +472,7 @@ void ss_result_release(struct ss_result *result);
 
 /*
  * The file worker: answers frames (a length of four bytes, big-endian, and
- * JSON) from in on out, until in ends or a frame says so.  Call it in what
+ * JSON) from in on out, until in ends or a frame ends it.  Call it in what
  * ss_site_fork started; paths are beneath the root, writing is what
  * grant.write allows.  Blocks.
  *
@@ -488,7 +488,7 @@ int ss_site_fsworker(struct ss_site *site, int in, int out, bool *shut_down);
  * none.  Blocking; what the protocol calls an error is an answer.
  *
  * client_fd  a hang-up ends a running tool: SS_GONE; -1: none.
- * Errors     SS_GONE, also when send says false; SS_INTERNAL: no memory.
+ * Errors     SS_GONE, also when send returns false; SS_INTERNAL: no memory.
  */
 enum ss_err ss_site_mcp(struct ss_site *site, const char *message, size_t len,
 	int client_fd, bool (*send)(void *ctx, const char *message, size_t len),
@@ -518,7 +518,7 @@ enum ss_err ss_site_mcp_client(struct ss_site *site, const char *message,
 /*
  * What a host has to know of a message before it hands it over: whether it may
  * run a program (then in a process of ss_site_fork), asks to end the
- * request whose id, as JSON, stands in id ("": none; of one over 255 bytes "#"
+ * request whose id, as JSON, is in id ("": none; of one over 255 bytes "#"
  * and a digest, the same for the same id), or is the response to a question of
  * that id.  Of `initialize`: can the client ask?  Of one that may run: page, if
  * only the components of a page that it reads do so.
@@ -571,7 +571,7 @@ struct ss_probe {
 	const char *name; /* "user namespace", "landlock", ... */
 	bool works;
 	bool needed;        /* for the strict level */
-	const char *detail; /* "" when there is nothing to say */
+	const char *detail; /* "" for none */
 	const char *remedy; /* NULL when it works */
 };
 
@@ -698,7 +698,7 @@ enum ss_err ss_site_add_hook(
  * Counts the runs of a tool over all processes of a host, for a page's
  * max_running; tool is the same number in all of them.  enter is asked right
  * before a run: false when most others are running already.  leave follows
- * every enter that said true.
+ * every enter that returned true.
  */
 struct ss_tool_limit {
 	size_t size;
@@ -717,7 +717,7 @@ struct ss_tool_limit {
 	void (*end)(void *ctx);
 	/*
 	 * Called after each run with its run_us, cpu_us and memory_bytes, not
-	 * when no program was started.  NULL: nobody counts them.
+	 * when no program was started.  NULL: they are not counted.
 	 */
 	void (*ran)(void *ctx, uint64_t tool, const struct ss_result *result);
 };
@@ -727,7 +727,7 @@ struct ss_tool_limit {
  * max_running is not looked at: a process runs one tool at a time.
  */
 void
-ss_site_set_tool_limit(struct ss_site *site, const struct ss_tool_limit *gauge);
+ss_site_set_tool_limit(struct ss_site *site, const struct ss_tool_limit *limit);
 /*
  * Calls fn for each tool of the pages that http.listed names, in their order:
  * its number in struct ss_tool_limit, its page and its index there.  Pages
@@ -740,7 +740,7 @@ enum ss_err ss_site_each_tool(struct ss_site *site,
 
 /*
  * Called while a tool runs and the request's client_fd can be read: left reads
- * what came, without blocking, and says whether the client gave the request up.
+ * what came, without blocking, and returns whether the client gave the request up.
  * Set it in the process that ss_site_fork made; NULL: bytes from the client are
  * left unread.
  */
@@ -757,8 +757,8 @@ ss_site_set_client(struct ss_site *site, bool (*left)(void *ctx), void *ctx);
  * post  offers data to all processes; false: too long.
  * take  copies what was posted for key a short while ago; -1: nothing.
  * wait  asked before a request waits for a person's answer (begin), and every
- *       few seconds while it does: may it?  waited follows a begin that said
- *       true.  NULL: clients of HTTP are not asked.
+ *       few seconds while it does: may it?  waited follows a begin that
+ *       returned true.  NULL: clients of HTTP are not asked.
  *
  * At any time, so also in the process that ss_site_fork made.  Without one
  * such clients get no session, and what they cancel runs on.

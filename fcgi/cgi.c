@@ -3,11 +3,11 @@
  * One request under plain CGI (RFC 3875): variables from the environment, the
  * body from standard input, the answer to standard output.
  *
- * A worker is born for it, as in the pool, since the worker is the sandbox;
- * this process waits for it and answers in its place when it dies without a
- * word: a server that gets nothing may report success.
+ * A worker is started for it, as in the pool, since the worker is the sandbox.
+ * This process waits for it and answers 500 when it ended before it answered:
+ * a server that gets nothing may report success.
  *
- * How a front says that its client left (seen with each of them): lighttpd's
+ * How a front tells that its client left (seen with each of them): lighttpd's
  * mod_cgi closes the pipe and sends TERM, Apache's mod_cgid and mod_cgi send
  * TERM when they find out, which is when they have something to pass on.
  */
@@ -34,7 +34,9 @@
 #include "sys.h"
 
 #define BODY_WAIT_US (30 * UINT64_C(1000000))
-#define DRAIN_MAX (16u << 20) /* of a body that is refused */
+/* Of a body that is refused; its bytes are thrown away. */
+#define DRAIN_MAX (UINT64_C(1) << 30)
+#define DRAIN_SILENCE_MS 2000 /* where no length was announced */
 
 extern char **environ;
 
@@ -55,7 +57,7 @@ send_bytes(void *ctx, const char *data, size_t len)
 	return sys_write_all(STDOUT_FILENO, data, len);
 }
 
-/* For what happens before there is a site, or after a worker's death. */
+/* Without a site, or when the worker ended before it answered. */
 static void
 answer_plainly(void)
 {
@@ -116,30 +118,39 @@ read_body(char *body, size_t len)
 }
 
 /*
- * A server that cannot pass a body on may lose the answer: it is read away
- * until its end, a bound of bytes or the time of a body.
+ * Reads a refused body and throws it away, to its end, DRAIN_MAX, BODY_WAIT_US
+ * or a silence: a server that cannot pass the body on may lose the answer.
  */
 static void
-drain_body(size_t announced)
+drain_body(uint64_t most, unsigned silence_ms)
 {
-	char chunk[65536];
-	size_t left = announced < DRAIN_MAX ? announced : DRAIN_MAX;
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+	uint64_t left = most < DRAIN_MAX ? most : DRAIN_MAX;
 	uint64_t end = sys_clock_us() + BODY_WAIT_US;
+	char chunk[65536];
 
 	while (left > 0 && sys_clock_us() < end) {
-		size_t n = left < sizeof(chunk) ? left : sizeof(chunk);
+		size_t n = left < sizeof(chunk) ? (size_t)left : sizeof(chunk);
+		ssize_t got;
 
-		if (read_body(chunk, n) < n)
+		if (poll(&input, 1, (int)silence_ms) <= 0)
 			return;
-		left -= n;
+		got = read(STDIN_FILENO, chunk, n);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return;
+		left -= (uint64_t)got;
 	}
 }
 
 static void
 take_body(struct request *r)
 {
-	if (r->ss.body_too_large)
-		drain_body(r->announced);
+	if (r->refused.code == SS_LENGTH_REQUIRED)
+		drain_body(DRAIN_MAX, DRAIN_SILENCE_MS);
+	else if (r->ss.body_too_large || r->refused.code != SS_OK)
+		drain_body(r->announced, BODY_WAIT_US / 1000);
 	if (r->content_length == 0 || r->ss.body_too_large ||
 		r->refused.code != SS_OK || request_body(r) == NULL)
 		return;
@@ -150,7 +161,7 @@ take_body(struct request *r)
 			"the body is shorter than its Content-Length");
 }
 
-/* A piece of an answer that is still being made. */
+/* Sends a piece of an answer whose end is not known yet. */
 static bool
 stream(void *ctx, const struct ss_response *res, const char *data, size_t len)
 {
@@ -163,7 +174,7 @@ stream(void *ctx, const struct ss_response *res, const char *data, size_t len)
 }
 
 static int
-worker(void *ctx)
+worker_main(void *ctx)
 {
 	struct cgi *c = ctx;
 	struct request *r = &c->served->request;
@@ -184,7 +195,7 @@ worker(void *ctx)
 	return 0;
 }
 
-/* mod_cgi leaves PIPE and XFSZ ignored, others may leave more. */
+/* mod_cgi leaves SIGPIPE and SIGXFSZ ignored, others may leave more. */
 static void
 reset_signals(void)
 {
@@ -210,7 +221,7 @@ open_site(struct cgi *c)
 }
 
 static void
-hang_up(int number)
+tell_client_left(int number)
 {
 	int fd = parent_end;
 
@@ -221,12 +232,12 @@ hang_up(int number)
 }
 
 /*
- * Until the worker has ended; when the reader of the answer goes before that,
- * the worker is told.  POLLRDHUP is not asked for: Apache closes its writing
- * half of the socket when the body is through.
+ * Waits until the worker has ended, and tells it when the reader of the answer
+ * leaves.  Without POLLRDHUP: Apache closes its writing half of the socket
+ * behind the body.
  */
 static void
-watch(struct cgi *c)
+wait_for_worker(struct cgi *c)
 {
 	struct pollfd p[3] = { { .fd = (int)syscall(
 					 SYS_pidfd_open, c->child.pid, 0),
@@ -242,7 +253,7 @@ watch(struct cgi *c)
 			p[2].fd = -1;
 		}
 		if ((p[1].revents & (POLLERR | POLLHUP)) != 0)
-			hang_up(0);
+			tell_client_left(0);
 		if (p[1].revents != 0)
 			p[1].fd = -1;
 	}
@@ -264,14 +275,14 @@ run_worker(struct cgi *c)
 		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (c->begun == MAP_FAILED)
 		return false;
-	if (ss_site_fork(c->served->site, SS_FORK_LAUNCHER_LATER, worker, c,
-		    &c->child, &err) != SS_OK) {
+	if (ss_site_fork(c->served->site, SS_FORK_LAUNCHER_LATER, worker_main,
+		    c, &c->child, &err) != SS_OK) {
 		say_error("cgi", &err);
 		return atomic_load(c->begun);
 	}
 	close(ends[1]);
-	signal(SIGTERM, hang_up);
-	watch(c);
+	signal(SIGTERM, tell_client_left);
+	wait_for_worker(c);
 	while (waitpid(c->child.pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (c->child.launch_fd >= 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * statespace check: what is wrong with the pages of a site, with line, column
- * and remedy (statespace(1)).
+ * statespace check: mistakes in the pages of a site, with line, column and
+ * remedy (statespace(1)).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static const char usage[] =
 
 enum { OPTION_DIR = 'C', OPTION_JSON = OPTION_OWN };
 
-struct job {
+struct check {
 	struct options options;
 	bool json;
 	const char *page; /* NULL: every page */
@@ -38,7 +38,7 @@ print_problem(const char *page, const struct ss_problem *p)
 static void
 on_report(void *ctx, const struct ss_report *report)
 {
-	struct job *job = ctx;
+	struct check *job = ctx;
 	const char *json = job->json ? ss_report_json(report) : NULL;
 
 	job->pages++;
@@ -75,7 +75,7 @@ is_file(const char *path)
  * from the root of the system, or from above, is a page of its directory.
  */
 static void
-take_operand(struct job *job, char *operand)
+take_operand(struct check *job, char *operand)
 {
 	char *slash = strrchr(operand, '/');
 
@@ -95,7 +95,7 @@ take_operand(struct job *job, char *operand)
 
 /* -1 goes on, else the exit status. */
 static int
-take_arguments(struct job *job, int argc, char **argv)
+take_arguments(struct check *job, int argc, char **argv)
 {
 	static const struct option table[] = { OPTIONS_LONG,
 		{ "directory", required_argument, NULL, OPTION_DIR },
@@ -125,7 +125,7 @@ take_arguments(struct job *job, int argc, char **argv)
 int
 cmd_check(int argc, char **argv)
 {
-	struct job job = { .options = { .usage = usage } };
+	struct check job = { .options = { .usage = usage } };
 	struct ss_error err = { 0 };
 	struct ss_site *site;
 	int status = take_arguments(&job, argc, argv);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The jobs of the one executable.  Each gets its arguments with its own name
- * in argv[0] and returns the exit status; only main.c ends the process.
+ * The commands of the one executable.  Each gets its arguments with its own
+ * name in argv[0] and returns the exit status; only main.c ends the process.
  */
 #ifndef FCGI_COMMANDS_H
 #define FCGI_COMMANDS_H

@@ -5,7 +5,6 @@
 #include <fastcgi.h>
 #include <fcgiapp.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -21,10 +20,11 @@
 #include "sys.h"
 
 #define CHUNK 65536
-/* Of a body that is refused: read away, so that the answer gets through. */
+/* Bytes of a refused body that are read, so that the answer gets through. */
 #define DRAIN_MAX (16u << 20)
 #define LINGER_MAX (1u << 20)
 #define LINGER_MS 200
+#define STALL_LOOK_MS 250 /* at whether others wait */
 
 struct connection {
 	struct ss_site *site;
@@ -34,14 +34,17 @@ struct connection {
 	connection_silent_fn silent; /* NULL: silent peers are waited for */
 	void *silent_ctx;
 	unsigned most;
+	int listener;
 	FCGX_Request fcgi;
 	int empty[2]; /* a pipe: see begin_answer */
 	struct record_reader reader;
-	/* The connection in hand. */
+	/* Of the connection that is served now. */
 	int fd;
 	uint64_t begun_us;
 	size_t body_len;
 	size_t drained;
+	size_t sent;
+	uint64_t stalled_us; /* the peer did not read the answer */
 	bool params_done;
 	bool answering; /* the library has its streams */
 	bool streaming; /* the head of the answer has left */
@@ -49,20 +52,20 @@ struct connection {
 };
 
 static void
-pipe_close(struct connection *g)
+pipe_close(struct connection *c)
 {
 	for (int i = 0; i < 2; i++)
-		if (g->empty[i] >= 0)
-			close(g->empty[i]);
-	g->empty[0] = g->empty[1] = -1;
+		if (c->empty[i] >= 0)
+			close(c->empty[i]);
+	c->empty[0] = c->empty[1] = -1;
 }
 
 static bool
-pipe_open(struct connection *g)
+pipe_open(struct connection *c)
 {
-	if (pipe2(g->empty, O_CLOEXEC | O_NONBLOCK) == 0)
+	if (pipe2(c->empty, O_CLOEXEC | O_NONBLOCK) == 0)
 		return true;
-	g->empty[0] = g->empty[1] = -1;
+	c->empty[0] = c->empty[1] = -1;
 	return false;
 }
 
@@ -75,61 +78,68 @@ answer_by_site(void *ctx, struct ss_site *site, struct request *request,
 }
 
 void
-connection_set_answer(struct connection *g, connection_answer_fn fn, void *ctx)
+connection_set_answer(struct connection *c, connection_answer_fn fn, void *ctx)
 {
-	g->answer = fn;
-	g->answer_ctx = ctx;
+	c->answer = fn;
+	c->answer_ctx = ctx;
 }
 
 void
-connection_set_most(struct connection *g, unsigned most)
+connection_set_most(struct connection *c, unsigned most)
 {
-	g->most = most;
+	c->most = most;
 }
 
 void
-connection_set_silent(struct connection *g, connection_silent_fn fn, void *ctx)
+connection_set_listener(struct connection *c, int listener)
 {
-	g->silent = fn;
-	g->silent_ctx = ctx;
+	c->listener = listener;
 }
 
-static bool client_speaks(void *ctx);
+void
+connection_set_silent(struct connection *c, connection_silent_fn fn, void *ctx)
+{
+	c->silent = fn;
+	c->silent_ctx = ctx;
+}
+
+static bool client_left(void *ctx);
 
 struct connection *
 connection_open(
 	struct ss_site *site, struct request *request, struct ss_error *err)
 {
-	struct connection *g = calloc(1, sizeof(*g));
+	struct connection *c = calloc(1, sizeof(*c));
 
-	if (g == NULL) {
+	if (c == NULL) {
 		say_refusal(err, SS_INTERNAL, "out of memory");
 		return NULL;
 	}
-	g->site = site;
-	g->request = request;
-	g->answer = answer_by_site;
-	g->most = 1;
-	ss_site_set_client(site, client_speaks, g);
-	if (!pipe_open(g) || FCGX_Init() != 0 ||
-		FCGX_InitRequest(&g->fcgi, -1, FCGI_FAIL_ACCEPT_ON_INTR) != 0) {
+	c->site = site;
+	c->request = request;
+	c->answer = answer_by_site;
+	c->most = 1;
+	c->listener = -1;
+	ss_site_set_client(site, client_left, c);
+	if (!pipe_open(c) || FCGX_Init() != 0 ||
+		FCGX_InitRequest(&c->fcgi, -1, FCGI_FAIL_ACCEPT_ON_INTR) != 0) {
 		say_refusal(err, SS_INTERNAL, "cannot start FastCGI");
-		connection_close(g);
+		connection_close(c);
 		return NULL;
 	}
 	/* The library has put a handler of its own there. */
 	signal(SIGPIPE, SIG_IGN);
-	return g;
+	return c;
 }
 
 void
-connection_close(struct connection *g)
+connection_close(struct connection *c)
 {
-	if (g == NULL)
+	if (c == NULL)
 		return;
-	ss_site_set_client(g->site, NULL, NULL);
-	pipe_close(g);
-	free(g);
+	ss_site_set_client(c->site, NULL, NULL);
+	pipe_close(c);
+	free(c);
 }
 
 int
@@ -153,12 +163,12 @@ connection_accept(int listener, unsigned silence_s)
 
 /* After a failure nothing is known of what the library left behind. */
 static void
-reset_library(struct connection *g)
+reset_library(struct connection *c)
 {
-	FCGX_Free(&g->fcgi, 0);
-	g->fcgi.ipcFd = -1;
-	pipe_close(g);
-	pipe_open(g);
+	FCGX_Free(&c->fcgi, 0);
+	c->fcgi.ipcFd = -1;
+	pipe_close(c);
+	pipe_open(c);
 }
 
 /*
@@ -167,7 +177,7 @@ reset_library(struct connection *g)
  * believes to be its connection and must not close (keepConnection).
  */
 static bool
-begin_answer(struct connection *g)
+begin_answer(struct connection *c)
 {
 	static const struct {
 		FCGI_BeginRequestRecord begin;
@@ -184,108 +194,108 @@ begin_answer(struct connection *g)
 			.type = FCGI_PARAMS,
 			.requestIdB0 = 1 },
 	};
-	FCGX_Request *f = &g->fcgi;
+	FCGX_Request *f = &c->fcgi;
 
-	f->ipcFd = g->empty[0];
+	f->ipcFd = c->empty[0];
 	f->keepConnection = 1;
-	if (write(g->empty[1], &request, sizeof(request)) !=
+	if (write(c->empty[1], &request, sizeof(request)) !=
 			(ssize_t)sizeof(request) ||
 		FCGX_Accept_r(f) != 0) {
-		reset_library(g);
+		reset_library(c);
 		return false;
 	}
-	f->ipcFd = g->fd;
-	f->requestId = (int)g->reader.id;
-	g->answering = true;
+	f->ipcFd = c->fd;
+	f->requestId = (int)c->reader.id;
+	c->answering = true;
 	return true;
 }
 
 /* The parameters are complete: what is asked, and how much body will come? */
 static void
-take_params(struct connection *g)
+take_params(struct connection *c)
 {
-	request_read_params(g->request, g->reader.params, g->reader.params_len);
-	if (g->request->content_length > 0 && !g->request->ss.body_too_large)
-		request_body(g->request);
-	g->params_done = true;
+	request_read_params(c->request, c->reader.params, c->reader.params_len);
+	if (c->request->content_length > 0 && !c->request->ss.body_too_large)
+		request_body(c->request);
+	c->params_done = true;
 }
 
 static const char *
-take_body(struct connection *g, const unsigned char *data, size_t len)
+take_body(struct connection *c, const unsigned char *data, size_t len)
 {
-	struct request *r = g->request;
+	struct request *r = c->request;
 
 	if (r->ss.body_too_large || r->refused.code != SS_OK) {
-		g->drained += len;
-		return g->drained > DRAIN_MAX ? "far too large a body" : NULL;
+		c->drained += len;
+		return c->drained > DRAIN_MAX ? "far too large a body" : NULL;
 	}
 	if (r->unannounced) {
 		request_refuse(r, SS_LENGTH_REQUIRED, NO_LENGTH);
 		return NULL;
 	}
-	if (len > r->content_length - g->body_len) {
+	if (len > r->content_length - c->body_len) {
 		request_refuse(r, SS_BAD_REQUEST,
 			"the body is longer than its Content-Length");
 		return NULL;
 	}
-	memcpy(r->body + g->body_len, data, len);
-	g->body_len += len;
+	memcpy(r->body + c->body_len, data, len);
+	c->body_len += len;
 	return NULL;
 }
 
-/* A record of our own, between those of the library. */
+/* Sends a record of our own, between those of the library. */
 static bool
-send_record(struct connection *g, const unsigned char *record, size_t len)
+send_record(struct connection *c, const unsigned char *record, size_t len)
 {
-	ssize_t n = send(g->fd, record, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+	ssize_t n = send(c->fd, record, len, MSG_DONTWAIT | MSG_NOSIGNAL);
 
 	return n == (ssize_t)len;
 }
 
 static const char *
-answer_management(struct connection *g)
+answer_management(struct connection *c)
 {
 	unsigned char reply[RECORD_REPLY_MAX];
-	size_t len = record_reply(&g->reader, g->most, reply);
+	size_t len = record_reply(&c->reader, c->most, reply);
 
 	if (len == 0)
-		return g->reader.why;
-	return send_record(g, reply, len)
+		return c->reader.why;
+	return send_record(c, reply, len)
 		? NULL
 		: "the peer does not read the answer to its management record";
 }
 
 /* Hands n bytes of chunk to the record reader; a reason to stop, or NULL. */
 static const char *
-take(struct connection *g, size_t n)
+take_bytes(struct connection *c, size_t n)
 {
 	size_t at = 0;
 	const char *why = NULL;
 
-	while (why == NULL && at < n && g->reader.state != RECORD_ABORTED) {
+	while (why == NULL && at < n && c->reader.state != RECORD_ABORTED) {
 		const unsigned char *body = NULL;
 		size_t body_len;
 
 		at += record_take(
-			&g->reader, g->chunk + at, n - at, &body, &body_len);
-		if (g->reader.state >= RECORD_ABORTED)
-			return g->reader.why;
-		if (g->reader.asked)
-			why = answer_management(g);
-		if (why == NULL && g->reader.state >= RECORD_STDIN &&
-			!g->params_done)
-			take_params(g);
+			&c->reader, c->chunk + at, n - at, &body, &body_len);
+		if (c->reader.state >= RECORD_ABORTED)
+			return c->reader.why;
+		if (c->reader.asked)
+			why = answer_management(c);
+		if (why == NULL && c->reader.state >= RECORD_STDIN &&
+			!c->params_done)
+			take_params(c);
 		if (why == NULL && body_len > 0)
-			why = take_body(g, body, body_len);
+			why = take_body(c, body, body_len);
 	}
 	return why;
 }
 
-/* A front writes as soon as it is connected: its bytes are mostly there. */
+/* A front writes as soon as it is connected: its first bytes come soon. */
 static bool
-speaks_soon(const struct connection *g)
+speaks_soon(const struct connection *c)
 {
-	struct pollfd peer = { .fd = g->fd, .events = POLLIN };
+	struct pollfd peer = { .fd = c->fd, .events = POLLIN };
 
 	return poll(&peer, 1, CONNECTION_FIRST_MS) > 0;
 }
@@ -293,246 +303,289 @@ speaks_soon(const struct connection *g)
 static const char sent_nothing[] = "";
 
 /*
- * Reads the whole request; NULL, or why there is none ("": not worth a word;
- * sent_nothing: it may come yet).
+ * Reads the whole request; NULL, or why there is none ("": nothing to log;
+ * sent_nothing: it may still come).
  */
 static const char *
-receive(struct connection *g)
+receive(struct connection *c)
 {
 	const char *why = NULL;
 
-	while (why == NULL && g->reader.state < RECORD_DONE) {
-		bool first = g->silent != NULL && record_is_fresh(&g->reader);
-		ssize_t n = recv(g->fd, g->chunk, sizeof(g->chunk),
+	while (why == NULL && c->reader.state < RECORD_DONE) {
+		bool first = c->silent != NULL && record_is_fresh(&c->reader);
+		ssize_t n = recv(c->fd, c->chunk, sizeof(c->chunk),
 			first ? MSG_DONTWAIT : 0);
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n == 0 && record_is_fresh(&g->reader))
+		if (n == 0 && record_is_fresh(&c->reader))
 			return "";
 		if (n == 0)
 			return "the connection ended within the request";
 		if (n < 0 && errno == EAGAIN && first) {
-			if (speaks_soon(g))
+			if (speaks_soon(c))
 				continue;
 			return sent_nothing;
 		}
 		if (n < 0)
 			return errno == EAGAIN ? "the peer fell silent"
 					       : "the connection broke";
-		if (sys_clock_us() - g->begun_us >
+		if (sys_clock_us() - c->begun_us >
 			CONNECTION_TOTAL_S * UINT64_C(1000000))
 			return "the request took too long to arrive";
-		why = take(g, (size_t)n);
+		why = take_bytes(c, (size_t)n);
 	}
 	return why;
+}
+
+/* An idle worker accepts within a millisecond: then nobody has to wait. */
+static bool
+others_wait(const struct connection *c)
+{
+	struct pollfd others = { .fd = c->listener, .events = POLLIN };
+
+	for (int look = 0; look < 5; look++)
+		if (poll(&others, 1, 0) <= 0 || poll(NULL, 0, 20) < 0)
+			return false;
+	return true;
+}
+
+/*
+ * Waits until the peer reads the answer.  False: it has read nothing for
+ * CONNECTION_SILENCE_S, or has stalled the answer for CONNECTION_STALL_S in all
+ * while others wait for a worker.
+ */
+static bool
+peer_reads(struct connection *c)
+{
+	struct pollfd peer = { .fd = c->fd, .events = POLLOUT };
+	uint64_t begun_us = sys_clock_us(), waited_us;
+	int ready;
+
+	do {
+		ready = poll(&peer, 1, STALL_LOOK_MS);
+		waited_us = sys_clock_us() - begun_us;
+		if (waited_us >= CONNECTION_SILENCE_S * UINT64_C(1000000))
+			return false;
+		if (c->stalled_us + waited_us >=
+				CONNECTION_STALL_S * UINT64_C(1000000) &&
+			others_wait(c))
+			return false;
+	} while (ready <= 0);
+	c->stalled_us += waited_us;
+	return true;
 }
 
 static bool
 send_bytes(void *ctx, const char *data, size_t len)
 {
-	struct connection *g = ctx;
+	struct connection *c = ctx;
 
 	while (len > 0) {
-		int n = len > INT_MAX ? INT_MAX : (int)len;
+		int n = len > CHUNK ? CHUNK : (int)len;
 
-		if (FCGX_PutStr(data, n, g->fcgi.out) != n)
+		if (c->sent > CHUNK && !peer_reads(c))
 			return false;
+		if (FCGX_PutStr(data, n, c->fcgi.out) != n)
+			return false;
+		c->sent += (size_t)n;
 		data += n;
 		len -= (size_t)n;
 	}
 	return true;
 }
 
-/* A piece of an answer that is still being made: on the wire at once. */
+/* Sends a piece of an answer whose end is not known yet, at once. */
 static bool
 stream(void *ctx, const struct ss_response *res, const char *data, size_t len)
 {
-	struct connection *g = ctx;
-	struct reply_sink sink = { .ctx = g, .send = send_bytes };
+	struct connection *c = ctx;
+	struct reply_sink sink = { .ctx = c, .send = send_bytes };
 
-	if (!g->streaming && !reply_begin(res, &sink))
+	if (!c->streaming && !reply_begin(res, &sink))
 		return false;
-	g->streaming = true;
-	return send_bytes(g, data, len) && FCGX_FFlush(g->fcgi.out) == 0;
+	c->streaming = true;
+	return send_bytes(c, data, len) && FCGX_FFlush(c->fcgi.out) == 0;
 }
 
 /*
- * Bytes behind the whole request: ABORT_REQUEST, or a management record, which
- * is answered.  True: nobody waits for the answer any more.
+ * Reads bytes behind the whole request: ABORT_REQUEST, or a management record,
+ * which is answered.  True: nobody waits for the answer any more.
  */
 static bool
-client_speaks(void *ctx)
+client_left(void *ctx)
 {
-	struct connection *g = ctx;
-	ssize_t n = recv(g->fd, g->chunk, sizeof(g->chunk), MSG_DONTWAIT);
+	struct connection *c = ctx;
+	ssize_t n = recv(c->fd, c->chunk, sizeof(c->chunk), MSG_DONTWAIT);
 
 	if (n < 0)
 		return errno != EAGAIN && errno != EINTR;
-	g->drained += (size_t)n;
-	return n == 0 || g->drained > DRAIN_MAX || take(g, (size_t)n) != NULL ||
-		g->reader.state == RECORD_ABORTED;
+	c->drained += (size_t)n;
+	return n == 0 || c->drained > DRAIN_MAX ||
+		take_bytes(c, (size_t)n) != NULL ||
+		c->reader.state == RECORD_ABORTED;
 }
 
 /* A request that waited in the queue may have outlived its client. */
 static bool
-peer_left(struct connection *g)
+peer_left(struct connection *c)
 {
-	struct pollfd peer = { .fd = g->fd, .events = POLLIN | POLLRDHUP };
+	struct pollfd peer = { .fd = c->fd, .events = POLLIN | POLLRDHUP };
 
 	if (poll(&peer, 1, 0) <= 0)
 		return false;
-	return (peer.revents & ~POLLIN) != 0 || client_speaks(g);
+	return (peer.revents & ~POLLIN) != 0 || client_left(c);
 }
 
 /* False: nobody is there to read the answer. */
 static bool
-answer(struct connection *g, enum ss_err *outcome)
+answer(struct connection *c, enum ss_err *outcome)
 {
-	struct request *r = g->request;
-	struct reply_sink sink = { .ctx = g, .send = send_bytes };
+	struct request *r = c->request;
+	struct reply_sink sink = { .ctx = c, .send = send_bytes };
 	struct ss_response res;
 	bool sent;
 
-	if (g->reader.state == RECORD_ABORTED)
+	if (c->reader.state == RECORD_ABORTED)
 		request_refuse(r, SS_GONE, "the request was aborted");
 	if (r->refused.code == SS_OK && !r->ss.body_too_large &&
-		g->body_len != r->content_length)
+		c->body_len != r->content_length)
 		request_refuse(r, SS_BAD_REQUEST,
 			"the body is shorter than its Content-Length");
-	if (peer_left(g))
+	if (peer_left(c))
 		request_refuse(r, SS_GONE, "the client left");
 	r->ss.body = r->body;
-	r->ss.body_len = g->body_len;
-	r->ss.client_fd = g->fd;
-	r->ss.received_us = g->begun_us;
+	r->ss.body_len = c->body_len;
+	r->ss.client_fd = c->fd;
+	r->ss.received_us = c->begun_us;
 	r->ss.stream = stream;
-	r->ss.stream_ctx = g;
-	*outcome = g->answer(g->answer_ctx, g->site, r, &res);
+	r->ss.stream_ctx = c;
+	*outcome = c->answer(c->answer_ctx, c->site, r, &res);
 	sent = *outcome != SS_GONE && (res.streamed || reply_send(&res, &sink));
 	ss_response_release(&res);
 	return sent;
 }
 
 /*
- * Ends the answer on the wire: the library's last records, but not its close,
- * which waits for the peer.  When the answer was cut the last record must be
- * missing, so that the front can tell.
+ * Sends the library's last records; its own close would wait for the peer.
+ * After an answer that was cut there is no END_REQUEST, so that the front can
+ * tell.
  */
 static void
-finish(struct connection *g, bool sent)
+finish(struct connection *c, bool sent)
 {
-	if (!g->answering)
+	if (!c->answering)
 		return;
 	if (sent) {
-		FCGX_FClose(g->fcgi.err);
-		FCGX_FClose(g->fcgi.out);
+		FCGX_FClose(c->fcgi.err);
+		FCGX_FClose(c->fcgi.out);
 	}
-	FCGX_Free(&g->fcgi, 0);
-	g->fcgi.ipcFd = -1;
+	FCGX_Free(&c->fcgi, 0);
+	c->fcgi.ipcFd = -1;
 }
 
 /* The peer that aborted a request waits for its END_REQUEST. */
 static void
-end_aborted(struct connection *g)
+end_aborted(struct connection *c)
 {
 	unsigned char end[RECORD_REPLY_MAX];
 
-	send_record(g, end, record_end(&g->reader, end));
+	send_record(c, end, record_end(&c->reader, end));
 }
 
 /*
- * Closing a socket with unread bytes resets it, and the peer may lose the
- * answer: read on for a moment.
+ * close(2) of a socket with unread bytes resets it, and the peer may lose the
+ * answer: read for LINGER_MS first.
  */
 static void
-linger(struct connection *g)
+linger(struct connection *c)
 {
 	struct timeval moment = { .tv_usec = LINGER_MS * 1000 };
 	uint64_t end_us = sys_clock_us() + LINGER_MS * 1000;
 	size_t all = 0;
 	ssize_t n;
 
-	shutdown(g->fd, SHUT_WR);
-	setsockopt(g->fd, SOL_SOCKET, SO_RCVTIMEO, &moment, sizeof(moment));
+	shutdown(c->fd, SHUT_WR);
+	setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &moment, sizeof(moment));
 	do {
-		n = recv(g->fd, g->chunk, sizeof(g->chunk), 0);
+		n = recv(c->fd, c->chunk, sizeof(c->chunk), 0);
 		all += n > 0 ? (size_t)n : 0;
 	} while (n > 0 && all < LINGER_MAX && sys_clock_us() < end_us);
 }
 
 static void
-begin(struct connection *g, int fd, uint64_t begun_us)
+begin_connection(struct connection *c, int fd, uint64_t begun_us)
 {
-	g->fd = fd;
-	g->begun_us = begun_us;
-	g->body_len = g->drained = 0;
-	g->params_done = g->answering = g->streaming = false;
-	record_init(&g->reader);
+	c->fd = fd;
+	c->begun_us = begun_us;
+	c->body_len = c->drained = c->sent = 0;
+	c->stalled_us = 0;
+	c->params_done = c->answering = c->streaming = false;
+	record_init(&c->reader);
 }
 
 /* why: there is no request (see receive). */
 static bool
-answer_and_close(struct connection *g, const char *why, enum ss_err *outcome)
+answer_and_close(struct connection *c, const char *why, enum ss_err *outcome)
 {
 	bool sent = false;
 
 	*outcome = SS_GONE;
-	if (why == NULL && g->params_done && begin_answer(g))
-		sent = answer(g, outcome);
+	if (why == NULL && c->params_done && begin_answer(c))
+		sent = answer(c, outcome);
 	else if (why != NULL && *why != '\0')
 		say("a FastCGI connection was dropped: %s", why);
 	if (!sent)
 		*outcome = SS_GONE;
-	finish(g, sent);
-	if (!sent && g->reader.state == RECORD_ABORTED)
-		end_aborted(g);
-	if (g->reader.state != RECORD_DONE)
-		linger(g);
-	close(g->fd);
-	g->fd = -1;
-	return g->empty[1] >= 0;
+	finish(c, sent);
+	if (!sent && c->reader.state == RECORD_ABORTED)
+		end_aborted(c);
+	if (c->reader.state != RECORD_DONE)
+		linger(c);
+	close(c->fd);
+	c->fd = -1;
+	return c->empty[1] >= 0;
 }
 
 bool
-connection_serve(struct connection *g, int fd, enum ss_err *outcome)
+connection_serve(struct connection *c, int fd, enum ss_err *outcome)
 {
 	const char *why;
 
-	begin(g, fd, sys_clock_us());
-	why = receive(g);
+	begin_connection(c, fd, sys_clock_us());
+	why = receive(c);
 	if (why != sent_nothing)
-		return answer_and_close(g, why, outcome);
+		return answer_and_close(c, why, outcome);
 	*outcome = SS_GONE;
-	g->silent(g->silent_ctx, fd);
+	c->silent(c->silent_ctx, fd);
 	return true;
 }
 
 void
-connection_park(const struct connection *g, struct parked_request *r)
+connection_park(const struct connection *c, struct parked_request *r)
 {
-	r->id = g->reader.id;
-	r->params = g->reader.params;
-	r->params_len = g->reader.params_len;
+	r->id = c->reader.id;
+	r->params = c->reader.params;
+	r->params_len = c->reader.params_len;
 }
 
 bool
-connection_resume(struct connection *g, const struct parked_request *r, int fd,
+connection_resume(struct connection *c, const struct parked_request *r, int fd,
 	enum ss_err *outcome)
 {
 	const char *why = "it was parked without its parameters";
 
-	begin(g, fd, r->begun_us);
+	begin_connection(c, fd, r->begun_us);
 	if (r->params_len > 0 && r->params_len <= RECORD_PARAMS_MAX &&
 		r->params[r->params_len - 1] == '\0') {
-		memcpy(g->reader.params, r->params, r->params_len);
-		g->reader.params_len = r->params_len;
-		g->reader.id = r->id;
-		take_params(g);
+		memcpy(c->reader.params, r->params, r->params_len);
+		c->reader.params_len = r->params_len;
+		c->reader.id = r->id;
+		take_params(c);
 		why = NULL;
 	}
 	if (why == NULL && r->body_len > 0)
-		why = take_body(g, (const unsigned char *)r->body, r->body_len);
-	g->reader.state = RECORD_DONE;
-	return answer_and_close(g, why, outcome);
+		why = take_body(c, (const unsigned char *)r->body, r->body_len);
+	c->reader.state = RECORD_DONE;
+	return answer_and_close(c, why, outcome);
 }

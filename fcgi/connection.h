@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One FastCGI connection: its request to the site, the answer back, closed.
- * The only room that knows libfcgi.
+ * The only file that knows libfcgi.
  *
  * The library frames the answer, nothing else: reading, it serves parameters
  * that were cut short, waits without limit, and crashes on two kinds of
@@ -19,8 +19,11 @@
 #include "statespace.h"
 
 #define CONNECTION_SILENCE_S 10
-#define CONNECTION_FIRST_MS 5 /* for the first byte, before it is set aside */
+/* For the first byte: see connection_set_silent. */
+#define CONNECTION_FIRST_MS 5
 #define CONNECTION_TOTAL_S 30
+/* Of an answer in all, while others wait. */
+#define CONNECTION_STALL_S 3
 
 struct connection;
 
@@ -30,26 +33,31 @@ struct connection;
  */
 struct connection *connection_open(
 	struct ss_site *site, struct request *request, struct ss_error *err);
-void connection_close(struct connection *g);
+void connection_close(struct connection *c);
 
 /*
- * Who answers instead of ss_site_handle (the same meaning), which it may call.
+ * A function that answers in place of ss_site_handle, with the same meaning;
+ * it may call it.
  */
 typedef enum ss_err (*connection_answer_fn)(void *ctx, struct ss_site *site,
 	struct request *request, struct ss_response *res);
 void
-connection_set_answer(struct connection *g, connection_answer_fn fn, void *ctx);
+connection_set_answer(struct connection *c, connection_answer_fn fn, void *ctx);
+/* For FCGI_GET_VALUES: connections that are served at once; 1 at first. */
+void connection_set_most(struct connection *c, unsigned most);
 /*
- * The connections that the pool serves at once, for FCGI_GET_VALUES; first 1.
- */
-void connection_set_most(struct connection *g, unsigned most);
-/*
- * Who takes over a connection whose peer has sent nothing in CONNECTION_FIRST_MS,
- * and its descriptor; such a connection is not waited for then.
+ * A function that takes over fd, a connection whose peer has sent nothing for
+ * CONNECTION_FIRST_MS.  Without one, such peers are waited for.
  */
 typedef void (*connection_silent_fn)(void *ctx, int fd);
 void
-connection_set_silent(struct connection *g, connection_silent_fn fn, void *ctx);
+connection_set_silent(struct connection *c, connection_silent_fn fn, void *ctx);
+
+/*
+ * Where other requests wait for a worker: an answer whose peer reads slowly is
+ * cut after CONNECTION_STALL_S when some do.  -1 at first: none wait.
+ */
+void connection_set_listener(struct connection *c, int listener);
 
 /*
  * The next connection of a non-blocking listener, close-on-exec, with a limit
@@ -58,20 +66,20 @@ connection_set_silent(struct connection *g, connection_silent_fn fn, void *ctx);
 int connection_accept(int listener, unsigned silence_s);
 
 /*
- * Answers the one request on fd and closes fd, whatever comes.  *outcome tells
- * what it was; SS_GONE: there was no request, or nobody to read the answer.
- * False: this process cannot go on and should leave.
+ * Answers the one request on fd and closes fd, whatever comes.  *outcome is how
+ * it ended; SS_GONE: there was no request, or nobody to read the answer.
+ * False: this process cannot go on and should exit.
  */
-bool connection_serve(struct connection *g, int fd, enum ss_err *outcome);
+bool connection_serve(struct connection *c, int fd, enum ss_err *outcome);
 
 /*
- * Within an answer function: fills what another process needs to answer the
- * request in hand, but for its time and its body; valid until it returns.
+ * Within an answer function: fills what another process needs to answer this
+ * request, but for its time and its body; valid until the function returns.
  */
-void connection_park(const struct connection *g, struct parked_request *r);
+void connection_park(const struct connection *c, struct parked_request *r);
 
 /* Like connection_serve, for a request that was read by another process. */
-bool connection_resume(struct connection *g, const struct parked_request *r,
+bool connection_resume(struct connection *c, const struct parked_request *r,
 	int fd, enum ss_err *outcome);
 
 #endif

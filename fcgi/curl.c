@@ -65,7 +65,7 @@ open_socket(void *ctx, curlsocktype purpose, struct curl_sockaddr *to)
 	return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
 }
 
-/* ------------------------------------------------------------- the way back */
+/* -------------------------------------------------------------- the answer */
 
 static size_t
 write_out(const char *data, size_t len)
@@ -89,7 +89,7 @@ on_body(char *data, size_t size, size_t count, void *ctx)
 	return write_out(data, size * count);
 }
 
-/* The ceiling of the run counts what is written; headers may not be. */
+/* The output limit counts what is written, which headers may not be. */
 static size_t
 on_header(char *data, size_t size, size_t count, void *ctx)
 {
@@ -142,8 +142,8 @@ set_headers(struct transfer *t)
 }
 
 /*
- * Everything that could lead elsewhere is shut by name, although most of it is
- * the default: a build of libcurl may think otherwise.
+ * Switches off by name whatever could lead elsewhere: most of it is off by
+ * default, but a build of libcurl may have other defaults.
  */
 static bool
 set_guard(struct transfer *t)
@@ -170,7 +170,10 @@ set_guard(struct transfer *t)
 		/* HTTP/1.1: nothing upgrades to another transport. */
 		curl_easy_setopt(c, CURLOPT_HTTP_VERSION,
 			(long)CURL_HTTP_VERSION_1_1) == 0 &&
-		/* Bodies as they come: what is small stays small. */
+		/*
+		 * Bodies are not decoded: a small one cannot become a large
+		 * one.
+		 */
 		curl_easy_setopt(c, CURLOPT_HTTP_CONTENT_DECODING, 0L) == 0;
 }
 
@@ -229,9 +232,9 @@ end_refused(const struct ss_error *err)
 }
 
 /*
- * A status that -f asked about is the tool's own result.  What kept an answer
- * from coming is reported; libcurl's words hold the host, which may be a value
- * that the page fills in, so its general sentence for the code stands instead.
+ * An HTTP status that -f turns into an error is the tool's own result.  Other
+ * failures are reported by libcurl's sentence for the code: its message for the
+ * transfer names the host, which may be a value that the page fills in.
  */
 static int
 end_failed(const struct transfer *t, CURLcode code)

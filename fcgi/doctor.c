@@ -15,7 +15,7 @@ static const char usage[] = "usage: statespace doctor [-c FILE] [--json]\n";
 
 enum { OPTION_JSON = OPTION_OWN };
 
-/* Probe texts are ours: printable, but a quote may stand in them. */
+/* Probe texts are printable, but may hold quotes. */
 static void
 print_string(const char *text)
 {

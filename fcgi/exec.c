@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * statespace exec: one page, one command, here and now (statespace(1)).
- * The same road as POST, with the terminal in place of HTTP.
+ * It runs as a POST does, with the terminal in place of HTTP.
  */
 #include <errno.h>
 #include <signal.h>
@@ -37,7 +37,7 @@ enum {
 	OPTION_GET,
 };
 
-struct job {
+struct exec {
 	struct options options;
 	bool json, dry_run, explain, get;
 	bool yes; /* to a tool with `confirm: true` */
@@ -82,7 +82,7 @@ watch_signals(void)
 	return ends[0];
 }
 
-/* A reader that left is the reader's business: the rest is dropped. */
+/* When the reader has left the rest is dropped. */
 static void
 relay(void *ctx, int stream, const char *data, size_t len)
 {
@@ -164,7 +164,7 @@ print_command(const struct ss_result *result)
 }
 
 static int
-report(const struct job *job, struct ss_result *result, enum ss_err code,
+report(const struct exec *job, struct ss_result *result, enum ss_err code,
 	const struct ss_error *err)
 {
 	const char *json = job->json ? ss_result_json(result, err) : NULL;
@@ -186,7 +186,7 @@ report(const struct job *job, struct ss_result *result, enum ss_err code,
 	return result->returncode;
 }
 
-/* The last words, behind those of the tool. */
+/* What the sandbox refused, behind the output of the tool. */
 static void
 say_refused(const struct ss_result *result)
 {
@@ -202,11 +202,11 @@ say_refused(const struct ss_result *result)
 	}
 }
 
-/* Nothing runs yet that a signal would have to end first. */
+/* No tool runs yet: SIGINT may end this process. */
 static bool
 agree(void *ctx, const char *const *argv, size_t argc)
 {
-	const struct job *job = ctx;
+	const struct exec *job = ctx;
 	struct sigaction plain = { .sa_handler = SIG_DFL }, old;
 	bool agreed;
 
@@ -219,7 +219,7 @@ agree(void *ctx, const char *const *argv, size_t argc)
 }
 
 static int
-run_call(struct ss_site *site, const struct job *job)
+run_call(struct ss_site *site, const struct exec *job)
 {
 	struct ss_call call = SS_CALL_INIT;
 	struct ss_error err = { 0 };
@@ -288,7 +288,7 @@ print_file(int fd, uint64_t offset, uint64_t length)
 }
 
 static int
-run_get(struct ss_site *site, const struct job *job)
+run_get(struct ss_site *site, const struct exec *job)
 {
 	struct ss_request req = SS_REQUEST_INIT;
 	struct ss_response res;
@@ -315,7 +315,7 @@ run_get(struct ss_site *site, const struct job *job)
 
 /* PAGE, then what is to run: -1 goes on, else the exit status. */
 static int
-take_operands(struct job *job, int count, char **operands)
+take_operands(struct exec *job, int count, char **operands)
 {
 	if (count < 1)
 		return options_misused(&job->options, "no page is named");
@@ -337,7 +337,7 @@ take_operands(struct job *job, int count, char **operands)
 }
 
 static int
-take_arguments(struct job *job, int argc, char **argv)
+take_arguments(struct exec *job, int argc, char **argv)
 {
 	static const struct option table[] = { OPTIONS_LONG,
 		{ "directory", required_argument, NULL, OPTION_DIR },
@@ -370,7 +370,7 @@ take_arguments(struct job *job, int argc, char **argv)
 int
 cmd_exec(int argc, char **argv)
 {
-	struct job job = { .options = { .usage = usage } };
+	struct exec job = { .options = { .usage = usage } };
 	struct ss_error err = { 0 };
 	struct ss_site *site;
 	int status = take_arguments(&job, argc, argv);

@@ -28,7 +28,7 @@ enum { OPTION_SOCKET = OPTION_OWN };
 static const struct option long_options[] = { OPTIONS_LONG,
 	{ "socket", required_argument, NULL, OPTION_SOCKET }, { 0 } };
 
-/* The socket of the pool, and one for its status where there is a name. */
+/* The socket of the pool, and one beside it for the status. */
 static enum ss_err
 open_listeners(const struct ss_site *site, struct listener *l,
 	struct listener *status, struct ss_error *err)
@@ -66,7 +66,7 @@ warn_of_tcp(const struct listener *l)
 }
 
 static int
-run(const struct options *o)
+serve_pool(const struct options *o)
 {
 	struct ss_error err = { .code = SS_OK };
 	struct served *served;
@@ -110,5 +110,5 @@ cmd_fcgi(int argc, char **argv)
 			return status;
 	}
 	status = options_directory(&o, argc, argv);
-	return status >= 0 ? status : run(&o);
+	return status >= 0 ? status : serve_pool(&o);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Settings that are in force from the start of a pool to its end: those of its
- * socket.  A reload names each one whose new value has to wait for a restart.
+ * Settings that only a restart changes: those of the pool's socket.  A reload
+ * logs each one that has another value now.
  */
 #ifndef FCGI_FIXED_H
 #define FCGI_FIXED_H

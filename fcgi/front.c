@@ -13,7 +13,7 @@
 #include "say.h"
 #include "sys.h"
 
-#define WEB_FD 3 /* where both expect what they inherit */
+#define WEB_FD 3 /* the number at which both expect an inherited socket */
 
 static const struct {
 	const char *name, *template, *file;
@@ -53,8 +53,8 @@ front_find(struct front *f, const char *wanted, struct ss_error *err)
 		if (!find_program(f))
 			continue;
 		if (strcmp(wanted, f->name) != 0)
-			say("%s is not installed; %s stands in front", wanted,
-				f->name);
+			say("%s is not installed; %s is started instead",
+				wanted, f->name);
 		return SS_OK;
 	}
 	if (any)
@@ -74,7 +74,7 @@ run_nginx(const struct front *f, char *prefix, char *file)
 {
 	char inherit[] = "NGINX=3;", path[] = "PATH=/usr/bin:/bin";
 	char *const envp[] = { inherit, path, NULL };
-	/* The log before the configured one only tells of the socket. */
+	/* What nginx logs before it reads its file is about the socket only. */
 	const char *const argv[] = { f->program, "-e", "/dev/null", "-p",
 		prefix, "-c", file, NULL };
 
@@ -108,7 +108,7 @@ front_become(const struct front *f, const struct run_dir *run, int web,
 		_exit(EXIT_FAULT);
 	if (web == WEB_FD ? fcntl(web, F_SETFD, 0) < 0 : dup2(web, WEB_FD) < 0)
 		_exit(EXIT_FAULT);
-	/* Last, since a change of account takes it back. */
+	/* prctl(2): setresuid(2) clears PR_SET_PDEATHSIG. */
 	if (!sys_become(&run->account) || prctl(PR_SET_PDEATHSIG, SIGTERM) < 0)
 		_exit(EXIT_FAULT);
 	sigprocmask(SIG_SETMASK, mask, NULL);

@@ -26,7 +26,7 @@ static const char usage[] =
 
 enum { OPTION_SOCKET = OPTION_OWN, OPTION_ROOT };
 
-struct job {
+struct fsworker {
 	struct options options;
 	const char *socket_path; /* NULL: standard input and output */
 	int listener;
@@ -50,9 +50,9 @@ say_end(int number)
 	return number == ENOTSUP ? EXIT_REFUSED : 1;
 }
 
-/* One peer after the other; what one of them breaks is its own loss. */
+/* One peer after the other: a bad frame ends one connection, no more. */
 static int
-serve_socket(const struct job *job)
+serve_socket(const struct fsworker *job)
 {
 	bool over = false;
 	int peer, number;
@@ -75,7 +75,7 @@ serve_socket(const struct job *job)
 static int
 worker_main(void *ctx)
 {
-	const struct job *job = ctx;
+	const struct fsworker *job = ctx;
 	bool over;
 
 	signal(SIGPIPE, SIG_IGN);
@@ -88,7 +88,7 @@ worker_main(void *ctx)
 /* ---------------------------------------------------------- its parent -- */
 
 static bool
-listen_at(struct job *job)
+listen_at(struct fsworker *job)
 {
 	struct sockaddr_un name = { .sun_family = AF_UNIX };
 	mode_t old;
@@ -135,9 +135,9 @@ wait_worker(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Everything below the root is the host's to change, by its own word. */
+/* The host may change everything below the root. */
 static bool
-open_site(struct job *job, struct ss_error *err)
+open_site(struct fsworker *job, struct ss_error *err)
 {
 	if (job->options.root == NULL)
 		job->options.root = ".";
@@ -148,7 +148,7 @@ open_site(struct job *job, struct ss_error *err)
 }
 
 static int
-take_arguments(struct job *job, int argc, char **argv)
+take_arguments(struct fsworker *job, int argc, char **argv)
 {
 	static const struct option table[] = { OPTIONS_LONG,
 		{ "socket", required_argument, NULL, OPTION_SOCKET },
@@ -169,14 +169,14 @@ take_arguments(struct job *job, int argc, char **argv)
 		}
 	}
 	if (optind < argc)
-		return options_misused(&job->options, "no more words, please");
+		return options_misused(&job->options, "there is no operand");
 	return -1;
 }
 
 int
 cmd_fsworker(int argc, char **argv)
 {
-	struct job job = { .options = { .usage = usage }, .listener = -1 };
+	struct fsworker job = { .options = { .usage = usage }, .listener = -1 };
 	struct ss_error err = { 0 };
 	int status = take_arguments(&job, argc, argv);
 	struct ss_child child;

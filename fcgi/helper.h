@@ -4,7 +4,7 @@
 #define FCGI_HELPER_H
 
 #ifdef __SANITIZE_ADDRESS__
-/* Within the walls there is no /proc to look for leaks with. */
+/* The sandbox has no /proc, which LeakSanitizer needs. */
 const char *__asan_default_options(void);
 
 const char *

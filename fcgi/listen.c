@@ -33,7 +33,7 @@ bind_unix(int fd, const struct sockaddr_un *address)
 	return failed;
 }
 
-/* Does somebody listen there?  A full queue (EAGAIN) is somebody. */
+/* Does a process listen there?  EAGAIN: one does, and its queue is full. */
 static bool
 is_answered(const struct sockaddr_un *address)
 {
@@ -209,7 +209,7 @@ listens(int fd)
 		yes != 0;
 }
 
-/* A copy out of the way of the standard descriptors; fd itself is closed. */
+/* Moves fd above the standard descriptors. */
 static bool
 take_over(struct listener *l, int fd)
 {
@@ -223,8 +223,8 @@ take_over(struct listener *l, int fd)
 }
 
 /*
- * Descriptor 0 becomes the null device: what a tool inherits must never be the
- * socket (CVE-2015-9253).
+ * Descriptor 0 becomes /dev/null: a tool must never inherit the socket
+ * (CVE-2015-9253).
  */
 bool
 listen_inherit(struct listener *l, struct listener *status)
@@ -238,7 +238,7 @@ listen_inherit(struct listener *l, struct listener *status)
 		return take_over(l, SYSTEMD_FIRST_FD);
 	if (!take_over(l, STDIN_FILENO))
 		return false;
-	/* The lowest free one is 0. */
+	/* open(2) takes the lowest free number, which is 0. */
 	return open("/dev/null", O_RDONLY) == STDIN_FILENO;
 }
 

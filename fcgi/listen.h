@@ -30,8 +30,8 @@ struct listen_access {
 };
 
 /*
- * Makes a Unix socket.  One left behind by a dead process is replaced; one
- * that somebody answers on, or anything that is not a socket, is refused.
+ * Makes a Unix socket.  One left behind by a process that ended is replaced;
+ * one that a process listens on, or a file that is no socket, is refused.
  * Nobody can connect before owner and mode are right.
  * Errors: SS_CONFIG with a sentence for the operator.
  */
@@ -48,7 +48,7 @@ enum ss_err listen_tcp(struct listener *l, const char *host, unsigned port,
 
 /*
  * Takes over the socket that systemd passed (LISTEN_FDS, whose variables are
- * then removed) or that stands on descriptor 0; a second one of systemd's is
+ * then removed) or that is descriptor 0; a second one of systemd's is
  * for the status.  False: there is none.
  */
 bool listen_inherit(struct listener *l, struct listener *status);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One executable; its job is told by the environment of a web server, by the
- * name it was called, or by its first argument, in this order.
+ * One executable.  The environment of a web server selects the command, else
+ * the name that it was called by, else its first argument.
  *
  * The environment comes first because of servers that make arguments from the
- * query string: a request must never choose the job.
+ * query string: a request must never select the command.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@ static const struct command {
 
 #define COMMAND_COUNT (ARRAY_LEN(commands))
 
-/* What is opened later must never become a standard descriptor. */
+/* So that no file opened later becomes a standard descriptor. */
 static void
 fill_standard_descriptors(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What systemd wants to hear of a service of Type=notify: READY=1,
- * RELOADING=1, STOPPING=1, WATCHDOG=1.  Without NOTIFY_SOCKET nothing happens.
+ * Messages to systemd of a service of Type=notify: READY=1, RELOADING=1,
+ * STOPPING=1, WATCHDOG=1.  Without NOTIFY_SOCKET nothing is sent.
  * Source: sd_notify(3), sd_watchdog_enabled(3).
  */
 #ifndef FCGI_NOTIFY_H

@@ -18,7 +18,7 @@
 extern char **environ;
 
 static bool
-add(struct options *o, enum option_kind kind, const char *key,
+add_item(struct options *o, enum option_kind kind, const char *key,
 	const char *value)
 {
 	if (o->count == OPTIONS_MAX)
@@ -30,7 +30,7 @@ add(struct options *o, enum option_kind kind, const char *key,
 bool
 options_add(struct options *o, const char *key, const char *value)
 {
-	return add(o, OPTION_IS_KEY, key, value);
+	return add_item(o, OPTION_IS_KEY, key, value);
 }
 
 int
@@ -42,7 +42,7 @@ options_misused(const struct options *o, const char *sentence)
 	return EXIT_USAGE;
 }
 
-/* One sentence for each option of a command; the usage has which they are. */
+/* One sentence for each option that the usage names. */
 static void
 print_help(const char *usage)
 {
@@ -86,9 +86,11 @@ options_take(struct options *o, int option, const char *argument)
 
 	switch (option) {
 	case OPTION_CONFIG: o->config = argument; break;
-	case OPTION_ENV: taken = add(o, OPTION_IS_ENV, NULL, argument); break;
+	case OPTION_ENV:
+		taken = add_item(o, OPTION_IS_ENV, NULL, argument);
+		break;
 	case OPTION_ENV_FILE:
-		taken = add(o, OPTION_IS_ENV_FILE, NULL, argument);
+		taken = add_item(o, OPTION_IS_ENV_FILE, NULL, argument);
 		break;
 	case OPTION_TIMEOUT:
 		taken = options_add(o, "limits.timeout", argument);
@@ -186,7 +188,7 @@ config_of(const struct options *o, char path[static PATH_MAX])
 	return name;
 }
 
-/* What the command line itself says wrong is wrong usage. */
+/* A wrong value on the command line is wrong usage. */
 static enum ss_err
 set_item(struct ss_site *site, const struct option_item *item,
 	struct ss_error *err)

@@ -27,7 +27,7 @@ enum {
 	OPTION_WORKERS,
 	OPTION_HELP,
 	OPTION_VERSION,
-	OPTION_OWN /* a command's own start here */
+	OPTION_OWN /* the first of a command's own */
 };
 
 #define OPTIONS_SHORT "c:e:"
@@ -51,8 +51,8 @@ struct option_item {
 };
 
 /*
- * A static one gets its usage by assignment: with an initializer its array
- * would be data of the program, which every start pays for.
+ * A static one gets its usage by assignment: an initializer would put its array
+ * into .data, which every start of the program reads.
  */
 struct options {
 	const char *usage;  /* "usage: ...\n", the synopsis; borrowed */
@@ -67,7 +67,7 @@ struct options {
 	size_t count;
 };
 
-/* Notes that the configuration key gets value (borrowed); false: too many. */
+/* The configuration key gets value (borrowed); false: too many. */
 bool options_add(struct options *o, const char *key, const char *value);
 
 /*
@@ -91,8 +91,8 @@ struct ss_site *options_open(
 	const struct options *o, const char *fallback, struct ss_error *err);
 
 /*
- * Says why there is no site; returns the status to end with: EXIT_USAGE for
- * an option's value, else fault: EXIT_FAULT of exec, whose 1 is its tool's,
+ * Prints why there is no site; returns the exit status: EXIT_USAGE for an
+ * option's value, else fault: EXIT_FAULT of exec, where 1 is a tool's status,
  * EXIT_FAILURE of the others.
  */
 int options_failed(const struct ss_error *err, int fault);

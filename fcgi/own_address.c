@@ -24,7 +24,7 @@ union answer {
 
 /* False: there was no answer. */
 static bool
-ask(const struct question *q, union answer *a, size_t *len)
+ask_kernel(const struct question *q, union answer *a, size_t *len)
 {
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 	ssize_t n = -1;
@@ -32,7 +32,7 @@ ask(const struct question *q, union answer *a, size_t *len)
 	if (fd < 0)
 		return false;
 	if (send(fd, q, q->head.nlmsg_len, 0) == (ssize_t)q->head.nlmsg_len)
-		do /* the kernel answered within send(2) */
+		do /* the kernel has answered before send(2) returned */
 			n = recv(fd, a, sizeof(*a), MSG_DONTWAIT);
 		while (n < 0 && errno == EINTR);
 	close(fd);
@@ -58,13 +58,13 @@ routes_here(int family, const void *address)
 	union answer a;
 
 	memcpy(q.address, address, size);
-	if (!ask(&q, &a, &len))
+	if (!ask_kernel(&q, &a, &len))
 		return true;
 	if (a.head.nlmsg_type == NLMSG_ERROR &&
 		a.head.nlmsg_len >= NLMSG_LENGTH(sizeof(struct nlmsgerr))) {
 		const struct nlmsgerr *e = NLMSG_DATA(&a.head);
 
-		/* No way there: connect(2) will say the same. */
+		/* No route: connect(2) will fail for the same reason. */
 		return e->error != -ENETUNREACH && e->error != -EHOSTUNREACH;
 	}
 	if (a.head.nlmsg_type != RTM_NEWROUTE ||

@@ -6,7 +6,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define ROOM (1 << 20) /* of the queue; the kernel may give less */
+#define QUEUE_BYTES (1 << 20) /* the kernel may give less */
 
 struct message {
 	uint64_t begun_us;
@@ -21,14 +21,14 @@ union control {
 bool
 parked_open(int ends[2])
 {
-	const int room = ROOM;
+	const int size = QUEUE_BYTES;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
 		    0, ends) < 0) {
 		ends[0] = ends[1] = -1;
 		return false;
 	}
-	setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
+	setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
 	return true;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests that wait for a tool to end, read but not begun: a socket pair of
- * whole messages (SOCK_SEQPACKET), each a request's bytes and its connection
- * (SCM_RIGHTS).  Every worker may put one in and take one out; what is in it
- * outlives the worker that put it there.
+ * A queue between processes: a socket pair of whole messages (SOCK_SEQPACKET),
+ * each a request's bytes and its connection (SCM_RIGHTS).  Requests that were
+ * read and wait for a tool to end are parked in one: every worker may put one
+ * in and take one out, and they outlive the worker that put them in.
  */
 #ifndef FCGI_PARKED_H
 #define FCGI_PARKED_H
@@ -26,14 +26,14 @@ struct parked_request {
 bool parked_open(int ends[2]);
 void parked_close(int ends[2]);
 
-/* False: too large, or no room; fd stays the caller's in either case. */
+/* False: too large, or the queue is full.  The caller keeps its fd. */
 bool parked_put(const int ends[2], const struct parked_request *r, int fd);
 /*
  * The oldest one, its bytes in memory that the next call overwrites; returns
  * its connection, -1: none.
  */
 int parked_take(const int ends[2], struct parked_request *r);
-/* When the oldest one began; 0: there is none. */
+/* begun_us of the oldest one; 0: there is none. */
 uint64_t parked_oldest(const int ends[2]);
 
 #endif

@@ -137,7 +137,7 @@ retire_all(struct pool *p, int signal_number, uint64_t kill_at_us)
 	return n;
 }
 
-/* The site before the last reload, once none of its workers is left. */
+/* Frees the site before the last reload when none of its workers is left. */
 static void
 free_retired(struct pool *p)
 {
@@ -402,7 +402,8 @@ pool_run(struct served *served, const struct options *options,
 		say_count_lost(&p->figures->log_lost);
 		say_to(p->served->site);
 		log_sandbox(p);
-		p->sweep.due = true; /* of the pool before */
+		p->sweep.due =
+			true; /* the pool before this one left something */
 		log_start(p);
 		start_first(p);
 		notify_systemd("READY=1");

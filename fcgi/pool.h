@@ -29,8 +29,9 @@
 void pool_signals(sigset_t *open);
 
 /*
- * Runs until it is told to stop; returns the exit status.  Frees *served.  options are read again for a reload.  status is the socket for
- * health and figures; one without descriptor is none.
+ * Runs until it is told to stop; returns the exit status.  Frees *served.
+ * options are read again for a reload.  status is the socket for health and
+ * figures; one without descriptor is none.
  */
 int pool_run(struct served *served, const struct options *options,
 	const struct listener *listener, const struct listener *status);

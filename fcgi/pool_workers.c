@@ -149,7 +149,7 @@ pool_workers_start(struct pool *p, uint64_t now)
 	slot->retiring = false;
 	slot->started_us = now;
 	slot->kill_at_us = 0;
-	p->figures->births++;
+	p->figures->started++;
 	return true;
 }
 
@@ -190,7 +190,7 @@ note_exit(struct pool *p, struct worker_slot *slot, int status, uint64_t now)
 	slot->page->tool = 0;
 	tool_slots_clear(p->tools, (uint32_t)(slot - p->slots) + 1);
 	if (!slot->retiring && (WIFSIGNALED(status) || WEXITSTATUS(status)))
-		p->figures->deaths++;
+		p->figures->died++;
 	if (early && !slot->retiring)
 		back_off(p, now);
 	else

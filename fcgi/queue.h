@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How many connections wait in the queue of a listening socket, and which of
- * them have waited too long.  The kernel tells the length; the rest follows
- * from counting: what had arrived by then and was not accepted since.
+ * them have waited too long.  The kernel tells the length (sock_diag(7)).  A
+ * connection has waited since a moment when it had arrived by then and has not
+ * been accepted since: that follows from counting.
  */
 #ifndef FCGI_QUEUE_H
 #define FCGI_QUEUE_H
@@ -14,7 +15,7 @@
 
 struct queue {
 	int listener; /* borrowed */
-	int netlink;  /* -1: a TCP socket, or it cannot be asked */
+	int netlink;  /* -1: a TCP socket, or there is no sock_diag(7) */
 	uint32_t inode;
 	/* A ring of (time, connections arrived by then). */
 	uint64_t at_us[QUEUE_SAMPLES], arrived[QUEUE_SAMPLES];
@@ -24,7 +25,7 @@ struct queue {
 void queue_open(struct queue *q, int listener);
 void queue_close(struct queue *q);
 
-/* Waiting now; -1: cannot be told. */
+/* Waiting now; -1: not known. */
 int queue_length(const struct queue *q);
 
 /*

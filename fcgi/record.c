@@ -31,7 +31,7 @@ record_init(struct record_reader *r)
 }
 
 static void
-refuse(struct record_reader *r, const char *why)
+reader_refuse(struct record_reader *r, const char *why)
 {
 	r->state = RECORD_BAD;
 	r->why = why;
@@ -44,7 +44,7 @@ stream_ends(struct record_reader *r)
 	if (r->state == RECORD_STDIN)
 		r->state = RECORD_DONE;
 	else if (r->lengths_have > 0 || r->name_left > 0 || r->value_left > 0)
-		refuse(r, "the parameters end within a pair");
+		reader_refuse(r, "the parameters end within a pair");
 	else
 		r->state = RECORD_STDIN;
 }
@@ -54,9 +54,9 @@ ask_begins(struct record_reader *r)
 {
 	r->asking = true;
 	if (r->content > RECORD_ASK_MAX)
-		refuse(r, "a management record that is too large");
+		reader_refuse(r, "a management record that is too large");
 	else if (++r->asks > RECORD_ASKS_MAX)
-		refuse(r, "too many management records");
+		reader_refuse(r, "too many management records");
 }
 
 /* A header is complete: is it one that may stand here? */
@@ -75,7 +75,7 @@ header_read(struct record_reader *r)
 	r->padding = h[6];
 	r->ask_len = 0;
 	if (h[0] != 1)
-		refuse(r, "a record of another protocol version");
+		reader_refuse(r, "a record of another protocol version");
 	else if (id == 0 && r->type >= TYPE_GET_VALUES)
 		ask_begins(r);
 	else if (r->state != RECORD_BEGIN && r->type == TYPE_ABORT &&
@@ -84,13 +84,14 @@ header_read(struct record_reader *r)
 	else if (r->state == RECORD_DONE)
 		return;
 	else if (r->type != expected[r->state])
-		refuse(r, "a record of a type that does not belong here");
+		reader_refuse(
+			r, "a record of a type that does not belong here");
 	else if (r->state == RECORD_BEGIN && id == 0)
-		refuse(r, "a request with id 0");
+		reader_refuse(r, "a request with id 0");
 	else if (r->state != RECORD_BEGIN && id != r->id)
-		refuse(r, "a record of another request");
+		reader_refuse(r, "a record of another request");
 	else if (r->state == RECORD_BEGIN && r->content != BEGIN_BODY_LEN)
-		refuse(r, "a BEGIN_REQUEST of the wrong size");
+		reader_refuse(r, "a BEGIN_REQUEST of the wrong size");
 	else
 		r->id = id;
 }
@@ -132,9 +133,9 @@ pair_length_byte(struct record_reader *r, unsigned char byte)
 	r->name_left = name_len;
 	r->lengths_have = 0;
 	if (name_len == 0)
-		refuse(r, "a parameter without a name");
+		reader_refuse(r, "a parameter without a name");
 	else if (!pair_fits(r, name_len, r->value_left))
-		refuse(r, "the parameters are too large");
+		reader_refuse(r, "the parameters are too large");
 }
 
 static size_t
@@ -150,9 +151,9 @@ pair_bytes(struct record_reader *r, const unsigned char *data, size_t len)
 	bool name = r->name_left > 0;
 
 	if (memchr(data, '\0', len) != NULL)
-		refuse(r, "a parameter with a NUL byte");
+		reader_refuse(r, "a parameter with a NUL byte");
 	else if (name && memchr(data, '=', len) != NULL)
-		refuse(r, "a parameter with '=' in its name");
+		reader_refuse(r, "a parameter with '=' in its name");
 	*(name ? &r->name_left : &r->value_left) -= len;
 	memcpy(r->params + r->params_len, data, len);
 	r->params_len += len;
@@ -186,7 +187,7 @@ static void
 begin_read(struct record_reader *r)
 {
 	if (((unsigned)r->ask[0] << 8 | r->ask[1]) != ROLE_RESPONDER)
-		refuse(r, "a role other than responder");
+		reader_refuse(r, "a role other than responder");
 	else
 		r->state = RECORD_PARAMS;
 }
@@ -238,7 +239,7 @@ other_content(struct record_reader *r, const unsigned char *data, size_t len)
 
 /* What the caller has to see before the next byte. */
 static bool
-pauses(const struct record_reader *r, enum record_state before)
+must_pause(const struct record_reader *r, enum record_state before)
 {
 	return r->asked || r->state >= RECORD_ABORTED ||
 		(r->state != before && r->state >= RECORD_STDIN);
@@ -253,7 +254,7 @@ record_take(struct record_reader *r, const unsigned char *data, size_t len,
 
 	*body_len = 0;
 	r->asked = false;
-	while (taken < len && !pauses(r, before)) {
+	while (taken < len && !must_pause(r, before)) {
 		if (r->header_have < RECORD_HEADER_LEN) {
 			n = header_bytes(r, data + taken, len - taken);
 		} else if (r->content > 0 &&
@@ -286,7 +287,7 @@ record_is_fresh(const struct record_reader *r)
 }
 
 static void
-put_header(unsigned char *out, unsigned type, unsigned id, size_t content)
+write_header(unsigned char *out, unsigned type, unsigned id, size_t content)
 {
 	out[0] = 1;
 	out[1] = (unsigned char)type;
@@ -348,13 +349,13 @@ record_reply(struct record_reader *r, unsigned most,
 	char digits[16];
 
 	if (r->type != TYPE_GET_VALUES) {
-		put_header(out, TYPE_UNKNOWN, 0, 8);
+		write_header(out, TYPE_UNKNOWN, 0, 8);
 		memset(out + len, 0, 8);
 		out[len] = (unsigned char)r->type;
 		return len + 8;
 	}
 	if (!read_names(r, wanted)) {
-		refuse(r, "a GET_VALUES that is cut");
+		reader_refuse(r, "a GET_VALUES that is cut");
 		return 0;
 	}
 	for (size_t i = 0; i < VALUES; i++) {
@@ -370,14 +371,14 @@ record_reply(struct record_reader *r, unsigned most,
 		memcpy(out + len + name, digits, value);
 		len += name + value;
 	}
-	put_header(out, TYPE_GET_VALUES_RESULT, 0, len - RECORD_HEADER_LEN);
+	write_header(out, TYPE_GET_VALUES_RESULT, 0, len - RECORD_HEADER_LEN);
 	return len;
 }
 
 size_t
 record_end(const struct record_reader *r, unsigned char out[RECORD_REPLY_MAX])
 {
-	put_header(out, TYPE_END, r->id, 8);
+	write_header(out, TYPE_END, r->id, 8);
 	memset(out + RECORD_HEADER_LEN, 0, 8);
 	return RECORD_HEADER_LEN + 8;
 }

@@ -4,7 +4,7 @@
  * through only what front servers send: BEGIN_REQUEST for a responder, PARAMS
  * to their end, STDIN to its end, all for one id.  Management records are kept
  * apart and answered by record_reply, ABORT_REQUEST ends the request.  Anything
- * else (a second request, lengths that lie) is refused.  libfcgi does not read
+ * else (a second request, wrong lengths) is refused.  libfcgi does not read
  * requests: it crashes on some of that, serves parameters that were cut short,
  * and knows no limit.
  *
@@ -30,7 +30,7 @@ enum record_state {
 	RECORD_STDIN,   /* in the body */
 	RECORD_DONE,    /* the whole request has been seen */
 	RECORD_ABORTED, /* ABORT_REQUEST came, also after the whole request */
-	RECORD_BAD      /* refused; `why` says what it was */
+	RECORD_BAD      /* refused; the reason is in `why` */
 };
 
 struct record_reader {
@@ -49,7 +49,7 @@ struct record_reader {
 	/* Strings "NAME=VALUE", one behind the other. */
 	char params[RECORD_PARAMS_MAX];
 	size_t params_len;
-	/* The management record in hand: id 0, type 9 and above. */
+	/* The management record that is read: id 0, type 9 and above. */
 	bool asking;
 	bool asked; /* it is whole: record_reply answers it */
 	unsigned asks;
@@ -63,8 +63,8 @@ void record_init(struct record_reader *r);
 /*
  * Takes bytes from data until a stretch of body content, the end of the
  * parameters, the end of the request, a whole management record (r->asked) or
- * the end of data.  Returns how many bytes were taken.  A stretch of body is
- * handed out through body and body_len (borrowed from data; 0: none in this
+ * the end of data.  Returns how many bytes were taken.  A stretch of body comes
+ * out through body and body_len (borrowed from data; 0: none in this
  * step).  After RECORD_DONE only ABORT_REQUEST and management records are
  * looked at; other records are skipped.
  */

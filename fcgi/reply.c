@@ -9,8 +9,8 @@
 #include "sys.h"
 
 /*
- * nginx takes the header block in one buffer of 4 KiB by default and answers
- * 502 when it does not fit.
+ * nginx reads the header block into one buffer, fastcgi_buffer_size, 4 KiB by
+ * default, and answers 502 when it does not fit.
  */
 #define HEAD_MAX 4096
 #define CHUNK 65536
@@ -22,7 +22,7 @@ struct head {
 };
 
 static void
-add(struct head *h, const char *text, size_t len)
+head_add(struct head *h, const char *text, size_t len)
 {
 	if (len > sizeof(h->text) - h->len) {
 		h->full = true;
@@ -33,13 +33,13 @@ add(struct head *h, const char *text, size_t len)
 }
 
 static void
-add_text(struct head *h, const char *text)
+head_text(struct head *h, const char *text)
 {
-	add(h, text, strlen(text));
+	head_add(h, text, strlen(text));
 }
 
 static void
-add_number(struct head *h, uint64_t n)
+head_number(struct head *h, uint64_t n)
 {
 	char digits[20];
 	size_t at = sizeof(digits);
@@ -47,26 +47,25 @@ add_number(struct head *h, uint64_t n)
 	do
 		digits[--at] = (char)('0' + n % 10);
 	while ((n /= 10) > 0);
-	add(h, digits + at, sizeof(digits) - at);
+	head_add(h, digits + at, sizeof(digits) - at);
 }
 
 static void
-add_header(struct head *h, const char *name, const char *value)
+head_header(struct head *h, const char *name, const char *value)
 {
 	size_t len = strlen(value);
 
-	add_text(h, name);
-	add(h, ": ", 2);
-	add(h, value, len);
-	add(h, "\r\n", 2);
+	head_text(h, name);
+	head_add(h, ": ", 2);
+	head_add(h, value, len);
+	head_add(h, "\r\n", 2);
 	if (memchr(value, '\r', len) != NULL ||
 		memchr(value, '\n', len) != NULL)
 		h->full = true;
 }
 
 /*
- * The phrase must be there: nginx takes the status line as it stands, and one
- * that ends after the number is not HTTP (RFC 9112 4).
+ * nginx copies the status line; without a phrase it is not HTTP (RFC 9112 4).
  */
 static const char *
 phrase_of(int status)
@@ -92,7 +91,7 @@ phrase_of(int status)
 	return "Other";
 }
 
-/* RFC 9110 8.6: neither has a body whose length could be told. */
+/* RFC 9110 8.6: no Content-Length with these. */
 static bool
 has_body(int status)
 {
@@ -104,27 +103,27 @@ head_make(struct head *h, const struct ss_response *res)
 {
 	h->len = 0;
 	h->full = false;
-	add_text(h, "Status: ");
-	add_number(h, (uint64_t)res->status);
-	add_text(h, " ");
-	add_text(h, phrase_of(res->status));
-	add_text(h, "\r\n");
+	head_text(h, "Status: ");
+	head_number(h, (uint64_t)res->status);
+	head_text(h, " ");
+	head_text(h, phrase_of(res->status));
+	head_text(h, "\r\n");
 	for (size_t i = 0; i < res->header_count; i++) {
 		const struct ss_header *header = &res->headers[i];
 
 		if (strcasecmp(header->name, "Content-Length") != 0)
-			add_header(h, header->name, header->value);
+			head_header(h, header->name, header->value);
 	}
 	if (has_body(res->status) && res->length != SS_LENGTH_UNKNOWN) {
-		add_text(h, "Content-Length: ");
-		add_number(h, res->length);
-		add_text(h, "\r\n");
+		head_text(h, "Content-Length: ");
+		head_number(h, res->length);
+		head_text(h, "\r\n");
 	}
-	add_text(h, "\r\n");
+	head_text(h, "\r\n");
 	return !h->full;
 }
 
-/* A file that shrank meanwhile leaves the answer short, which shows. */
+/* When the file shrank meanwhile the answer is shorter than its length. */
 static bool
 send_file(const struct ss_response *res, const struct reply_sink *sink)
 {

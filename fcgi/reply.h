@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * An answer as CGI has it: a header block that begins with Status and always
- * says the length of the body, then the body, from memory or from a file in
- * pieces of 64 KiB.  Where the bytes go is the caller's.
+ * has the length of the body, then the body, from memory or from a file in
+ * pieces of 64 KiB.  The caller's function sends the bytes.
  * Source: RFC 3875 section 6.
  */
 #ifndef FCGI_REPLY_H
@@ -15,16 +15,16 @@
 
 struct reply_sink {
 	void *ctx;
-	/* Everything or false, after which nothing more is sent. */
+	/* Sends all bytes; after false it is not called again. */
 	bool (*send)(void *ctx, const char *data, size_t len);
 };
 
-/* False: the answer did not leave whole; the connection is of no use. */
+/* False: the answer was cut; close the connection. */
 bool reply_send(const struct ss_response *res, const struct reply_sink *sink);
 
 /*
- * The header block alone, of an answer that comes in pieces; res->length is
- * SS_LENGTH_UNKNOWN.
+ * Sends the header block alone, of an answer that comes in pieces; res->length
+ * is SS_LENGTH_UNKNOWN.
  */
 bool reply_begin(const struct ss_response *res, const struct reply_sink *sink);
 

@@ -76,7 +76,7 @@ struct variables {
 };
 
 static enum ss_err
-before(void *ctx, const struct ss_request *req, struct ss_error *err)
+refuse_before(void *ctx, const struct ss_request *req, struct ss_error *err)
 {
 	const struct request *r = ctx;
 
@@ -95,7 +95,7 @@ request_attach(struct request *r, struct ss_site *site, struct ss_error *err)
 	r->max_body =
 		(size_t)ss_site_option_number(site, "limits.max_body_bytes");
 	hook.ctx = r;
-	hook.before = before;
+	hook.before = refuse_before;
 	return ss_site_add_hook(site, &hook, err);
 }
 
@@ -106,7 +106,7 @@ request_release(struct request *r)
 	r->body = NULL;
 }
 
-/* The first thing that is wrong is the one that is told. */
+/* The first reason is kept. */
 void
 request_refuse(struct request *r, enum ss_err code, const char *message)
 {
@@ -215,8 +215,8 @@ read_length(struct request *r, const char *text)
 }
 
 /*
- * A front that names itself ends its list with STATESPACE_END, so that a list
- * cut on the way is not taken for a whole one.
+ * A front that sends STATESPACE_FRONT ends its list with STATESPACE_END, so
+ * that a list that was cut is not taken for a whole one.
  */
 static void
 check_names(struct request *r, const char *extras[static EXTRA_COUNT])
@@ -238,7 +238,10 @@ check_names(struct request *r, const char *extras[static EXTRA_COUNT])
 			r->refused.message);
 }
 
-/* nginx fills REMOTE_USER from any Basic header: the front has to vouch. */
+/*
+ * nginx fills REMOTE_USER from any Basic header, right or wrong: it counts when
+ * the front says STATESPACE_AUTH=verified.
+ */
 static void
 read_user(struct request *r, const char *extras[static EXTRA_COUNT],
 	enum request_origin origin)
@@ -252,7 +255,7 @@ read_user(struct request *r, const char *extras[static EXTRA_COUNT],
 }
 
 static void
-clear(struct request *r)
+clear_request(struct request *r)
 {
 	r->ss = SS_INIT(ss_request);
 	r->ss.client_fd = -1;
@@ -267,7 +270,7 @@ read_extras(struct request *r, const char *extras[static EXTRA_COUNT],
 	const char *status = extras[STATESPACE_STATUS];
 
 	read_path(r, extras[SCRIPT_NAME], extras[PATH_INFO], origin);
-	/* Caddy says so of a chunked body. */
+	/* Caddy sends -1 for a chunked body. */
 	if (origin == REQUEST_FASTCGI && extras[CONTENT_LENGTH] != NULL &&
 		strcmp(extras[CONTENT_LENGTH], "-1") == 0)
 		request_refuse(r, SS_LENGTH_REQUIRED, NO_LENGTH);
@@ -286,7 +289,7 @@ request_read_environ(struct request *r, char *const env[])
 {
 	struct variables v = { .next = 0 };
 
-	clear(r);
+	clear_request(r);
 	for (; *env != NULL; env++)
 		take_variable(r, &v, *env);
 	read_extras(r, v.extras, REQUEST_CGI);
@@ -297,7 +300,7 @@ request_read_params(struct request *r, const char *params, size_t len)
 {
 	struct variables v = { .next = 0 };
 
-	clear(r);
+	clear_request(r);
 	for (size_t at = 0; at < len; at += strlen(params + at) + 1)
 		take_variable(r, &v, params + at);
 	read_extras(r, v.extras, REQUEST_FASTCGI);

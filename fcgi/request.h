@@ -2,11 +2,10 @@
 /*
  * From the variables of CGI or FastCGI (the same names in both) to a struct
  * ss_request.  Only the names of one list are read; everything else that a
- * front server passes is as if it were not there.
+ * front server passes is ignored.
  *
- * What is wrong with a request is not answered here: the site answers it,
- * through a hook that this room adds, so that the answer has the shape, the
- * request id and the log line of every other.
+ * A wrong request is not answered here: a hook lets the site refuse it, so that
+ * the answer has the shape, the request id and the log line of every other.
  */
 #ifndef FCGI_REQUEST_H
 #define FCGI_REQUEST_H
@@ -46,7 +45,7 @@ void request_release(struct request *r);
  */
 void request_read_environ(struct request *r, char *const env[]);
 void request_read_params(struct request *r, const char *params, size_t len);
-/* The same for one that is known to be wrong before it could be read. */
+/* Lets the site refuse it; the first reason is kept. */
 void request_refuse(struct request *r, enum ss_err code, const char *message);
 
 /* Memory for the announced body; NULL with r->refused set: none left. */

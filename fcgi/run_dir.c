@@ -18,7 +18,7 @@
 static const char *const files[] = { "pool.sock", "pool.sock.status",
 	"nginx.conf", "lighttpd.conf" };
 
-/* The path goes into the front's configuration: plain letters only. */
+/* The path is written into the front's configuration: no special characters. */
 static bool
 is_plain(const char *path)
 {
@@ -44,7 +44,7 @@ make_in(struct run_dir *d, const char *parent)
 	return false;
 }
 
-/* As root the account passes through the directory to what is its own. */
+/* As root: the account may pass through the directory to its own tmp. */
 static bool
 set_owners(const struct run_dir *d)
 {
@@ -92,8 +92,8 @@ remove_one(const char *path, const struct stat *st, int kind, struct FTW *where)
 }
 
 /*
- * The account could exchange a directory for a symlink while root walks
- * there; so root does not walk there.
+ * The account could exchange a directory for a symlink while nftw(3) walks: it
+ * runs as the account, not as root.
  */
 static void
 remove_tmp(const struct run_dir *d, const char *tmp)
@@ -127,7 +127,7 @@ run_dir_remove(struct run_dir *d)
 	d->path[0] = '\0';
 }
 
-/* The filling whose @NAME@ stands at text; its length in *len. */
+/* The value for the @NAME@ at text, and its length in *len; NULL: none. */
 static const char *
 filling_at(const char *text, const struct filling *fillings, size_t count,
 	size_t *len)

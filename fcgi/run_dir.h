@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The private directory of a run of `statespace serve`: a fresh one that only
- * we can read, its files, and its removal.
+ * The private directory of one run of `statespace serve`: its making, its files
+ * and its removal.
  *
- *	RUN/            ours; as root others may pass through, not list
+ *	RUN/            mode 0700; as root 0710 for the account
  *	RUN/pool.sock   what the front connects to
  *	RUN/pool.sock.status    the same for health and figures
  *	RUN/nginx.conf or lighttpd.conf
@@ -31,7 +31,7 @@ void run_dir_remove(struct run_dir *d);
 void
 run_dir_file(const struct run_dir *d, const char *name, char out[static 128]);
 
-/* A pair of "@NAME@" and what to put there. */
+/* What replaces "@NAME@". */
 struct filling {
 	const char *name;
 	const char *value;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the programs themselves say: whole lines on standard error, one write
- * each, so that lines of several processes never mix.
+ * Messages of the programs themselves: whole lines on standard error, one
+ * write(2) each, so that lines of several processes never mix.
  */
 #ifndef FCGI_SAY_H
 #define FCGI_SAY_H
@@ -21,12 +21,12 @@ void say_error(const char *what, const struct ss_error *err);
  * NULL: whole lines on standard error again.
  */
 void say_to(const struct ss_site *site);
-/* Where say_line counts the lines that could not be written whole. */
+/* say_line counts here the lines that could not be written whole. */
 void say_count_lost(_Atomic uint64_t *counter);
 /* For ss_site_set_log: the finished line with its line break. */
 void say_line(void *ctx, const char *line, size_t len);
 
-/* Fills err as the library does, for what the programs find themselves. */
+/* Fills err as the library does. */
 enum ss_err say_refusal(struct ss_error *err, enum ss_err code,
 	const char *format, ...) __attribute__((format(printf, 3, 4)));
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the processes of a pool tell each other, in shared memory.  A worker can
- * write its own page and the bell; the master and the status server take that
- * for hints, never for truths.  The figures are the master's; nobody else
- * writes them.
+ * write its own page and struct wakeup; the supervisor and the status server do
+ * not rely on them.  Only the supervisor writes the figures.
  */
 #ifndef FCGI_SCOREBOARD_H
 #define FCGI_SCOREBOARD_H
@@ -28,7 +27,7 @@ struct tool_count {
 	_Atomic uint64_t number, runs, cpu_us, memory_most;
 };
 
-/* One worker's page; the counts go on when a slot gets its next worker. */
+/* One worker's page; the next worker of a slot goes on with its counts. */
 struct worker_page {
 	_Atomic uint32_t state;
 	_Atomic uint64_t since_us; /* of this state */
@@ -36,8 +35,8 @@ struct worker_page {
 	_Atomic uint64_t accepted; /* connections, by all of this slot */
 	_Atomic uint64_t refused; /* by the status server, accepted by others */
 	_Atomic uint64_t outcomes[SCOREBOARD_OUTCOMES];
-	_Atomic uint64_t tool;    /* one with max_running, in hand; 0: none */
-	_Atomic uint64_t tool_ns; /* when it was taken up; 0: just now */
+	_Atomic uint64_t tool;    /* running, with max_running; 0: none */
+	_Atomic uint64_t tool_ns; /* when it was started; 0: just now */
 	_Atomic uint64_t log_lost;
 	/* Answered requests by outcome and by how long they took. */
 	_Atomic uint64_t times[SCOREBOARD_OUTCOMES][SCOREBOARD_TIMES];
@@ -46,21 +45,23 @@ struct worker_page {
 	_Atomic uint64_t cpu[SCOREBOARD_TIMES], cpu_us;
 	_Atomic uint64_t memory[SCOREBOARD_SIZES], memory_bytes, memory_most;
 	_Atomic uint32_t tool_count; /* of tools, in use */
-	/* By tool, the last for all that found no place before it. */
+	/*
+	 * By tool; the last is for all tools that have no place of their own.
+	 */
 	_Alignas(SCOREBOARD_LEAF) struct tool_count tools[SCOREBOARD_TOOLS];
 };
 
 _Static_assert(sizeof(struct worker_page) == SCOREBOARD_PAGE,
 	"without runs of tools only the first leaf is touched");
 
-/* Wakes the master before the idle ones run out. */
+/* Workers wake the supervisor before the idle ones run out. */
 struct wakeup {
-	_Atomic int32_t idle;   /* what the workers believe */
-	_Atomic uint32_t armed; /* the master wants to be woken */
+	_Atomic int32_t idle;   /* as the workers count them */
+	_Atomic uint32_t armed; /* the supervisor wants to be woken */
 	_Atomic int32_t spare_min;
 };
 
-/* Of figures.stopping: new connections are left alone, or refused. */
+/* Of figures.stopping: new connections are left in the queue, or refused. */
 enum { FIGURES_STOPPING = 1, FIGURES_REFUSING };
 
 struct figures {
@@ -70,7 +71,7 @@ struct figures {
 	_Atomic uint32_t stopping;
 	_Atomic uint32_t total, idle, most_busy;
 	_Atomic uint32_t queue, queue_most; /* connections waiting */
-	_Atomic uint64_t births, deaths, stuck, max_reached, refused;
+	_Atomic uint64_t started, died, stuck, max_reached, refused;
 	_Atomic uint64_t request_us; /* what the watchdog allows */
 	_Atomic uint64_t log_lost;   /* by the supervisor */
 	char sandbox[16];

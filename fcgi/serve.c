@@ -3,11 +3,12 @@
  * statespace serve: a directory on a port of this machine, with a private
  * nginx (or lighttpd) in front of a pool, for as long as this process lives.
  *
- *	serve --- pool's master --- workers
- *	      \-- nginx         --- its workers
+ *	serve --- the pool's supervisor --- workers
+ *	      \-- nginx                 --- its workers
  *
- * The port is bound here and handed over, so that "port 0" and "taken" are
- * known at once.  Nothing is written into the served directory.
+ * The port is bound here and inherited by the front, so that port 0 gets its
+ * number, and a taken port its message, at once.  Nothing is written into the
+ * served directory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +26,7 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "front.h"
+#include "front_config.h"
 #include "listen.h"
 #include "options.h"
 #include "pool.h"
@@ -38,16 +39,7 @@
 #define BACKLOG 511
 #define START_S 15
 #define SECOND UINT64_C(1000000) /* of sys_clock_us */
-#define STOP_S 6                 /* for what has nothing in hand */
-#define TEMPLATE_MAX 65536
-#define BODY_MARGIN 65536 /* so that our own 413 answers, not nginx's */
-#define READ_MARGIN_S 70  /* beyond the pool's watchdog */
-/*
- * A tool's answer fits into the front's temporary file, so that a slow reader
- * holds no worker: each byte of output may become six, and MCP says it twice.
- */
-#define ANSWER_GROWTH 16.0
-#define TEMP_LEAST (16.0 * 1024 * 1024)
+#define STOP_S 6                 /* for a process without requests */
 
 static const char usage[] =
 	"usage: statespace serve [-h HOST] [-p PORT] [-c FILE] [--timeout SECS]\n"
@@ -78,7 +70,7 @@ struct serve {
 	struct listener socket; /* what the front connects to */
 	struct listener status; /* the same for health and figures */
 	char address[128];
-	struct front server; /* the one in front */
+	struct front server; /* nginx or lighttpd */
 	pid_t pool, front;
 	sigset_t open; /* the mask while waiting */
 };
@@ -94,7 +86,7 @@ on_signal(int number)
 		asked_stop = 1;
 }
 
-/* A terminal that goes away ends us; elsewhere HUP asks for a reload. */
+/* SIGHUP of a terminal ends the process; elsewhere it asks for a reload. */
 static void
 set_signals(struct serve *s)
 {
@@ -108,7 +100,7 @@ set_signals(struct serve *s)
 
 /* ------------------------------------------------------------ the site -- */
 
-/* Of a directory that is not there served_new says more. */
+/* A missing directory is left to served_new, whose message is better. */
 static bool
 lacks_readme(const char *root)
 {
@@ -131,7 +123,7 @@ open_site(struct serve *s, struct ss_error *err)
 
 	if (site != NULL && (root == NULL || *root == '\0'))
 		s->options.root = root = ".";
-	/* What the file leaves open is on for a person at this machine. */
+	/* mcp.enabled = auto: on for a person at this machine. */
 	if (site != NULL &&
 		strcmp(ss_site_option(site, "mcp.enabled"), "auto") == 0)
 		options_add(&s->options, "mcp.enabled", "true");
@@ -149,162 +141,7 @@ open_site(struct serve *s, struct ss_error *err)
 	return err->code;
 }
 
-/* ------------------------------------------------- the front's own files -- */
-
-/* Where it was installed, or beside the build directory. */
-static bool
-find_template(const char *name, char path[static PATH_MAX])
-{
-	static const char *const places[] = { "../share/statespace/nginx",
-		"../nginx", "nginx" };
-
-	return sys_find_beside(places, ARRAY_LEN(places), name, path);
-}
-
-static char *
-read_template(const char *name, struct ss_error *err)
-{
-	char path[PATH_MAX];
-	char *text = calloc(1, TEMPLATE_MAX + 1);
-	FILE *file = NULL;
-
-	if (text != NULL && find_template(name, path))
-		file = fopen(path, "re");
-	if (file == NULL || fread(text, 1, TEMPLATE_MAX, file) == 0) {
-		say_refusal(err, SS_CONFIG,
-			"cannot read %s, which is installed with this program",
-			name);
-		free(text);
-		text = NULL;
-	}
-	if (file != NULL)
-		fclose(file);
-	return text;
-}
-
-/* Between double quotes; a dollar sign would begin a variable. */
-static bool
-is_quotable(const char *path)
-{
-	return strpbrk(path, "\"\\$\n\r") == NULL;
-}
-
-/* Whether the front sends files: by default, where it can be told the path. */
-static bool
-is_handed_over(const struct serve *s, const char *root)
-{
-	const char *handover = ss_site_option(s->served->site, "http.handover");
-
-	return strcmp(handover, "none") != 0 && is_quotable(root);
-}
-
-/* Who else would send the files would not be there. */
-static enum ss_err
-check_handover(const struct serve *s, const char *root, struct ss_error *err)
-{
-	const char *handover = ss_site_option(s->served->site, "http.handover");
-
-	if (strcmp(handover, "none") == 0 || strcmp(handover, "auto") == 0)
-		return SS_OK;
-	if (strcmp(handover, s->server.name) != 0)
-		return say_refusal(err, SS_CONFIG,
-			"http.handover is \"%s\", and serve starts %s",
-			handover, s->server.name);
-	if (!is_quotable(root))
-		return say_refusal(err, SS_CONFIG,
-			"http.handover: %s cannot be told the path %s",
-			s->server.name, root);
-	return SS_OK;
-}
-
-/* lighttpd's own errors; it sends pages of its own where there are none. */
-static void
-find_error_files(char path[static PATH_MAX])
-{
-	if (!find_template("lighttpd_errors", path) || !is_quotable(path))
-		snprintf(path, PATH_MAX, "/nonexistent");
-}
-
-/* The address in two parts, as lighttpd wants it. */
-static void
-split_address(const char *address, char host[static 128], const char **port)
-{
-	char *colon;
-
-	snprintf(host, 128, "%s", address);
-	colon = strrchr(host, ':');
-	*port = address + (colon - host) + 1;
-	*colon = '\0';
-}
-
-static enum ss_err
-write_configuration(struct serve *s, struct ss_error *err)
-{
-	const struct ss_site *site = s->served->site;
-	const char *root = ss_site_option(site, "root");
-	char *text = read_template(s->server.template, err);
-	char *params =
-		text != NULL ? read_template("statespace_params", err) : NULL;
-	char *errors =
-		params != NULL ? read_template("statespace_errors", err) : NULL;
-	double seconds = time_limits_request(site);
-	double stop_s = time_limits_stop(site);
-	double body_max = ss_site_option_number(site, "limits.max_body_bytes") +
-		BODY_MARGIN;
-	double answer_max = ANSWER_GROWTH *
-		ss_site_option_number(site, "limits.max_output_bytes");
-	bool handed = is_handed_over(s, root);
-	char body[32], kib[32], wait[32], temp[32], end[32], host[128];
-	char sendfile[PATH_MAX + 128], error_files[PATH_MAX];
-	const char *port;
-	enum ss_err code = SS_CONFIG;
-
-	snprintf(body, sizeof(body), "%.0f", body_max);
-	snprintf(kib, sizeof(kib), "%.0f", body_max / 1024);
-	snprintf(wait, sizeof(wait), "%.0f", seconds + READ_MARGIN_S);
-	snprintf(temp, sizeof(temp), "%.0f",
-		answer_max > TEMP_LEAST ? answer_max : TEMP_LEAST);
-	snprintf(end, sizeof(end), "%.0f", stop_s);
-	find_error_files(error_files);
-	if (errors != NULL)
-		code = check_handover(s, root, err);
-	split_address(s->address, host, &port);
-	snprintf(sendfile, sizeof(sendfile),
-		"\"x-sendfile\" => \"enable\", "
-		"\"x-sendfile-docroot\" => ( \"%s\" ),",
-		is_quotable(root) ? root : "/nonexistent");
-	if (code == SS_OK) {
-		const struct filling fillings[] = {
-			{ "RUN", s->run.path },
-			{ "SOCKET", s->socket.path },
-			{ "STATUS", s->status.path },
-			{ "LISTEN", s->address },
-			{ "BODY_MAX", body },
-			{ "READ_TIMEOUT", wait },
-			{ "STOP_TIMEOUT", end },
-			{ "PARAMS", params },
-			{ "ERRORS", errors },
-			{ "SITE", is_quotable(root) ? root : "/nonexistent" },
-			{ "TEMP_MAX", temp },
-			{ "HANDOVER", handed ? s->server.name : "none" },
-			{ "IGNORED", handed ? "" : "X-Accel-Redirect" },
-			{ "SENDFILE", handed ? sendfile : "" },
-			{ "HOST", host },
-			{ "PORT", port },
-			{ "BODY_KIB", kib },
-			{ "ERROR_FILES", error_files },
-		};
-
-		code = run_dir_write(&s->run, s->server.file, text, fillings,
-			ARRAY_LEN(fillings), err);
-	}
-	free(errors);
-	free(params);
-	free(text);
-	return code;
-}
-
-/* -------------------------------------------------------- the two halves -- */
+/* ------------------------------------------------- the two processes -- */
 
 static enum ss_err
 start_front(struct serve *s, struct ss_error *err)
@@ -317,7 +154,7 @@ start_front(struct serve *s, struct ss_error *err)
 		: say_refusal(err, SS_INTERNAL, "fork: %s", strerror(errno));
 }
 
-/* The pool in a process group of its own, apart from the terminal's. */
+/* In a process group of its own: a terminal signals the other one. */
 static enum ss_err
 start_pool(struct serve *s, struct ss_error *err)
 {
@@ -337,11 +174,11 @@ start_pool(struct serve *s, struct ss_error *err)
 	_exit(pool_run(s->served, &s->options, &s->socket, &s->status));
 }
 
-/* ----------------------------------------------------------- being alive -- */
+/* ----------------------------------------------------- while they run -- */
 
-/* Collects the dead; true when both are still there. */
+/* Reaps; true when both still run. */
 static bool
-both_live(struct serve *s, bool telling)
+both_run(struct serve *s, bool telling)
 {
 	int status;
 	pid_t pid;
@@ -350,7 +187,7 @@ both_live(struct serve *s, bool telling)
 		const char *who = pid == s->front ? s->server.name : "the pool";
 
 		if (pid == s->front) {
-			/* Its workers, should it not have seen to them. */
+			/* Its workers, if it has not ended them. */
 			kill(-pid, SIGTERM);
 			s->front = 0;
 		} else if (pid == s->pool) {
@@ -396,7 +233,7 @@ wait_until_up(struct serve *s)
 	uint64_t end = sys_clock_us() + START_S * SECOND;
 	bool up = false;
 
-	while (!up && !asked_stop && sys_clock_us() < end && both_live(s, true))
+	while (!up && !asked_stop && sys_clock_us() < end && both_run(s, true))
 		up = ppoll(&answer, 1, &step, &s->open) > 0;
 	if (answer.fd >= 0)
 		close(answer.fd);
@@ -406,13 +243,13 @@ wait_until_up(struct serve *s)
 }
 
 static void
-tell(pid_t pid, int signal_number)
+signal_child(pid_t pid, int signal_number)
 {
 	if (pid > 0)
 		kill(pid, signal_number);
 }
 
-/* Until both are gone or the time is up. */
+/* True when both have ended in time. */
 static bool
 wait_for_end(struct serve *s, unsigned seconds)
 {
@@ -420,9 +257,9 @@ wait_for_end(struct serve *s, unsigned seconds)
 	uint64_t end = sys_clock_us() + seconds * SECOND;
 
 	while (s->front != 0 || s->pool != 0) {
-		both_live(s, false);
+		both_run(s, false);
 		if (s->front == 0)
-			tell(s->pool, SIGTERM);
+			signal_child(s->pool, SIGTERM);
 		if ((s->front == 0 && s->pool == 0) || asked_stop ||
 			sys_clock_us() >= end)
 			break;
@@ -432,41 +269,42 @@ wait_for_end(struct serve *s, unsigned seconds)
 }
 
 /*
- * The front first: it stops accepting and ends what it has; the pool goes when
- * nobody can ask it any more.  A front that idle clients hold does not keep the
- * pool: it is told to end what is in hand.  A second signal is not patient.
+ * The front first: it stops accepting and finishes its requests; the pool is
+ * told to stop when the front has ended.  A front that idle clients hold does
+ * not hold the pool, which finishes its requests.  A second signal does not
+ * wait.
  */
 static void
-stop(struct serve *s)
+stop_both(struct serve *s)
 {
 	unsigned patience = s->served != NULL
 		? (unsigned)time_limits_stop(s->served->site) + STOP_S
 		: STOP_S;
 
 	asked_stop = 0;
-	tell(s->front, s->server.stop);
+	signal_child(s->front, s->server.stop);
 	if (wait_for_end(s, STOP_S))
 		return;
-	tell(s->pool, SIGTERM);
+	signal_child(s->pool, SIGTERM);
 	while (s->pool != 0 && !asked_stop && patience-- > 0)
 		wait_for_end(s, 1);
 	if (wait_for_end(s, 1))
 		return;
 	asked_stop = 0;
-	tell(s->front, SIGTERM);
+	signal_child(s->front, SIGTERM);
 	if (wait_for_end(s, STOP_S))
 		return;
-	tell(s->front, SIGKILL);
-	tell(s->pool, SIGKILL);
+	signal_child(s->front, SIGKILL);
+	signal_child(s->pool, SIGKILL);
 	wait_for_end(s, STOP_S);
 }
 
 static void
-live(struct serve *s)
+wait_until_stopped(struct serve *s)
 {
-	while (!asked_stop && both_live(s, true)) {
+	while (!asked_stop && both_run(s, true)) {
 		if (asked_reload)
-			tell(s->pool, SIGHUP);
+			signal_child(s->pool, SIGHUP);
 		asked_reload = 0;
 		ppoll(NULL, 0, NULL, &s->open);
 	}
@@ -491,7 +329,7 @@ announce(const struct serve *s)
 }
 
 static enum ss_err
-prepare(struct serve *s, struct ss_error *err)
+prepare_run(struct serve *s, struct ss_error *err)
 {
 	const struct listen_access ours = {
 		.mode = 0600, .owner = s->account.uid, .group = s->account.gid
@@ -515,29 +353,37 @@ prepare(struct serve *s, struct ss_error *err)
 	run_dir_file(&s->run, "pool.sock" POOL_STATUS_SUFFIX, path);
 	if (code == SS_OK)
 		code = listen_unix(&s->status, path, BACKLOG, &ours, err);
-	return code == SS_OK ? write_configuration(s, err) : code;
+	if (code != SS_OK)
+		return code;
+	return front_config_write(&(struct front_config){ .site = site,
+					  .front = &s->server,
+					  .run = &s->run,
+					  .socket = s->socket.path,
+					  .status = s->status.path,
+					  .address = s->address },
+		err);
 }
 
 static int
-run(struct serve *s)
+run_serve(struct serve *s)
 {
 	struct ss_error err = { .code = SS_OK };
 	int status = EXIT_FAILURE;
 	bool up = false;
 
 	set_signals(s);
-	if (open_site(s, &err) == SS_OK && prepare(s, &err) == SS_OK &&
+	if (open_site(s, &err) == SS_OK && prepare_run(s, &err) == SS_OK &&
 		start_pool(s, &err) == SS_OK && start_front(s, &err) == SS_OK)
 		up = wait_until_up(s);
 	else
 		status = options_failed(&err, EXIT_FAILURE);
 	if (up) {
 		announce(s);
-		live(s);
+		wait_until_stopped(s);
 		if (s->front != 0 && s->pool != 0)
 			status = 0;
 	}
-	stop(s);
+	stop_both(s);
 	listen_close(&s->web);
 	listen_close(&s->socket);
 	listen_close(&s->status);
@@ -577,5 +423,5 @@ cmd_serve(int argc, char **argv)
 		if ((status = take_option(&s, option)) >= 0)
 			return status;
 	status = options_directory(&s.options, argc, argv);
-	return status >= 0 ? status : run(&s);
+	return status >= 0 ? status : run_serve(&s);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A site made ready to be served: configured, with the request room attached,
- * its log opened, opened itself.  One reload makes one more of these.
+ * A site that is ready to be served: configured, with struct request attached,
+ * its log open, itself open.  Each reload makes a new one.
  */
 #ifndef FCGI_SERVED_H
 #define FCGI_SERVED_H
@@ -15,7 +15,9 @@ struct served {
 	struct ss_site *site;
 	struct request request;
 	int log_fd;
-	/* The directory as it was named, and what stood there when opened. */
+	/*
+	 * The directory as it was named, and its identity when it was opened.
+	 */
 	char root[4096];
 	dev_t device;
 	ino_t inode;
@@ -25,8 +27,8 @@ struct served {
 struct served *served_new(const struct options *o, struct ss_error *err);
 void served_free(struct served *s);
 /*
- * Does another directory stand there now?  A deploy that renames or re-points
- * it is not seen by workers, whose view of the old one is fixed.
+ * Does the name lead to another directory now?  Workers see the old one: their
+ * view was mounted at their start.
  */
 bool served_moved(const struct served *s);
 

@@ -26,7 +26,7 @@ silent_close(struct silent *s)
 }
 
 static void
-put(const int ends[2], int fd)
+queue_fd(const int ends[2], int fd)
 {
 	struct parked_request r = { .begun_us = sys_clock_us() };
 
@@ -37,13 +37,13 @@ put(const int ends[2], int fd)
 void
 silent_give(const struct silent *s, int fd)
 {
-	put(s->given, fd);
+	queue_fd(s->given, fd);
 }
 
 void
 silent_pass_on(const struct silent *s, int fd)
 {
-	put(s->ready, fd);
+	queue_fd(s->ready, fd);
 }
 
 int
@@ -82,9 +82,9 @@ let_go(struct silent_set *set, unsigned i)
 	return fd;
 }
 
-/* A free place, or that of the oldest, which is closed. */
+/* A free entry, or that of the oldest, which is closed. */
 static unsigned
-make_place(struct silent_set *set)
+free_entry(struct silent_set *set)
 {
 	unsigned oldest = 0;
 
@@ -101,7 +101,7 @@ make_place(struct silent_set *set)
 void
 silent_hold(struct silent_set *set, int fd, bool own)
 {
-	unsigned i = make_place(set);
+	unsigned i = free_entry(set);
 	struct epoll_event event = { .events = EPOLLIN, .data.u32 = i };
 
 	if (epoll_ctl(set->epoll, EPOLL_CTL_ADD, fd, &event) < 0) {

@@ -47,13 +47,13 @@ sizing_read(struct sizing *s, const struct ss_site *site, unsigned cores)
 }
 
 static int
-births(const struct sizing *s, const struct headcount *h, unsigned wanted)
+starts(const struct sizing *s, const struct headcount *h, unsigned wanted)
 {
 	unsigned most = s->max + h->reserve;
-	unsigned room = h->total < most ? most - h->total : 0;
+	unsigned left = h->total < most ? most - h->total : 0;
 
-	if (wanted > room)
-		wanted = room;
+	if (wanted > left)
+		wanted = left;
 	return (int)(wanted < SIZING_AT_ONCE ? wanted : SIZING_AT_ONCE);
 }
 
@@ -65,14 +65,14 @@ sizing_change(const struct sizing *s, const struct headcount *h)
 	if (h->total > s->max + h->reserve && h->idle > 0)
 		return -1;
 	switch (s->mode) {
-	case SIZING_STATIC: return births(s, h, s->max + h->reserve);
+	case SIZING_STATIC: return starts(s, h, s->max + h->reserve);
 	case SIZING_DYNAMIC:
 		if (short_of > 0)
-			return births(s, h, short_of);
+			return starts(s, h, short_of);
 		return h->idle > s->spare_max ? -1 : 0;
 	case SIZING_ONDEMAND:
 		if (h->waiting && h->idle == 0)
-			return births(s, h, 1);
+			return starts(s, h, 1);
 		return h->idle > 0 && !h->waiting && h->longest_us > s->idle_us
 			? -1
 			: 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How many workers there should be.  Pure: figures in, a decision out.
+ * How many workers there should be.  Pure.
  *
  * static    always max
  * dynamic   between spare_min and spare_max idle ones, at most max
@@ -15,7 +15,7 @@
 #include "statespace.h"
 
 #define SIZING_MAX 1024   /* workers */
-#define SIZING_AT_ONCE 32 /* births in one step */
+#define SIZING_AT_ONCE 32 /* starts in one step */
 
 enum sizing_mode { SIZING_STATIC, SIZING_DYNAMIC, SIZING_ONDEMAND };
 
@@ -29,7 +29,7 @@ struct headcount {
 	unsigned total;
 	unsigned idle;
 	unsigned reserve;    /* that may be more than max now */
-	bool waiting;        /* a connection stands in the queue */
+	bool waiting;        /* a connection is in the queue */
 	uint64_t longest_us; /* the longest-idle worker's time */
 };
 
@@ -40,7 +40,7 @@ struct headcount {
  */
 void sizing_read(struct sizing *s, const struct ss_site *site, unsigned cores);
 
-/* Births now (positive), or -1: one idle worker may leave, or 0. */
+/* How many workers to start now; -1: one idle worker may leave. */
 int sizing_change(const struct sizing *s, const struct headcount *h);
 
 #endif

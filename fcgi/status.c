@@ -15,7 +15,7 @@ struct text {
 };
 
 __attribute__((format(printf, 2, 3))) static void
-add(struct text *t, const char *format, ...)
+text_add(struct text *t, const char *format, ...)
 {
 	va_list ap;
 	int n;
@@ -102,7 +102,7 @@ add_pool(struct text *t, const struct status *s)
 {
 	const struct figures *f = s->figures;
 
-	add(t,
+	text_add(t,
 		"\"pool\": {\"mode\": \"%s\", \"max\": %" PRIu32
 		", \"start\": %" PRIu32 ", \"spare_min\": %" PRIu32
 		", \"spare_max\": %" PRIu32 ", \"reserve\": %" PRIu32
@@ -114,7 +114,7 @@ add_pool(struct text *t, const struct status *s)
 		", \"watchdog_s\": %.0f}",
 		mode_name(f->mode), f->max, f->start, f->spare_min,
 		f->spare_max, f->reserve, f->tools, s->total, s->idle, s->busy,
-		f->most_busy, f->max_reached, f->births, f->deaths, f->stuck,
+		f->most_busy, f->max_reached, f->started, f->died, f->stuck,
 		f->reloads, (double)f->request_us / 1e6);
 }
 
@@ -123,13 +123,14 @@ static void
 add_path(struct text *t, const char *path)
 {
 	for (; *path != '\0'; path++)
-		add(t, *path == '"' || *path == '\\' ? "\\%c" : "%c", *path);
+		text_add(t, *path == '"' || *path == '\\' ? "\\%c" : "%c",
+			*path);
 }
 
 static void
 add_figures(struct text *t, const struct tool_sum *sum)
 {
-	add(t,
+	text_add(t,
 		"\"runs\": %" PRIu64
 		", \"cpu_s\": %.6f, \"memory_most\": %" PRIu64,
 		sum->runs, (double)sum->cpu_us / 1e6, sum->memory_most);
@@ -144,19 +145,19 @@ add_tools(struct text *t, const struct status *s)
 
 	for (size_t i = 0; i < SCOREBOARD_TIMES; i++)
 		all.runs += s->cpu[i];
-	add(t, "\"tools\": {");
+	text_add(t, "\"tools\": {");
 	add_figures(t, &all);
-	add(t, ", \"listed\": [");
+	text_add(t, ", \"listed\": [");
 	for (size_t i = 0; i < c->count; i++) {
-		add(t, "%s{\"page\": \"", i > 0 ? ", " : "");
+		text_add(t, "%s{\"page\": \"", i > 0 ? ", " : "");
 		add_path(t, c->named[i].page);
-		add(t, "\", \"tool\": %zu, ", c->named[i].tool);
+		text_add(t, "\", \"tool\": %zu, ", c->named[i].tool);
 		add_figures(t, &c->named[i].sum);
-		add(t, "}");
+		text_add(t, "}");
 	}
-	add(t, "], \"other\": {");
+	text_add(t, "], \"other\": {");
 	add_figures(t, &c->other);
-	add(t, "}}");
+	text_add(t, "}}");
 }
 
 size_t
@@ -165,12 +166,12 @@ status_json(const struct status *s, char *out, size_t cap)
 	struct text t = { .at = out, .cap = cap };
 	const char *comma = "";
 
-	add(&t,
+	text_add(&t,
 		"{\"name\": \"statespace\", \"version\": \"%s\", "
 		"\"sandbox\": \"%s\", \"uptime_s\": %.3f, ",
 		ss_version(), s->figures->sandbox, (double)s->uptime_us / 1e6);
 	add_pool(&t, s);
-	add(&t,
+	text_add(&t,
 		", \"queue\": {\"length\": %" PRIu32 ", \"most\": %" PRIu32
 		", \"refused\": %" PRIu64 "}, \"log\": {\"lost\": %" PRIu64
 		"}, \"oldest_request_s\": %.3f, \"requests\": {",
@@ -179,29 +180,29 @@ status_json(const struct status *s, char *out, size_t cap)
 	for (size_t i = 0; i < SCOREBOARD_OUTCOMES; i++) {
 		if (s->outcomes[i] == 0 && i != SS_OK)
 			continue;
-		add(&t, "%s\"%s\": %" PRIu64, comma, outcome_name(i),
+		text_add(&t, "%s\"%s\": %" PRIu64, comma, outcome_name(i),
 			s->outcomes[i]);
 		comma = ", ";
 	}
-	add(&t, "}, ");
+	text_add(&t, "}, ");
 	add_tools(&t, s);
-	add(&t, "}\n");
+	text_add(&t, "}\n");
 	return t.full ? 0 : t.len;
 }
 
 static void
 metric(struct text *t, const char *name, const char *type, const char *help)
 {
-	add(t, "# HELP statespace_%s %s\n# TYPE statespace_%s %s\n", name, help,
-		name, type);
+	text_add(t, "# HELP statespace_%s %s\n# TYPE statespace_%s %s\n", name,
+		help, name, type);
 }
 
 static void
-one(struct text *t, const char *name, const char *type, const char *help,
+add_one(struct text *t, const char *name, const char *type, const char *help,
 	double value)
 {
 	metric(t, name, type, help);
-	add(t, "statespace_%s %.15g\n", name, value);
+	text_add(t, "statespace_%s %.15g\n", name, value);
 }
 
 /* A histogram's counts are cumulative; its name has its unit. */
@@ -226,14 +227,16 @@ add_histogram(struct text *t, const struct histogram *h)
 	}
 	for (size_t i = 0; i < h->count; i++) {
 		all += h->counts[i];
-		add(t, "statespace_%s_bucket{%sle=\"", h->name, label);
+		text_add(t, "statespace_%s_bucket{%sle=\"", h->name, label);
 		if (i < h->count - 1)
-			add(t, "%.15g", (double)h->bounds[i] / h->unit);
+			text_add(t, "%.15g", (double)h->bounds[i] / h->unit);
 		else
-			add(t, "+Inf");
-		add(t, "\"} %" PRIu64 "\n", all);
+			text_add(t, "+Inf");
+		text_add(t, "\"} %" PRIu64 "\n", all);
 	}
-	add(t, "statespace_%s_sum%s %.15g\nstatespace_%s_count%s %" PRIu64 "\n",
+	text_add(t,
+		"statespace_%s_sum%s %.15g\nstatespace_%s_count%s %" PRIu64
+		"\n",
 		h->name, braces, (double)h->sum / h->unit, h->name, braces,
 		all);
 }
@@ -284,7 +287,7 @@ add_runs(struct text *t, const struct status *s)
 	metric(t, memory.name, "histogram",
 		"Runs of tools by largest resident set.");
 	add_histogram(t, &memory);
-	one(t, "tool_memory_most_bytes", "gauge",
+	add_one(t, "tool_memory_most_bytes", "gauge",
 		"The largest resident set of all runs.",
 		(double)s->memory_most);
 }
@@ -295,13 +298,14 @@ add_each_tool(struct text *t, const struct tool_counts *c, const char *name,
 	double (*value)(const struct tool_sum *sum))
 {
 	for (size_t i = 0; i < c->count; i++) {
-		add(t, "statespace_%s{page=\"", name);
+		text_add(t, "statespace_%s{page=\"", name);
 		add_path(t, c->named[i].page);
-		add(t, "\",tool=\"%zu\"} %.15g\n", c->named[i].tool,
+		text_add(t, "\",tool=\"%zu\"} %.15g\n", c->named[i].tool,
 			value(&c->named[i].sum));
 	}
 	if (c->other.runs > 0)
-		add(t, "statespace_%s{page=\"other\",tool=\"other\"} %.15g\n",
+		text_add(t,
+			"statespace_%s{page=\"other\",tool=\"other\"} %.15g\n",
 			name, value(&c->other));
 }
 
@@ -337,50 +341,74 @@ add_by_tool(struct text *t, const struct tool_counts *c)
 	add_each_tool(t, c, "page_tool_memory_most_bytes", memory_of);
 }
 
+/* Figures without labels; a counter's name ends in "_total". */
+static void
+add_unlabelled(struct text *t, const struct status *s)
+{
+	const struct figures *f = s->figures;
+	const struct {
+		const char *name, *help;
+		double value;
+	} all[] = {
+		{ "uptime_seconds", "Since the supervisor started.",
+			(double)s->uptime_us / 1e6 },
+		{ "workers_max", "The configured most.", f->max },
+		{ "workers_reserve",
+			"How many more there may be while tools run long.",
+			f->reserve },
+		{ "workers_most_busy", "The most that were busy at once.",
+			f->most_busy },
+		{ "workers_max_reached_total",
+			"How often all workers were busy and no more were allowed.",
+			(double)f->max_reached },
+		{ "worker_births_total", "Workers started.",
+			(double)f->started },
+		{ "worker_deaths_total",
+			"Workers that ended without being asked.",
+			(double)f->died },
+		{ "worker_stuck_total", "Workers ended by the watchdog.",
+			(double)f->stuck },
+		{ "reloads_total", "Successful reloads.", (double)f->reloads },
+		{ "tools_running", "Tools that run now.", f->tools },
+		{ "queue_length", "Connections that wait.", f->queue },
+		{ "queue_most", "The most that waited at once.",
+			f->queue_most },
+		{ "queue_refused_total",
+			"Connections told 503 because no worker came free.",
+			(double)s->refused },
+		{ "oldest_request_seconds",
+			"Age of the oldest request that is served.",
+			(double)s->oldest_us / 1e6 },
+		{ "log_lines_lost_total",
+			"Log lines that could not be written.",
+			(double)s->log_lost },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		add_one(t, all[i].name,
+			strstr(all[i].name, "_total") != NULL ? "counter"
+							      : "gauge",
+			all[i].help, all[i].value);
+}
+
 size_t
 status_prometheus(const struct status *s, char *out, size_t cap)
 {
 	struct text t = { .at = out, .cap = cap };
-	const struct figures *f = s->figures;
 
 	metric(&t, "info", "gauge", "The version and how tools are confined.");
-	add(&t, "statespace_info{version=\"%s\",sandbox=\"%s\",mode=\"%s\"} 1\n",
-		ss_version(), f->sandbox, mode_name(f->mode));
-	one(&t, "uptime_seconds", "gauge", "Since the master was started.",
-		(double)s->uptime_us / 1e6);
+	text_add(&t,
+		"statespace_info{version=\"%s\",sandbox=\"%s\",mode=\"%s\"} 1\n",
+		ss_version(), s->figures->sandbox, mode_name(s->figures->mode));
 	metric(&t, "workers", "gauge", "Workers by what they do.");
-	add(&t,
+	text_add(&t,
 		"statespace_workers{state=\"idle\"} %" PRIu32
 		"\nstatespace_workers{state=\"busy\"} %" PRIu32 "\n",
 		s->idle, s->busy);
-	one(&t, "workers_max", "gauge", "The configured most.", f->max);
-	one(&t, "workers_most_busy", "gauge",
-		"The most that were busy at once.", f->most_busy);
-	one(&t, "workers_max_reached_total", "counter",
-		"How often all workers were busy and no more were allowed.",
-		(double)f->max_reached);
-	one(&t, "worker_births_total", "counter", "Workers started.",
-		(double)f->births);
-	one(&t, "worker_deaths_total", "counter",
-		"Workers that ended without being asked.", (double)f->deaths);
-	one(&t, "worker_stuck_total", "counter",
-		"Workers ended by the watchdog.", (double)f->stuck);
-	one(&t, "reloads_total", "counter", "Successful reloads.",
-		(double)f->reloads);
-	one(&t, "queue_length", "gauge", "Connections that wait.", f->queue);
-	one(&t, "queue_most", "gauge", "The most that waited at once.",
-		f->queue_most);
-	one(&t, "queue_refused_total", "counter",
-		"Connections told 503 because no worker came free.",
-		(double)s->refused);
-	one(&t, "oldest_request_seconds", "gauge",
-		"Age of the oldest request in hand.",
-		(double)s->oldest_us / 1e6);
-	one(&t, "log_lines_lost_total", "counter",
-		"Log lines that could not be written.", (double)s->log_lost);
+	add_unlabelled(&t, s);
 	metric(&t, "requests_total", "counter", "Requests by outcome.");
 	for (size_t i = 0; i < SCOREBOARD_OUTCOMES; i++)
-		add(&t,
+		text_add(&t,
 			"statespace_requests_total{outcome=\"%s\"} %" PRIu64
 			"\n",
 			outcome_name(i), s->outcomes[i]);
@@ -390,7 +418,7 @@ status_prometheus(const struct status *s, char *out, size_t cap)
 	return t.full ? 0 : t.len;
 }
 
-/* Saturated: every worker that there may be has a request in hand. */
+/* Saturated: as many workers as there may be, and all are busy. */
 static const char *
 ready_word(const struct status *s)
 {
@@ -408,9 +436,9 @@ status_ready(const struct status *s, bool *ready, char *out, size_t cap)
 	const char *word = ready_word(s);
 
 	*ready = strcmp(word, "ok") == 0;
-	add(&t, "{\"status\": \"%s\", \"sandbox\": \"%s\", ", word,
+	text_add(&t, "{\"status\": \"%s\", \"sandbox\": \"%s\", ", word,
 		s->figures->sandbox);
 	add_pool(&t, s);
-	add(&t, "}\n");
+	text_add(&t, "}\n");
 	return t.full ? 0 : t.len;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pool's figures as text: the configured limits beside what is, so that a
+ * The pool's figures as text, with the configured limits beside them, so that a
  * monitor needs nothing else.
  */
 #ifndef FCGI_STATUS_H
@@ -15,11 +15,11 @@
 #define STATUS_MAX                                                             \
 	(65536 + 3 * (TOOL_COUNTS_NAMED + 1) * (2 * TOOL_COUNTS_PATH + 128))
 
-/* Everything that is told, taken once. */
+/* All figures, of one moment. */
 struct status {
 	const struct figures *figures;
 	uint32_t total, idle, busy;
-	uint64_t oldest_us; /* of the requests in hand */
+	uint64_t oldest_us; /* of the requests that are served */
 	uint64_t uptime_us;
 	uint64_t log_lost;
 	uint64_t refused; /* because of a full queue */
@@ -32,8 +32,8 @@ struct status {
 };
 
 /*
- * Adds up the pages of count slots; scoreboard that claim nonsense only make
- * these figures wrong.
+ * Adds up the pages of count slots.  Nonsense on them makes wrong figures, no
+ * more.
  */
 void status_take(struct status *s, const struct figures *figures,
 	const void *scoreboard, size_t count,

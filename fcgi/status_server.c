@@ -16,7 +16,7 @@
 #include "sys.h"
 #include "worker.h"
 
-#define SILENCE_S 1 /* nobody may hold the status server */
+#define SILENCE_S 1 /* for a peer that stalls: there is one status server */
 
 /* An answer of the site with another body. */
 struct answer {
@@ -45,7 +45,7 @@ wants_prometheus(const struct request *r)
 			strstr(accept, "text/plain") != NULL);
 }
 
-/* The site's headers, Content-Type apart; they live in its response. */
+/* The site's headers but Content-Type; they belong to its response. */
 static void
 replace_body(
 	struct answer *a, struct ss_response *res, const char *type, size_t len)
@@ -65,7 +65,7 @@ replace_body(
 }
 
 static void
-put_status(struct answer *a, struct ss_site *site, const struct request *r,
+answer_status(struct answer *a, struct ss_site *site, const struct request *r,
 	struct ss_response *res)
 {
 	const struct status_server *c = a->status_server;
@@ -85,7 +85,7 @@ put_status(struct answer *a, struct ss_site *site, const struct request *r,
 }
 
 static void
-put_ready(struct answer *a, struct ss_response *res)
+answer_ready(struct answer *a, struct ss_response *res)
 {
 	const struct status_server *c = a->status_server;
 	struct status s;
@@ -101,11 +101,11 @@ put_ready(struct answer *a, struct ss_response *res)
 }
 
 /*
- * The site answers first, with its checks and headers; then the body of what
- * only the pool knows.  Nothing but these few paths is looked at here.
+ * The site answers first, with its checks and headers; the body is replaced
+ * where only the pool knows it.  All other paths are refused.
  */
 static enum ss_err
-answer(void *ctx, struct ss_site *site, struct request *r,
+answer_as_status(void *ctx, struct ss_site *site, struct request *r,
 	struct ss_response *res)
 {
 	struct answer *a = ctx;
@@ -125,9 +125,9 @@ answer(void *ctx, struct ss_site *site, struct request *r,
 		request_refuse(r, SS_NOT_FOUND, "no such file");
 	code = ss_site_handle(site, &r->ss, res);
 	if (code == SS_OK && res->status == 200 && status)
-		put_status(a, site, r, res);
+		answer_status(a, site, r, res);
 	else if (code == SS_OK && res->status == 200 && ready)
-		put_ready(a, res);
+		answer_ready(a, res);
 	return code;
 }
 
@@ -139,9 +139,9 @@ is_overdue(const struct status_server *c, uint64_t since_us)
 			since_us + WORKER_QUEUE_US <= sys_clock_us());
 }
 
-/* Those that have spoken and waited too long for a worker. */
+/* Refuses connections of silent.h that waited too long for a worker. */
 static void
-turn_away_ready(const struct status_server *c, struct connection *gate)
+refuse_ready(const struct status_server *c, struct connection *connection)
 {
 	enum ss_err outcome;
 	int fd;
@@ -149,13 +149,13 @@ turn_away_ready(const struct status_server *c, struct connection *gate)
 	while (is_overdue(c, parked_oldest(c->silent->ready)) &&
 		(fd = silent_take_ready(c->silent)) >= 0) {
 		atomic_fetch_add(&c->page->refused, 1);
-		connection_serve(gate, fd, &outcome);
+		connection_serve(connection, fd, &outcome);
 	}
 }
 
-/* Those who waited too long for a tool to end. */
+/* Refuses parked requests that waited too long for a tool to end. */
 static void
-turn_away_parked(const struct status_server *c, struct connection *gate)
+refuse_parked(const struct status_server *c, struct connection *connection)
 {
 	struct parked_request r;
 	enum ss_err outcome;
@@ -165,12 +165,12 @@ turn_away_parked(const struct status_server *c, struct connection *gate)
 		(fd = parked_take(c->parked, &r)) >= 0) {
 		atomic_fetch_sub(&c->slots->parked, 1);
 		atomic_fetch_add(&c->page->refused, 1);
-		connection_resume(gate, &r, fd, &outcome);
+		connection_resume(connection, &r, fd, &outcome);
 	}
 }
 
 static void
-turn_away(const struct status_server *c, struct connection *gate,
+refuse_overdue(const struct status_server *c, struct connection *connection,
 	struct answer *a)
 {
 	eventfd_t many = 0;
@@ -178,8 +178,8 @@ turn_away(const struct status_server *c, struct connection *gate,
 	a->refusing = true;
 	eventfd_read(c->refuse, &many);
 	if (many >= STATUS_SERVER_PARKED) {
-		turn_away_parked(c, gate);
-		turn_away_ready(c, gate);
+		refuse_parked(c, connection);
+		refuse_ready(c, connection);
 	}
 	many %= STATUS_SERVER_PARKED;
 	while (many-- > 0) {
@@ -189,14 +189,14 @@ turn_away(const struct status_server *c, struct connection *gate,
 		if (fd < 0)
 			break;
 		atomic_fetch_add(&c->page->accepted, 1);
-		connection_serve(gate, fd, &outcome);
+		connection_serve(connection, fd, &outcome);
 	}
 	a->refusing = false;
 }
 
-/* The pool ends, and nobody else has its socket. */
+/* Refuses a connection while the pool ends, and nobody else has its socket. */
 static void
-refuse_new(const struct status_server *c, struct connection *gate,
+refuse_new(const struct status_server *c, struct connection *connection,
 	struct answer *a)
 {
 	enum ss_err outcome;
@@ -206,21 +206,21 @@ refuse_new(const struct status_server *c, struct connection *gate,
 		return;
 	a->refusing = true;
 	atomic_fetch_add(&c->page->accepted, 1);
-	connection_serve(gate, fd, &outcome);
+	connection_serve(connection, fd, &outcome);
 	a->refusing = false;
 }
 
 static void
-hold(void *ctx, int fd)
+hold_silent(void *ctx, int fd)
 {
 	struct answer *a = ctx;
 
 	silent_hold(&a->silent, fd, !a->refusing);
 }
 
-/* The first byte has come: the workers', unless they leave, or ours. */
+/* Connections whose first byte has come: the workers serve them, or we do. */
 static void
-serve_spoken(const struct status_server *c, struct connection *gate,
+serve_spoken(const struct status_server *c, struct connection *connection,
 	struct answer *a)
 {
 	enum ss_err outcome;
@@ -233,13 +233,14 @@ serve_spoken(const struct status_server *c, struct connection *gate,
 			continue;
 		}
 		a->refusing = !own;
-		connection_serve(gate, fd, &outcome);
+		connection_serve(connection, fd, &outcome);
 		a->refusing = false;
 	}
 }
 
 static void
-serve(const struct status_server *c, struct connection *gate, struct answer *a)
+serve_until_stopped(const struct status_server *c,
+	struct connection *connection, struct answer *a)
 {
 	const struct timespec look = { .tv_sec = 1 };
 	struct pollfd fds[6] = { { .fd = c->alive, .events = POLLIN },
@@ -262,15 +263,15 @@ serve(const struct status_server *c, struct connection *gate, struct answer *a)
 		if (fds[0].revents != 0)
 			return;
 		silent_collect(&a->silent, c->silent);
-		serve_spoken(c, gate, a);
+		serve_spoken(c, connection, a);
 		if (fds[1].revents != 0)
-			turn_away(c, gate, a);
+			refuse_overdue(c, connection, a);
 		if (fds[3].revents != 0)
-			refuse_new(c, gate, a);
+			refuse_new(c, connection, a);
 		if (fds[2].revents == 0)
 			continue;
 		fd = connection_accept(c->status, SILENCE_S);
-		if (fd >= 0 && !connection_serve(gate, fd, &outcome))
+		if (fd >= 0 && !connection_serve(connection, fd, &outcome))
 			return;
 	}
 }
@@ -280,22 +281,23 @@ status_server_run(const struct status_server *c)
 {
 	static struct answer a;
 	struct ss_error err = { .code = SS_OK };
-	struct connection *gate;
+	struct connection *connection;
 
 	worker_signals();
 	prctl(PR_SET_NAME, "ss-status");
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	gate = connection_open(c->served->site, &c->served->request, &err);
-	if (gate == NULL || !silent_set_open(&a.silent)) {
+	connection =
+		connection_open(c->served->site, &c->served->request, &err);
+	if (connection == NULL || !silent_set_open(&a.silent)) {
 		say("the status server cannot start: %s",
-			gate == NULL ? err.message : "epoll");
+			connection == NULL ? err.message : "epoll");
 		return 1;
 	}
 	a.status_server = c;
-	connection_set_answer(gate, answer, &a);
-	connection_set_silent(gate, hold, &a);
-	serve(c, gate, &a);
+	connection_set_answer(connection, answer_as_status, &a);
+	connection_set_silent(connection, hold_silent, &a);
+	serve_until_stopped(c, connection, &a);
 	silent_set_close(&a.silent, c->silent);
-	connection_close(gate);
+	connection_close(connection);
 	return 0;
 }

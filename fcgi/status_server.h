@@ -2,10 +2,10 @@
 /*
  * The pool's status server: a confined process of its own that runs no tool, so
  * that it is free when every worker is busy.  It answers the second socket
- * (/healthz, /readyz, /__meta/version, /__meta/status) and, told by the master,
- * takes connections that waited too long from the queue of the first one, only
- * to say 503.  Connections that have sent nothing wait here for their first
- * byte (silent.h).
+ * (/healthz, /readyz, /__meta/version, /__meta/status).  When the supervisor
+ * tells it to, it accepts connections that waited too long in the queue of the
+ * first one, and answers 503.  Connections that have sent nothing wait here for
+ * their first byte (silent.h).
  */
 #ifndef FCGI_STATUS_SERVER_H
 #define FCGI_STATUS_SERVER_H
@@ -17,7 +17,7 @@
 #include "silent.h"
 #include "tool_slots.h"
 
-/* On the eventfd: some of those that wait for a tool are overdue. */
+/* On the eventfd: parked requests, or connections of silent.h, are overdue. */
 #define STATUS_SERVER_PARKED (UINT64_C(1) << 32)
 
 struct status_server {
@@ -25,7 +25,7 @@ struct status_server {
 	int listener; /* of the pool */
 	int status;   /* the second one; -1: none */
 	int alive;
-	int refuse; /* eventfd: how many to turn away, or STATUS_SERVER_PARKED */
+	int refuse; /* eventfd: how many to refuse, or STATUS_SERVER_PARKED */
 	const int *parked; /* both ends */
 	const struct silent *silent;
 	struct tool_slots *slots;

@@ -11,16 +11,16 @@
 
 #define PAUSE_US UINT64_C(10000000) /* from one start to the next */
 
-struct job {
+struct sweep_job {
 	const sigset_t *open;
 	uint32_t budget_ms; /* 0: until nothing is left */
 };
 
-/* The supervisor's end, and SIGTERM, end it: the next one goes on. */
+/* It ends with the supervisor, or by SIGTERM; the next one goes on. */
 static int
 sweep_main(void *ctx)
 {
-	const struct job *job = ctx;
+	const struct sweep_job *job = ctx;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGTERM, SIG_DFL);
@@ -33,10 +33,10 @@ sweep_main(void *ctx)
 }
 
 static void
-start(struct sweep *s, struct ss_site *site, const sigset_t *open,
+start_sweep(struct sweep *s, struct ss_site *site, const sigset_t *open,
 	uint32_t budget_ms)
 {
-	struct job job = { .open = open, .budget_ms = budget_ms };
+	struct sweep_job job = { .open = open, .budget_ms = budget_ms };
 	struct ss_error err = { .code = SS_OK };
 	struct ss_child child;
 
@@ -55,7 +55,7 @@ sweep_tend(struct sweep *s, struct ss_site *site, const sigset_t *open,
 	s->due = false;
 	s->not_before_us = now_us + PAUSE_US;
 	if (ss_site_sweeps(site))
-		start(s, site, open, 0);
+		start_sweep(s, site, open, 0);
 }
 
 bool
@@ -71,7 +71,7 @@ sweep_reaped(struct sweep *s, pid_t pid, int status)
 }
 
 static void
-wait_for(struct sweep *s)
+wait_for_sweep(struct sweep *s)
 {
 	if (s->pid != 0)
 		while (waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
@@ -84,8 +84,8 @@ sweep_last(struct sweep *s, struct ss_site *site, const sigset_t *open)
 {
 	if (s->pid != 0)
 		kill(s->pid, SIGTERM);
-	wait_for(s);
+	wait_for_sweep(s);
 	if (ss_site_sweeps(site))
-		start(s, site, open, SWEEP_STOP_MS);
-	wait_for(s);
+		start_sweep(s, site, open, SWEEP_STOP_MS);
+	wait_for_sweep(s);
 }

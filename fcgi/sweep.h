@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What dead workers left below /tmp, where they have no /tmp of their own: a
- * process of the workers' account removes it, a share of the time at most.
+ * Removes what workers that ended left below /tmp, where they have no /tmp of
+ * their own: in a process of the workers' account, for a share of the time.
  */
 #ifndef FCGI_SWEEP_H
 #define FCGI_SWEEP_H
@@ -17,11 +17,11 @@ struct sweep {
 /* Starts the process when it is due.  open is the mask to run with. */
 void sweep_tend(struct sweep *s, struct ss_site *site, const sigset_t *open,
 	uint64_t now_us);
-/* A child has ended: a worker may have left something.  Was it the sweep? */
+/* A child has ended, so another sweep is due.  True: it was the sweep. */
 bool sweep_reaped(struct sweep *s, pid_t pid, int status);
 /*
- * When no worker is left: for so long at most as SWEEP_STOP_MS says.  The rest
- * is for the next pool of this account, whose first sweep is due at its start.
+ * The last one, when no worker is left, for SWEEP_STOP_MS at most.  The next
+ * pool of this account removes the rest at its start.
  */
 #define SWEEP_STOP_MS 2000
 void sweep_last(struct sweep *s, struct ss_site *site, const sigset_t *open);

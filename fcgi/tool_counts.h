@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How often each tool of each page ran, its processor time and memory.  A
- * worker counts by numbers; whoever answers the status finds the names of the
- * listed pages for them, so that a worker can falsify counts and nothing else.
+ * worker counts by numbers; the status server looks up the pages for them, so
+ * that a worker can write wrong counts and nothing else.
  */
 #ifndef FCGI_TOOL_COUNTS_H
 #define FCGI_TOOL_COUNTS_H
@@ -26,7 +26,7 @@ struct tool_counts {
 	struct tool_sum other; /* not listed, or without a place above */
 };
 
-/* In a worker: one run. */
+/* In a worker: counts one run. */
 void tool_counts_add(struct worker_page *own, uint64_t number,
 	const struct ss_result *result);
 /* Of all slots; the pages are looked at only when a tool has run. */

@@ -7,15 +7,15 @@
 #include "sys.h"
 #include "tool_counts.h"
 
-#define PATIENCE 1000 /* looks at one that is about to name its time */
+#define TIME_LOOKS 1000 /* at a worker that is about to write its time */
 
-/* When the other took it up; 0, which is earlier than all: it does not say. */
+/* When the other one started it; 0, earlier than all: it did not write it. */
 static uint64_t
 time_of(const struct worker_page *other, uint64_t tool)
 {
 	uint64_t at = 0;
 
-	for (unsigned i = 0; i < PATIENCE && other->tool == tool; i++) {
+	for (unsigned i = 0; i < TIME_LOOKS && other->tool == tool; i++) {
 		at = other->tool_ns;
 		if (at != 0)
 			break;
@@ -24,19 +24,22 @@ time_of(const struct worker_page *other, uint64_t tool)
 	return at;
 }
 
-/* Lamport's bakery, the clock giving the numbers; equal ones count. */
+/*
+ * Lamport's bakery algorithm with the clock for numbers.  Equal times count as
+ * earlier.
+ */
 bool
-tool_limit_enter(struct tool_limit *g, uint64_t tool, uint64_t most)
+tool_limit_enter(struct tool_limit *l, uint64_t tool, uint64_t most)
 {
 	uint64_t running = 0, own;
 
-	g->own->tool_ns = 0;
-	g->own->tool = tool;
+	l->own->tool_ns = 0;
+	l->own->tool = tool;
 	own = sys_clock_ns();
-	g->own->tool_ns = own;
-	for (size_t i = 0; i < g->count; i++) {
+	l->own->tool_ns = own;
+	for (size_t i = 0; i < l->count; i++) {
 		const struct worker_page *other =
-			scoreboard_read(g->scoreboard, i);
+			scoreboard_read(l->scoreboard, i);
 
 		if (other->tool == tool && time_of(other, tool) <= own &&
 			other->tool == tool)
@@ -45,24 +48,24 @@ tool_limit_enter(struct tool_limit *g, uint64_t tool, uint64_t most)
 	/* Our own page is among them. */
 	if (running <= most)
 		return true;
-	tool_limit_leave(g);
+	tool_limit_leave(l);
 	return false;
 }
 
 void
-tool_limit_leave(struct tool_limit *g)
+tool_limit_leave(struct tool_limit *l)
 {
-	g->own->tool = 0;
+	l->own->tool = 0;
 }
 
 static bool
-enter(void *ctx, uint64_t tool, uint64_t most)
+on_enter(void *ctx, uint64_t tool, uint64_t most)
 {
 	return tool_limit_enter(ctx, tool, most);
 }
 
 static void
-leave(void *ctx, uint64_t tool)
+on_leave(void *ctx, uint64_t tool)
 {
 	(void)tool;
 	tool_limit_leave(ctx);
@@ -74,9 +77,9 @@ ran(void *ctx, uint64_t tool, const struct ss_result *result)
 	tool_counts_add(((struct tool_limit *)ctx)->own, tool, result);
 }
 
-/* Who waits already goes first. */
+/* Parked requests go first. */
 static bool
-start(void *ctx)
+on_start(void *ctx)
 {
 	struct tool_slot *u = ((struct tool_limit *)ctx)->use;
 
@@ -86,23 +89,23 @@ start(void *ctx)
 }
 
 static void
-end(void *ctx)
+on_end(void *ctx)
 {
 	tool_slots_give(((struct tool_limit *)ctx)->use);
 }
 
 void
-tool_limit_attach(struct tool_limit *g, struct ss_site *site)
+tool_limit_attach(struct tool_limit *l, struct ss_site *site)
 {
 	struct ss_tool_limit hooks = { .size = sizeof(hooks),
-		.ctx = g,
-		.enter = enter,
-		.leave = leave,
+		.ctx = l,
+		.enter = on_enter,
+		.leave = on_leave,
 		.ran = ran };
 
-	if (g->use != NULL) {
-		hooks.start = start;
-		hooks.end = end;
+	if (l->use != NULL) {
+		hooks.start = on_start;
+		hooks.end = on_end;
 	}
 
 	ss_site_set_tool_limit(site, &hooks);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * max_running over the whole pool: a worker writes on its own page which tool
- * it takes up and when, and looks at the pages of the others.  Who came
- * earlier counts.  No lock, so that a worker that dies holds none; the master
- * empties its page.
+ * it starts and when, and counts the earlier ones on the pages of the others.
+ * There is no lock that a worker could hold when it dies; the supervisor clears
+ * its page.
  *
- * A worker that lies can only shut the others out of such a tool, or let one
- * run too often: an author's limit, no wall.
+ * A worker that writes nonsense can keep others from such a tool, or let it run
+ * too often: max_running is an author's limit and protects nothing.
  */
 #ifndef FCGI_TOOL_LIMIT_H
 #define FCGI_TOOL_LIMIT_H
@@ -21,10 +21,10 @@ struct tool_limit {
 	struct tool_slot *use; /* of the worker, for all tools together */
 };
 
-/* The site asks g, which lives as long as the site does in this process. */
-void tool_limit_attach(struct tool_limit *g, struct ss_site *site);
+/* The site asks l, which must live as long as the site. */
+void tool_limit_attach(struct tool_limit *l, struct ss_site *site);
 
-bool tool_limit_enter(struct tool_limit *g, uint64_t tool, uint64_t most);
-void tool_limit_leave(struct tool_limit *g);
+bool tool_limit_enter(struct tool_limit *l, uint64_t tool, uint64_t most);
+void tool_limit_leave(struct tool_limit *l);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool_slots.h"
 
-/* From the worker's own place on: nearly always free at once. */
+/* Searches from the worker's own number on, which is mostly free. */
 bool
 tool_slots_take(struct tool_slot *u)
 {

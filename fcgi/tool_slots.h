@@ -4,7 +4,7 @@
  * memory, one entry for each tool that may run.  A worker takes an entry by
  * compare-and-swap before its tool starts; the supervisor frees those of a
  * worker that died.  Every process of the pool may write it: a worker that
- * lies can keep tools from running, nothing else.
+ * writes nonsense can keep tools from running, nothing else.
  */
 #ifndef FCGI_TOOL_SLOTS_H
 #define FCGI_TOOL_SLOTS_H
@@ -17,25 +17,25 @@
 
 struct tool_slots {
 	_Atomic uint32_t most;  /* entries in use; 0: any number of tools */
-	_Atomic int32_t parked; /* requests in the queue of parked.h, about */
+	_Atomic int32_t parked; /* parked requests, about */
 	_Atomic uint32_t owner[SIZING_MAX]; /* a worker's number; 0: free */
 };
 
-/* A worker's part in it; number is not 0. */
+/* A worker's entry; number is not 0. */
 struct tool_slot {
 	struct tool_slots *slots;
 	uint32_t number;
 	bool held;
 	uint32_t at;  /* the entry, when held */
-	bool resumed; /* the request in hand was parked: it may overtake */
-	bool put_off; /* no entry was free for the request in hand */
+	bool resumed; /* this request was parked: it goes before parked ones */
+	bool put_off; /* no entry was free for this request */
 };
 
-/* True also when it is held already. */
+/* True also when the worker has one already. */
 bool tool_slots_take(struct tool_slot *u);
 void tool_slots_give(struct tool_slot *u);
 
-/* The supervisor's: a worker is gone; how many tools run. */
+/* The supervisor's: frees the entry of a worker; counts running tools. */
 void tool_slots_clear(struct tool_slots *s, uint32_t number);
 unsigned tool_slots_count(const struct tool_slots *s);
 

@@ -16,9 +16,9 @@
 #include "tool_limit.h"
 #include "say.h"
 
-/* Out of descriptors or memory: others may give some back. */
+/* After accept(2) without descriptors or memory. */
 static const struct timespec accept_pause = { .tv_nsec = 100000000 };
-/* Between two looks whether a tool has ended. */
+/* Between two attempts to take a tool slot. */
 static const struct timespec slot_pause = { .tv_nsec = 10000000 };
 #define PARKED_LOOK_MS 100
 
@@ -64,7 +64,8 @@ enter_state(const struct worker *w, enum worker_state state)
 		return;
 	}
 	idle = atomic_fetch_sub(&w->wakeup->idle, 1) - 1;
-	if (idle < w->wakeup->spare_min && atomic_exchange(&w->wakeup->armed, 0))
+	if (idle < w->wakeup->spare_min &&
+		atomic_exchange(&w->wakeup->armed, 0))
 		eventfd_write(w->wake, 1);
 }
 
@@ -79,8 +80,7 @@ open_wait(const struct worker *w)
 		.data.fd = w->listener };
 	struct epoll_event ready = { .events = EPOLLIN | EPOLLEXCLUSIVE,
 		.data.fd = w->silent->ready[1] };
-	struct epoll_event alive = { .events = EPOLLIN,
-		.data.fd = w->alive };
+	struct epoll_event alive = { .events = EPOLLIN, .data.fd = w->alive };
 	int fd = epoll_create1(EPOLL_CLOEXEC);
 
 	if (fd < 0)
@@ -94,83 +94,83 @@ open_wait(const struct worker *w)
 	return fd;
 }
 
-/* ------------------------------------------- when all are in tools already */
+/* ---------------------------------------- when no tool may start now -- */
 
-/* What an answer needs. */
+/* A worker and the request that it serves. */
 struct serving {
 	const struct worker *w;
-	struct connection *gate;
+	struct connection *connection;
 	struct tool_slot use;
 };
 
 static bool
-park(struct serving *h, const struct request *r)
+park_request(struct serving *s, const struct request *r)
 {
 	struct parked_request p = { .begun_us = r->ss.received_us,
 		.body = r->ss.body,
 		.body_len = r->ss.body_len };
-	struct tool_slots *s = h->use.slots;
+	struct tool_slots *slots = s->use.slots;
 
-	connection_park(h->gate, &p);
-	atomic_fetch_add(&s->parked, 1);
-	if (parked_put(h->w->parked, &p, r->ss.client_fd))
+	connection_park(s->connection, &p);
+	atomic_fetch_add(&slots->parked, 1);
+	if (parked_put(s->w->parked, &p, r->ss.client_fd))
 		return true;
-	atomic_fetch_sub(&s->parked, 1);
+	atomic_fetch_sub(&slots->parked, 1);
 	return false;
 }
 
-/* For what cannot be parked; the client is refused when its time is up. */
+/* For a request that cannot be parked; refused after WORKER_QUEUE_US. */
 static void
-wait_for_slot(struct serving *h, struct request *r)
+wait_for_slot(struct serving *s, struct request *r)
 {
 	uint64_t until = r->ss.received_us + WORKER_QUEUE_US;
 
-	h->use.resumed = true;
-	while (!tool_slots_take(&h->use) && !leaving && sys_clock_us() < until)
-		ppoll(NULL, 0, &slot_pause, h->w->open);
-	if (!h->use.held)
+	s->use.resumed = true;
+	while (!tool_slots_take(&s->use) && !leaving && sys_clock_us() < until)
+		ppoll(NULL, 0, &slot_pause, s->w->open);
+	if (!s->use.held)
 		request_refuse(r, SS_OVERLOADED,
 			"all workers are busy; the tool did not run");
 }
 
 /*
- * An answer for which no tool may start now is thrown away: the request is
- * parked and its connection closed here only.
+ * When no tool may start now, the answer is discarded and the request parked;
+ * its connection lives on in the queue.
  */
 static enum ss_err
-answer(void *ctx, struct ss_site *site, struct request *r,
+answer_or_park(void *ctx, struct ss_site *site, struct request *r,
 	struct ss_response *res)
 {
-	struct serving *h = ctx;
+	struct serving *s = ctx;
 	enum ss_err code;
 
-	h->use.put_off = false;
+	s->use.put_off = false;
 	code = ss_site_handle(site, &r->ss, res);
-	if (!h->use.put_off)
+	if (!s->use.put_off)
 		return code;
-	if (park(h, r))
+	if (park_request(s, r))
 		return SS_GONE;
 	ss_response_release(res);
-	wait_for_slot(h, r);
-	h->use.put_off = false;
+	wait_for_slot(s, r);
+	s->use.put_off = false;
 	return ss_site_handle(site, &r->ss, res);
 }
 
-/* The peer has sent nothing: there is no outcome to count. */
+/* The peer has sent nothing: put_off, so that no outcome is counted. */
 static void
-set_aside(void *ctx, int fd)
+give_silent(void *ctx, int fd)
 {
-	struct serving *h = ctx;
+	struct serving *s = ctx;
 
-	h->use.put_off = true;
-	silent_give(h->w->silent, fd);
+	s->use.put_off = true;
+	silent_give(s->w->silent, fd);
 }
 
 /* From the accept to the end of the answer. */
 static void
-count_time(const struct serving *h, enum ss_err outcome)
+count_time(const struct serving *s, enum ss_err outcome)
 {
-	uint64_t from = h->w->served->request.ss.received_us;
+	uint64_t from = s->w->served->request.ss.received_us;
 	uint64_t now = sys_clock_us();
 	uint64_t took = from < now ? now - from : 0;
 	size_t i = 0;
@@ -179,47 +179,47 @@ count_time(const struct serving *h, enum ss_err outcome)
 		return;
 	while (i < SCOREBOARD_TIMES - 1 && took > scoreboard_bounds[i])
 		i++;
-	atomic_fetch_add(&h->w->page->times[outcome][i], 1);
-	atomic_fetch_add(&h->w->page->times_us[outcome], took);
+	atomic_fetch_add(&s->w->page->times[outcome][i], 1);
+	atomic_fetch_add(&s->w->page->times_us[outcome], took);
 }
 
 static bool
-count_outcome(const struct serving *h, bool fit, enum ss_err outcome)
+count_outcome(const struct serving *s, bool fit, enum ss_err outcome)
 {
-	if (!h->use.put_off) {
-		atomic_fetch_add(&h->w->page->outcomes[outcome], 1);
-		count_time(h, outcome);
+	if (!s->use.put_off) {
+		atomic_fetch_add(&s->w->page->outcomes[outcome], 1);
+		count_time(s, outcome);
 	}
-	return fit && !ss_site_must_exit(h->w->served->site);
+	return fit && !ss_site_must_exit(s->w->served->site);
 }
 
-/* Requests that wait for a tool to end, while there is room for them. */
+/* Serves parked requests while tools may start. */
 static bool
-serve_parked(struct serving *h, uint64_t *served)
+serve_parked(struct serving *s, uint64_t *served)
 {
-	const struct worker *w = h->w;
+	const struct worker *w = s->w;
 	struct parked_request r;
 	enum ss_err outcome;
 	bool fit = true;
 	int fd;
 
-	while (fit && !leaving && h->use.slots->parked > 0 &&
-		tool_slots_take(&h->use)) {
+	while (fit && !leaving && s->use.slots->parked > 0 &&
+		tool_slots_take(&s->use)) {
 		fd = parked_take(w->parked, &r);
 		if (fd < 0) {
-			tool_slots_give(&h->use);
+			tool_slots_give(&s->use);
 			break;
 		}
-		atomic_fetch_sub(&h->use.slots->parked, 1);
-		h->use.resumed = true;
-		h->use.put_off = false;
-		fit = connection_resume(h->gate, &r, fd, &outcome);
-		tool_slots_give(&h->use);
-		fit = count_outcome(h, fit, outcome);
+		atomic_fetch_sub(&s->use.slots->parked, 1);
+		s->use.resumed = true;
+		s->use.put_off = false;
+		fit = connection_resume(s->connection, &r, fd, &outcome);
+		tool_slots_give(&s->use);
+		fit = count_outcome(s, fit, outcome);
 		atomic_store(&w->page->served, ++*served);
 		atomic_store(&w->page->since_us, sys_clock_us());
 	}
-	h->use.resumed = false;
+	s->use.resumed = false;
 	return fit;
 }
 
@@ -234,16 +234,16 @@ accept_counted(const struct worker *w)
 }
 
 /*
- * The next connection; -1: leave.  One look at the listener also on the way
- * out: a wake-up that was meant for us would otherwise be lost.  -2: look at
- * those that are parked.
+ * The next connection; -1: leave; -2: look at parked requests.  A worker that
+ * is told to leave accepts once more: EPOLLEXCLUSIVE may have woken it alone
+ * for a connection.
  */
 static int
 next_connection(const struct worker *w, int wait_fd)
 {
 	sigset_t open = *w->open;
 
-	/* Every tool leaves one behind, which would only cost another round. */
+	/* Each tool that ended left a SIGCHLD pending. */
 	sigaddset(&open, SIGCHLD);
 	for (;;) {
 		struct epoll_event events[3];
@@ -270,11 +270,11 @@ next_connection(const struct worker *w, int wait_fd)
 }
 
 static void
-serve_until_told(struct serving *h, int wait_fd)
+serve_until_told(struct serving *s, int wait_fd)
 {
-	const struct worker *w = h->w;
+	const struct worker *w = s->w;
 	uint64_t served = 0;
-	bool fit = serve_parked(h, &served);
+	bool fit = serve_parked(s, &served);
 
 	while (fit && !leaving &&
 		(w->max_requests == 0 || served < w->max_requests)) {
@@ -287,13 +287,13 @@ serve_until_told(struct serving *h, int wait_fd)
 		if (fd == -1)
 			return;
 		if (fd >= 0) {
-			h->use.put_off = false;
-			fit = connection_serve(h->gate, fd, &outcome);
-			tool_slots_give(&h->use);
-			fit = count_outcome(h, fit, outcome);
+			s->use.put_off = false;
+			fit = connection_serve(s->connection, fd, &outcome);
+			tool_slots_give(&s->use);
+			fit = count_outcome(s, fit, outcome);
 			atomic_store(&w->page->served, ++served);
 		}
-		fit = fit && serve_parked(h, &served);
+		fit = fit && serve_parked(s, &served);
 	}
 }
 
@@ -301,15 +301,15 @@ int
 worker_run(const struct worker *w)
 {
 	struct ss_error err = { .code = SS_OK };
-	struct serving hand = { .w = w,
+	struct serving serving = { .w = w,
 		.use = { .slots = w->slots, .number = w->number } };
-	struct connection *gate;
+	struct connection *connection;
 	int wait_fd;
 
 	struct tool_limit limit = { .scoreboard = w->scoreboard,
 		.count = w->slot_count,
 		.own = w->page,
-		.use = &hand.use };
+		.use = &serving.use };
 
 	worker_signals();
 	tool_limit_attach(&limit, w->served->site);
@@ -317,19 +317,21 @@ worker_run(const struct worker *w)
 	w->relay->page = w->page;
 	relay_attach(w->relay, w->served->site);
 	prctl(PR_SET_NAME, "ss-worker");
-	gate = connection_open(w->served->site, &w->served->request, &err);
+	connection =
+		connection_open(w->served->site, &w->served->request, &err);
 	wait_fd = open_wait(w);
-	if (gate == NULL || wait_fd < 0) {
+	if (connection == NULL || wait_fd < 0) {
 		say("a worker cannot start: %s",
-			gate == NULL ? err.message : "epoll");
+			connection == NULL ? err.message : "epoll");
 		return 1;
 	}
-	hand.gate = gate;
-	connection_set_answer(gate, answer, &hand);
-	connection_set_most(gate, w->most);
-	connection_set_silent(gate, set_aside, &hand);
-	serve_until_told(&hand, wait_fd);
+	serving.connection = connection;
+	connection_set_answer(connection, answer_or_park, &serving);
+	connection_set_most(connection, w->most);
+	connection_set_listener(connection, w->listener);
+	connection_set_silent(connection, give_silent, &serving);
+	serve_until_told(&serving, wait_fd);
 	close(wait_fd);
-	connection_close(gate);
+	connection_close(connection);
 	return 0;
 }

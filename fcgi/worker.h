@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A worker's life: wait for a connection, serve it, until told to leave, until
- * it has served its number, or until the master is gone.
+ * A worker: waits for a connection and serves it, until it is told to leave,
+ * has served pool.max_requests, or the supervisor is gone.
  *
- * What it tells the master stands in shared memory of its own page; the
- * master takes these figures for hints, never for truths.
+ * It writes its state on its own page of shared memory; the supervisor does not
+ * rely on it.
  */
 #ifndef FCGI_WORKER_H
 #define FCGI_WORKER_H
@@ -22,8 +22,8 @@
 struct worker {
 	struct served *served;
 	int listener;
-	int alive; /* read end; its end of file is the master's */
-	int wake;     /* eventfd of the master */
+	int alive; /* a pipe; end of file: the supervisor is gone */
+	int wake;  /* eventfd of the supervisor */
 	struct worker_page *page;
 	const void *scoreboard; /* of all, to be read */
 	size_t slot_count;
@@ -44,7 +44,7 @@ int worker_run(const struct worker *w);
 /* How long a request may wait for a worker or for other tools to end. */
 #define WORKER_QUEUE_US (5 * UINT64_C(1000000))
 
-/* For every process that the master bears: TERM, INT and QUIT mean to leave. */
+/* In every process of the pool: TERM, INT and QUIT mean to leave. */
 void worker_signals(void);
 bool worker_is_leaving(void);
 

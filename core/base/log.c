@@ -43,21 +43,51 @@ add_escape(struct log_line *l, unsigned char c)
 		line_add(l, code, sizeof(code));
 }
 
+/* As much of it as fits, cut at a character. */
+static void
+add_plain(struct log_line *l, const char *data, size_t len)
+{
+	size_t fits = utf8_cut(data, len, FIELDS_MAX - l->len);
+
+	if (l->full)
+		return;
+	append(l, data, fits);
+	l->full = fits < len;
+}
+
+/* Bytes at the start of value that are written as they are. */
+static size_t
+plain_run(const char *value, size_t len)
+{
+	size_t i = 0, n;
+
+	for (; i < len; i += n) {
+		unsigned char c = (unsigned char)value[i];
+
+		if (c == '"' || c == '\\' || c < 0x20 || c == 0x7f)
+			break;
+		n = c < 0x80 ? 1 : utf8_sequence(value + i, len - i);
+		if (n == 0)
+			break;
+	}
+	return i;
+}
+
 static void
 escaped(struct log_line *l, const char *value, size_t len)
 {
-	for (size_t i = 0, n; i < len; i += n) {
-		unsigned char c = (unsigned char)value[i];
+	size_t n;
 
-		n = utf8_sequence(value + i, len - i);
-		if (n == 0) {
-			n = 1;
+	for (size_t i = 0; i < len; i += n) {
+		n = plain_run(value + i, len - i);
+		add_plain(l, value + i, n);
+		if (i + n == len)
+			break;
+		if ((unsigned char)value[i + n] >= 0x80)
 			line_add(l, "\xef\xbf\xbd", 3);
-		} else if (c == '"' || c == '\\' || c < 0x20 || c == 0x7f) {
-			add_escape(l, c);
-		} else {
-			line_add(l, value + i, n);
-		}
+		else
+			add_escape(l, (unsigned char)value[i + n]);
+		n++;
 	}
 }
 
@@ -125,7 +155,10 @@ log_text_max(struct log_line *l, const char *key, const char *value, size_t max)
 		l->len = start;
 		return;
 	}
-	escaped(l, value, len);
+	if (bare)
+		add_plain(l, value, len);
+	else
+		escaped(l, value, len);
 	if (!bare)
 		append(l, "\"", 1);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lints the pages of a site (ss_site_check, statespace(1)): errors from
- * the readers, warnings from lint, and the one thing that needs the machine,
- * whether a program is installed.
+ * Lints the pages of a site (ss_site_check, statespace(1)): errors of the
+ * parsers, warnings of lint, and whether the programs are installed.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -26,7 +25,7 @@ struct check {
 	struct ss_site *site;
 	void (*fn)(void *ctx, const struct ss_report *report);
 	void *ctx;
-	struct arena arena; /* of the page in hand */
+	struct arena arena; /* of one page */
 	struct ss_report report;
 	struct ss_problem *problems;
 	struct buf json;
@@ -58,9 +57,12 @@ add_problem(void *ctx, unsigned line, unsigned column, enum ss_level level,
 		.hint = advice };
 }
 
-/* With a slash beside the page, others in PATH, but for our own. */
+/*
+ * A program with a slash is relative to the page, others are in PATH or built
+ * in.
+ */
 static bool
-is_there(const char *program, int dir_fd)
+is_installed(const char *program, int dir_fd)
 {
 	char found[PATH_MAX];
 
@@ -76,7 +78,7 @@ check_program(struct check *c, const char *program, const char *word,
 {
 	char message[512];
 
-	if (is_there(program, dir_fd))
+	if (is_installed(program, dir_fd))
 		return;
 	snprintf(message, sizeof(message), "the program %s is not installed",
 		word);
@@ -84,7 +86,7 @@ check_program(struct check *c, const char *program, const char *word,
 		"install it, or correct its name");
 }
 
-/* But for those that may be absent: "jq?". */
+/* "jq?" may be absent. */
 static void
 check_exec(struct check *c, const struct name_list *exec, int dir_fd)
 {
@@ -110,7 +112,7 @@ check_programs(struct check *c, const struct page *page, int dir_fd)
 	}
 }
 
-/* Of tools, reading the page has asked already. */
+/* page_get checked the tools; components are checked only when they run. */
 static void
 check_components(struct check *c, const struct page *page)
 {
@@ -165,7 +167,7 @@ check_document(
 	return SS_OK;
 }
 
-/* One page by its exact name; what is no readable file is passed over. */
+/* Checks one file; passes over one that cannot be read. */
 static enum ss_err
 check_file(struct check *c, const char *path, struct ss_error *err)
 {
@@ -180,7 +182,7 @@ check_file(struct check *c, const char *path, struct ss_error *err)
 	return code;
 }
 
-/* What the walk of all pages hands on. */
+/* State of the walk over all pages. */
 struct check_walk {
 	struct check *check;
 	struct ss_error *err;

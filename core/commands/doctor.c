@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What this kernel and account can confine (ss_site_probe). */
+/* Reports what this kernel and account can confine (ss_site_probe). */
 #include "base/error.h"
 #include "sandbox/sandbox_fork.h"
 #include "sandbox/sandbox_probe.h"

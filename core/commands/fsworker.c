@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file worker: a confined process that answers frames with the same
- * operations as the file tools, beneath the site's directory.  A message that
- * is wrong is answered and the next one read; a frame that is cut or too long
- * leaves nothing to go on with.
+ * The file worker: a confined process that answers frames with the operations
+ * of the file tools below the site's directory.  A wrong message is answered
+ * with an error; a frame that is cut or too long ends the worker.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +16,7 @@
 #include "wire/json.h"
 #include "wire/proto.h"
 
-/* Names and lines of one answer; more would not fit into a frame. */
+/* Names or lines of one answer: more do not fit into a frame. */
 #define ITEMS_MAX 65536
 
 struct worker {
@@ -25,18 +24,18 @@ struct worker {
 	struct arena arena;
 	struct frame_request in;
 	struct buf out; /* the answer's JSON */
-	bool over;      /* after this answer */
+	bool over;      /* end after this answer */
 	struct ss_error err;
 };
 
 /* ----------------------------------------------------------------- paths -- */
 
 /*
- * The peer knows the directory by its real name; below it a path is relative.
- * Slashes at the end and "." in front are taken off.
+ * Makes a path relative to the root, which the peer may name.  Removes slashes
+ * at the end and "." at the start.
  */
 static enum ss_err
-below(struct worker *w, const char *path, const char **out)
+path_below(struct worker *w, const char *path, const char **out)
 {
 	const char *root = w->site->config.root;
 	size_t n = strlen(root), len;
@@ -58,9 +57,9 @@ below(struct worker *w, const char *path, const char **out)
 	return *out != NULL ? SS_OK : error_memory(&w->err);
 }
 
-/* What was found below a root, under the name that the peer gave it. */
+/* Writes a path found below a root as the peer named the root. */
 static bool
-put_path(struct worker *w, const char *found)
+write_path(struct worker *w, const char *found)
 {
 	const char *root = w->in.root;
 	size_t n = strlen(root);
@@ -85,10 +84,10 @@ do_read(struct worker *w)
 	};
 	struct buf bytes = BUF_INIT(FRAME_BYTES);
 	const char *path;
-	enum ss_err code = below(w, w->in.path, &path);
+	enum ss_err code = path_below(w, w->in.path, &path);
 
 	if (code == SS_OK && w->in.has_max_bytes && w->in.max_bytes == 0) {
-		struct stat st; /* nothing of it, if it can be read */
+		struct stat st; /* it need only be readable */
 		int fd;
 
 		code = tool_open(
@@ -99,7 +98,7 @@ do_read(struct worker *w)
 			&bytes, &w->err);
 	}
 	if (code == SS_OK && bytes.full)
-		w->out.full = true; /* no frame holds it */
+		w->out.full = true; /* too long for a frame */
 	if (code == SS_OK) {
 		buf_text(&w->out, "{\"kind\":\"read\",\"content\":");
 		frame_bytes(&w->out, buf_view(&bytes));
@@ -113,7 +112,7 @@ static enum ss_err
 do_write(struct worker *w)
 {
 	const char *path;
-	enum ss_err code = below(w, w->in.path, &path);
+	enum ss_err code = path_below(w, w->in.path, &path);
 
 	if (code == SS_OK)
 		code = tool_write(w->site->documents.root.fd, path,
@@ -132,7 +131,7 @@ do_edit(struct worker *w)
 		.replacement = w->in.new_string,
 		.all = true };
 	const char *path;
-	enum ss_err code = below(w, w->in.path, &path);
+	enum ss_err code = path_below(w, w->in.path, &path);
 
 	if (code == SS_OK)
 		code = tool_edit(
@@ -149,7 +148,7 @@ do_glob(struct worker *w)
 	struct tool_names names;
 	const char *root;
 	int dir = -1;
-	enum ss_err code = below(w, w->in.root, &root);
+	enum ss_err code = path_below(w, w->in.root, &root);
 
 	if (code == SS_OK)
 		code = tool_open_dir(
@@ -164,7 +163,7 @@ do_glob(struct worker *w)
 	buf_text(&w->out, "{\"kind\":\"glob\",\"paths\":[");
 	for (size_t i = 0; i < names.count && buf_ok(&w->out); i++) {
 		buf_text(&w->out, i > 0 ? "," : "");
-		if (!put_path(w, names.items[i]) && !w->out.full)
+		if (!write_path(w, names.items[i]) && !w->out.full)
 			return error_memory(&w->err);
 	}
 	buf_text(&w->out, "]}");
@@ -172,14 +171,14 @@ do_glob(struct worker *w)
 }
 
 static bool
-put_line(void *ctx, const struct tool_line *line)
+write_line(void *ctx, const struct tool_line *line)
 {
 	struct worker *w = ctx;
 
 	if (w->out.data[w->out.len - 1] == '}')
 		buf_char(&w->out, ',');
 	buf_text(&w->out, "{\"path\":");
-	if (!put_path(w, line->path))
+	if (!write_path(w, line->path))
 		return false;
 	buf_printf(&w->out,
 		",\"line\":%llu,\"text\":", (unsigned long long)line->number);
@@ -196,14 +195,14 @@ do_grep(struct worker *w)
 	};
 	const char *root;
 	int dir = -1;
-	enum ss_err code = below(w, w->in.root, &root);
+	enum ss_err code = path_below(w, w->in.root, &root);
 
 	if (code == SS_OK)
 		code = tool_open_dir(
 			w->site->documents.root.fd, root, &dir, &w->err);
 	buf_text(&w->out, "{\"kind\":\"grep\",\"matches\":[");
 	if (code == SS_OK)
-		code = tool_grep(dir, "", &what, put_line, w, &w->err);
+		code = tool_grep(dir, "", &what, write_line, w, &w->err);
 	buf_text(&w->out, "]}");
 	fd_close(&dir);
 	return code;
@@ -214,7 +213,7 @@ do_stat(struct worker *w)
 {
 	struct tool_stat st;
 	const char *path;
-	enum ss_err code = below(w, w->in.path, &path);
+	enum ss_err code = path_below(w, w->in.path, &path);
 
 	if (code == SS_OK)
 		code = tool_stat(
@@ -229,9 +228,9 @@ do_stat(struct worker *w)
 	return code;
 }
 
-/* The process's own environment is not the peer's to read. */
+/* [env] alone: the peer may not read the environment of the process. */
 static const char *
-configured(const struct config *config, const char *name)
+variable_of(const struct config *config, const char *name)
 {
 	for (size_t i = 0; i < config->env_count; i++)
 		if (strcmp(config->env[i].name, name) == 0)
@@ -245,7 +244,7 @@ do_get_env(struct worker *w)
 	buf_text(&w->out, "{\"kind\":\"get_env\",\"values\":[");
 	for (size_t i = 0; i < w->in.name_count; i++) {
 		const char *value =
-			configured(&w->site->config, w->in.names[i]);
+			variable_of(&w->site->config, w->in.names[i]);
 
 		buf_text(&w->out, i > 0 ? "," : "");
 		if (value != NULL)
@@ -276,7 +275,7 @@ do_request(struct worker *w)
 
 /* --------------------------------------------------------------- the wire -- */
 
-/* ENODATA for an end before the first byte, EPROTO for one after it. */
+/* 0; ENODATA: it ended before the first byte; EPROTO: after it; errno. */
 static int
 read_whole(int fd, void *out, size_t len)
 {
@@ -310,14 +309,14 @@ send_answer(struct worker *w, int out)
 }
 
 static void
-put_error(struct worker *w, const char *code, const char *message)
+write_error(struct worker *w, const char *code, const char *message)
 {
 	buf_clear(&w->out);
 	frame_error(&w->out, code, message);
 }
 
 static void
-answer(struct worker *w, const char *text, size_t len)
+answer_frame(struct worker *w, const char *text, size_t len)
 {
 	enum ss_err code;
 
@@ -326,18 +325,18 @@ answer(struct worker *w, const char *text, size_t len)
 	if (code == SS_OK)
 		code = do_request(w);
 	if (code != SS_OK)
-		put_error(w, frame_code(code), w->err.message);
+		write_error(w, frame_code(code), w->err.message);
 	else if (w->out.full)
-		put_error(w, "protocol",
+		write_error(w, "protocol",
 			"outgoing payload size exceeds max 1048576: ask for "
 			"less");
 	else if (w->out.failed)
-		put_error(w, "internal", "out of memory");
+		write_error(w, "internal", "out of memory");
 }
 
-/* One frame in, one out.  0; ENODATA at a clean end; errno. */
+/* Reads one frame and answers it. 0; ENODATA: the peer closed; errno. */
 static int
-turn(struct worker *w, int in, int out)
+serve_frame(struct worker *w, int in, int out)
 {
 	unsigned char head[4];
 	char *text = NULL;
@@ -349,7 +348,7 @@ turn(struct worker *w, int in, int out)
 	arena_clear(&w->arena);
 	buf_clear(&w->out);
 	if (len > FRAME_BYTES) {
-		put_error(w, "protocol",
+		write_error(w, "protocol",
 			"incoming payload size exceeds max 1048576");
 		number = send_answer(w, out);
 		return number != 0 ? number : EPROTO;
@@ -359,7 +358,7 @@ turn(struct worker *w, int in, int out)
 		return ENOMEM;
 	number = len > 0 ? read_whole(in, text, len) : 0;
 	if (number == 0) {
-		answer(w, text, len);
+		answer_frame(w, text, len);
 		number = send_answer(w, out);
 	} else if (number == ENODATA) {
 		number = EPROTO;
@@ -380,7 +379,7 @@ ss_site_fsworker(struct ss_site *site, int in, int out, bool *shut_down)
 		return ENOTSUP;
 	arena_init(&w.arena, 0);
 	while (number == 0 && !w.over)
-		number = turn(&w, in, out);
+		number = serve_frame(&w, in, out);
 	*shut_down = w.over;
 	arena_release(&w.arena);
 	buf_release(&w.out);

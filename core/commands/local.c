@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls without HTTP (ss_site_call): the local command's way onto the road
- * that POST walks.  Words are turned into the JSON that POST would carry, so
- * that there is one set of rules and one reader.
+ * Calls without HTTP (ss_site_call), for the local command.  The words become
+ * the JSON that a POST has, so that one parser reads both.
  */
 #include <stdlib.h>
 
@@ -13,10 +12,10 @@
 #include "wire/json.h"
 #include "wire/path.h"
 
-/* Room for the largest command with every byte escaped. */
+/* The largest command with every byte escaped. */
 #define JSON_MAX ((size_t)16 << 20)
 
-/* What a result points into; kept by the site from call to call. */
+/* What a result borrows; the site keeps it from call to call. */
 struct local_call {
 	struct ss_document doc;
 	struct buf answer;
@@ -66,7 +65,7 @@ is_text(const struct ss_call *call)
 }
 
 static enum ss_err
-parse(struct ss_site *site, const struct ss_call *call,
+parse_call(struct ss_site *site, const struct ss_call *call,
 	struct proto_request *out, struct ss_error *err)
 {
 	struct buf json = BUF_INIT(JSON_MAX);
@@ -98,7 +97,7 @@ parse(struct ss_site *site, const struct ss_call *call,
 }
 
 static struct local_call *
-begin(struct ss_site *site, bool dry_run)
+begin_call(struct ss_site *site, bool dry_run)
 {
 	struct local_call *l = site->local;
 
@@ -127,14 +126,14 @@ ss_site_call(struct ss_site *site, const struct ss_call *call,
 	result->tool = -1;
 	if (code != SS_OK)
 		return code;
-	l = begin(site, call->dry_run);
+	l = begin_call(site, call->dry_run);
 	if (l == NULL)
 		return error_memory(err);
 	result->owner = site;
 	code = ss_path_clean(
 		call->page, strlen(call->page), l->path, sizeof(l->path), err);
 	if (code == SS_OK)
-		code = parse(site, call, &request, err);
+		code = parse_call(site, call, &request, err);
 	if (code != SS_OK)
 		return code;
 	code = documents_open(documents, l->path, &l->doc, err);

@@ -14,7 +14,7 @@ static void
 resolver_close(void *ctx, struct ss_document *doc)
 {
 	(void)ctx;
-	document_close(doc);
+	root_close_document(doc);
 }
 
 struct ss_resolver

@@ -567,7 +567,7 @@ root_close(struct root *r)
 }
 
 void
-document_close(struct ss_document *doc)
+root_close_document(struct ss_document *doc)
 {
 	fd_close(&doc->fd);
 	fd_close(&doc->dir_fd);

@@ -56,6 +56,6 @@ int root_find(const struct root *r, const char *path, int flags, int *fd);
 bool root_leads_hidden(const struct root *r, const char *path);
 /* Has it a component that begins with a dot, but for "." and ".."?  Pure. */
 bool root_hides(const char *path);
-void document_close(struct ss_document *doc);
+void root_close_document(struct ss_document *doc);
 
 #endif

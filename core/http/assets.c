@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The assembler reads the files, from the folder that make runs in: it needs
- * no tool to turn them into C, and any byte is fine.
+ * The assembler reads the files (.incbin) from the directory that make runs in:
+ * no tool has to turn them into C.
  */
 #include "http/assets.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The few files that are ours and not the site's, compiled in: style and
- * script of the browser's view, and the icon.  Sources in core/assets/.
+ * The style and the script of the browser's view and the icon, compiled in.
+ * Sources in core/http/assets/.
  */
 #ifndef SS_HTTP_ASSETS_H
 #define SS_HTTP_ASSETS_H
@@ -16,11 +16,11 @@ struct asset {
 /* By name, "view.css"; false: there is none. */
 bool assets_find(const char *name, struct asset *out);
 /*
- * 16 hexadecimal digits and a NUL that change with the bytes: a tag for
- * caches, no proof of anything (FNV-1a).
+ * 16 hexadecimal digits and a NUL, FNV-1a of the bytes: a tag for caches, no
+ * protection.
  */
 void assets_tag(struct ss_text bytes, char out[static 17]);
-/* The same of style and script together: the version in their addresses. */
+/* The tags of style and script together: the version in their addresses. */
 const char *assets_version(void);
 
 #endif

@@ -26,9 +26,9 @@ browser_wanted(const struct exchange *x, const char *path)
 		media_prefer(x->req->accept, offers, ARRAY_LEN(offers)) == 1;
 }
 
-/* ------------------------------------------------------- how it was asked -- */
+/* ------------------------------------------------------------ addresses -- */
 
-/* "./", or one "../" for each folder that the browser believes to be in. */
+/* "./", or "../" for each folder of the address. */
 static const char *
 way_to_root(struct exchange *x, size_t depth)
 {
@@ -44,8 +44,9 @@ way_to_root(struct exchange *x, size_t depth)
 }
 
 /*
- * A prefix without its slash: the browser is one folder above the site.  Where
- * the prefix is missing, only an absolute path leads there.
+ * The address is [http] prefix without its slash: the site is one folder below
+ * the browser's folder.  Outside of the prefix only an absolute path leads
+ * there.
  */
 static const char *
 way_into_prefix(struct exchange *x, bool above)
@@ -70,9 +71,9 @@ way_into_prefix(struct exchange *x, bool above)
 }
 
 /*
- * /a, /a/ and /a.md may be one page, and a browser takes relative links from
- * what stands in its address line.  base leads from there to the page's
- * folder; "" when it is there already.
+ * A page may have the addresses /a, /a/ and /a.md, and browsers resolve
+ * relative links against the address. base leads from there to the page's
+ * folder; "" when they are the same.
  */
 static bool
 find_ways(struct exchange *x, struct html_page *page)
@@ -103,7 +104,10 @@ find_ways(struct exchange *x, struct html_page *page)
 	return page->base != NULL;
 }
 
-/* The front alone knows whether it speaks TLS: our script says it better. */
+/*
+ * Only the front server knows whether it speaks TLS; view.js corrects the
+ * address.
+ */
 static bool
 find_url(struct exchange *x, struct html_page *page)
 {
@@ -120,7 +124,7 @@ find_url(struct exchange *x, struct html_page *page)
 	return page->url != NULL;
 }
 
-/* ------------------------------------------------------- what stands there -- */
+/* ------------------------------------------------------------- contents -- */
 
 static enum ss_err
 list_folder(struct exchange *x, const char *path, struct html_folder *out)
@@ -137,7 +141,9 @@ list_folder(struct exchange *x, const char *path, struct html_folder *out)
 	return code;
 }
 
-/* The site's folder and each on the way to the page's, not too many. */
+/*
+ * The site's folder and each one on the way to the page's, at most FOLDERS_MAX.
+ */
 static enum ss_err
 list_folders(struct exchange *x, struct html_page *page)
 {
@@ -166,7 +172,7 @@ list_folders(struct exchange *x, struct html_page *page)
 	return code;
 }
 
-/* As much of the document as is shown; its components have run. */
+/* Reads as much of the document as is shown, with its components run. */
 static enum ss_err
 read_text(
 	struct exchange *x, struct page *parsed, bool rendered, struct buf *out)
@@ -187,7 +193,7 @@ read_text(
 	return out->failed ? error_memory(&x->err) : SS_OK;
 }
 
-/* The text behind the frontmatter, so much of it as is shown. */
+/* The text after the frontmatter, as much of it as is shown. */
 static void
 use_text(const struct buf *text, size_t body, struct html_page *page)
 {
@@ -201,7 +207,7 @@ use_text(const struct buf *text, size_t body, struct html_page *page)
 	page->text.len -= body;
 }
 
-/* A page that grants nothing keeps its title and says why. */
+/* A page that grants nothing keeps its title and shows the reason. */
 static void
 use_front(struct exchange *x, const struct page *parsed,
 	struct frontmatter *front, struct html_page *page)
@@ -220,7 +226,7 @@ use_front(struct exchange *x, const struct page *parsed,
 		front->spec_count = 0;
 }
 
-/* The powers of the tools, in one row. */
+/* The powers of all tools in one array. */
 static bool
 use_powers(
 	struct exchange *x, const struct page *parsed, struct html_page *page)
@@ -238,7 +244,7 @@ use_powers(
 /* ------------------------------------------------------------- the answer -- */
 
 static void
-put_policy(struct exchange *x)
+add_policy(struct exchange *x)
 {
 	exchange_header(x, "Content-Security-Policy", HTML_POLICY);
 	exchange_header(x, "Referrer-Policy", "same-origin");
@@ -270,9 +276,9 @@ write_page(struct exchange *x, struct html_page *page)
 	return buf_ok(&x->body) ? SS_OK : error_memory(&x->err);
 }
 
-/* What components say depends on when they are asked: never kept. */
+/* The output of components depends on the time: no cache may keep it. */
 static void
-answer(struct exchange *x, bool rendered)
+add_headers(struct exchange *x, bool rendered)
 {
 	if (!rendered) {
 		content_made(x, MEDIA_HTML, "no-cache");
@@ -281,11 +287,11 @@ answer(struct exchange *x, bool rendered)
 		exchange_header(x, "Vary", "Accept");
 		exchange_body(x, 200, MEDIA_HTML);
 	}
-	put_policy(x);
+	add_policy(x);
 }
 
 static enum ss_err
-show(struct exchange *x, struct page *parsed, bool rendered)
+show_page(struct exchange *x, struct page *parsed, bool rendered)
 {
 	struct buf text = BUF_INIT(MARKDOWN_BYTES_MAX);
 	struct html_page page = { .path = x->doc.path };
@@ -300,7 +306,7 @@ show(struct exchange *x, struct page *parsed, bool rendered)
 	}
 	buf_release(&text);
 	if (code == SS_OK)
-		answer(x, rendered);
+		add_headers(x, rendered);
 	return code;
 }
 
@@ -315,8 +321,8 @@ browser_answer(struct exchange *x)
 		return code;
 	rendered = component_applies(&x->site->exec_state, &x->doc, parsed);
 	if (!rendered || !exchange_is(x, "HEAD"))
-		return show(x, parsed, rendered);
-	answer(x, rendered);
+		return show_page(x, parsed, rendered);
+	add_headers(x, rendered);
 	x->length = SS_LENGTH_UNKNOWN;
 	return SS_OK;
 }
@@ -332,7 +338,7 @@ browser_show(struct exchange *x, const char *path, struct ss_text text)
 	enum ss_err code = write_page(x, &page);
 
 	if (code == SS_OK)
-		answer(x, false);
+		add_headers(x, false);
 	return code;
 }
 
@@ -350,9 +356,9 @@ browser_wants_error(const struct exchange *x)
 }
 
 /*
- * The pages around are named only to who may read them: what was refused
- * before the site was looked at may come from another origin, or be a hook's
- * to refuse.
+ * The list of pages is shown only to clients that may read them: a request that
+ * was refused before "resolve" may come from another origin, or a hook refused
+ * it.
  */
 static void
 list_around(struct exchange *x, struct html_page *page, struct html_folder *out)
@@ -371,9 +377,9 @@ list_around(struct exchange *x, struct html_page *page, struct html_folder *out)
 	page->folder_count = 1;
 }
 
-/* The text's type is said already. */
+/* Replaces the Content-Type of the text. */
 static void
-say_html(struct exchange *x)
+set_html_type(struct exchange *x)
 {
 	for (size_t i = 0; i < x->header_count; i++)
 		if (strcmp(x->headers[i].name, "Content-Type") == 0)
@@ -396,8 +402,8 @@ browser_error(struct exchange *x)
 		x->body = html;
 		html = BUF_INIT(0);
 		x->length = x->body.len;
-		say_html(x);
-		put_policy(x);
+		set_html_type(x);
+		add_policy(x);
 	}
 	buf_release(&html);
 }

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The answer for a client that prefers HTML: gathers what the page says,
- * what stands around it and how it was asked for, and has html write it.
- */
+/* The answer for a client that prefers HTML: collects what html.c writes. */
 #ifndef SS_HTTP_BROWSER_H
 #define SS_HTTP_BROWSER_H
 
 #include "http/exchange.h"
 
-/* Is this GET or HEAD of a page to be answered with HTML? */
+/* Is this GET or HEAD of a page answered with HTML? */
 bool browser_wanted(const struct exchange *x, const char *path);
 /* x->doc is an open page.  Errors: SS_INTERNAL. */
 enum ss_err browser_answer(struct exchange *x);
-/* Markdown of our own, shown the same way; path as a page's. */
+/* Shows generated Markdown as the page at path. */
 enum ss_err
 browser_show(struct exchange *x, const char *path, struct ss_text text);
-/* Is the answer to this GET or HEAD, an error, to be a page? */
+/* Is an error to this GET or HEAD answered with HTML? */
 bool browser_wants_error(const struct exchange *x);
-/* Makes the error's text in x->body a page; it stays text where that fails. */
+/*
+ * Replaces the error's text in x->body by a page; keeps the text when memory
+ * runs out.
+ */
 void browser_error(struct exchange *x);
 
 #endif

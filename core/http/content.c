@@ -11,9 +11,9 @@
 #include "wire/escape.h"
 #include "wire/media.h"
 
-/* The location of our nginx configurations that only we can send to. */
+/* The internal location in our nginx configurations. */
 #define HANDOVER_AT "/__front/file/"
-/* A front's buffer for all headers is 4 KiB: we send what is named longer. */
+/* nginx has 4 KiB for all headers: a longer path is sent by us. */
 #define HANDOVER_MAX 2048
 
 struct range {
@@ -60,7 +60,7 @@ put_number(char *at, size_t digits, int n)
 		at[digits] = (char)('0' + n % 10);
 }
 
-/* Written by hand: strftime was a tenth of a GET. */
+/* strftime(3) took a tenth of the time of a GET. */
 static char *
 date_of(struct exchange *x)
 {
@@ -83,8 +83,8 @@ date_of(struct exchange *x)
 }
 
 /*
- * What a front that compresses appends to a tag: Apache's mod_deflate
- * "-gzip", others ";gzip".
+ * The suffix that a compressing front server appends to a tag: Apache's
+ * mod_deflate "-gzip", others ";gzip".
  */
 static bool
 is_coding_suffix(const char *text, size_t len)
@@ -202,8 +202,8 @@ parse_range(const char *header, uint64_t size, struct range *out)
 }
 
 /*
- * Only GET has ranges (RFC 9110 14.2).  If-Range: the part only when the
- * validator still holds, exactly.
+ * Only GET has ranges (RFC 9110, 14.2).  If-Range asks for the part only when
+ * the validator is the same.
  */
 static bool
 range_applies(const struct exchange *x, const char *etag, const char *date)
@@ -316,8 +316,8 @@ content_made(struct exchange *x, const char *type, const char *cache)
 }
 
 /*
- * With "auto" the front has to say that it sends files, and which root's: one
- * of another path would send other files, or none.
+ * With "auto" the front names itself and the root that it serves: one with
+ * another root would send other files.
  */
 static bool
 hands_over_to(const struct exchange *x, const char *front)
@@ -340,24 +340,23 @@ hands_over(const struct exchange *x)
 }
 
 /*
- * Apache's mod_xsendfile tags every file "0" when we give no tag, and compares
- * nothing with ours: conditions and ranges are not for it.  Nor are names that
- * need an escape, which 0.12 takes as they are and 1.0 undoes.
+ * Apache's mod_xsendfile compares no tag of ours and tags a file without one
+ * "0": conditions and ranges are answered here, and so are names that need an
+ * escape, which 0.12 takes as they are and 1.0 decodes.
  */
 static bool
-is_for_us(struct exchange *x)
+is_answered_here(struct exchange *x)
 {
 	return hands_over_to(x, "apache") &&
 		(x->req->range != NULL || is_unchanged(x, etag_of(x)));
 }
 
 /*
- * May the front server open the file by its name?  Not one that a link led to
- * (it would follow the link anew), nor one that a tool could replace by a
- * link; and only where there is a front server to do it.
+ * May the front server open the file by its name? Not one behind a link (it
+ * would follow the link again) or one that a tool could replace by a link.
  */
 static bool
-is_handed_over(const struct exchange *x)
+may_hand_over(const struct exchange *x)
 {
 	const struct ss_site *site = x->site;
 
@@ -366,7 +365,7 @@ is_handed_over(const struct exchange *x)
 		!documents_writable(&site->documents, &x->doc);
 }
 
-/* Validators, conditions and ranges are the front server's, but Apache's. */
+/* The front server answers validators, conditions and ranges, except Apache. */
 static enum ss_err
 answer_handed_over(struct exchange *x)
 {
@@ -406,7 +405,7 @@ answer_handed_over(struct exchange *x)
 	return SS_OK;
 }
 
-/* What it says depends on when it is asked: never kept, never compared. */
+/* The output of components depends on the time: no cache may keep it. */
 static enum ss_err
 answer_rendered(struct exchange *x, struct page *page)
 {
@@ -429,7 +428,7 @@ answer_rendered(struct exchange *x, struct page *page)
 	return code;
 }
 
-/* The page when it has to be rendered, else NULL. */
+/* *page is NULL when it has no components to run. */
 static enum ss_err
 page_to_render(struct exchange *x, struct page **page)
 {
@@ -461,7 +460,7 @@ content_answer(struct exchange *x)
 {
 	if (path_is_page(x->doc.path))
 		return answer_page(x);
-	if (is_handed_over(x) && !is_for_us(x))
+	if (may_hand_over(x) && !is_answered_here(x))
 		return answer_handed_over(x);
 	return answer_file(x, false);
 }

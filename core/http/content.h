@@ -13,7 +13,8 @@
 /* x->doc is open.  Errors: SS_INTERNAL. */
 enum ss_err content_answer(struct exchange *x);
 /*
- * The answer is x->body, made by us: its tag, 304 when the client has it.
+ * The answer is x->body, which we made: adds its tag, and makes it 304 when the
+ * client has it.
  * cache    the Cache-Control.
  */
 void content_made(struct exchange *x, const char *type, const char *cache);

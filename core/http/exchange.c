@@ -16,10 +16,10 @@
 #include "wire/proto.h"
 
 #define ALLOWED_METHODS "GET, HEAD, POST, OPTIONS"
-/* Where nothing can be run: only a POST finds out that it is such a path. */
+/* A path where nothing can run: the answer to its POST. */
 #define ALLOWED_WITHOUT_POST "GET, HEAD, OPTIONS"
 
-/* An answer with two full outputs, every byte escaped six-fold, and room. */
+/* Two full outputs with each byte escaped six-fold, and 1 MiB for the rest. */
 static size_t
 body_ceiling(const struct ss_site *site)
 {
@@ -44,8 +44,8 @@ exchange_id(struct ss_site *site, const struct ss_request *req,
 }
 
 /*
- * The struct is large and mostly text: it is made once and its parts are
- * emptied, not zeroed whole for every request.
+ * Allocated once and reset member by member: zeroing its paths for each request
+ * would cost more than the rest.
  */
 struct exchange *
 exchange_begin(struct ss_site *site, const struct ss_request *req)
@@ -101,7 +101,7 @@ exchange_is(const struct exchange *x, const char *method)
 	return x->req->method != NULL && strcmp(x->req->method, method) == 0;
 }
 
-/* The prefix must stand there whole. */
+/* The prefix must be followed by the end or a slash. */
 const char *
 exchange_path(const struct exchange *x)
 {
@@ -183,7 +183,7 @@ exchange_error(struct exchange *x)
 	exchange_header(x, "Cache-Control", "no-store");
 }
 
-/* One header, not two: caches are known that read only the last. */
+/* One header, not two: some caches read only the last. */
 static void
 vary_by_origin(struct exchange *x)
 {
@@ -196,12 +196,12 @@ vary_by_origin(struct exchange *x)
 }
 
 /*
- * Browsers show an answer to a page of another origin, and send what is no
- * plain form, when they are told that they may (Fetch, section 3.3).
- * Credentials are not in it: the page sends its own Authorization.
+ * CORS (Fetch, section 3.3): lets pages of [http] origins read the answers and
+ * send other requests than forms.  Cookies are not allowed: the page sends its
+ * own Authorization.
  */
 static void
-tell_browser(struct exchange *x)
+add_cors(struct exchange *x)
 {
 	const struct config *config = &x->site->config;
 	const char *origin = x->req->origin;
@@ -228,7 +228,7 @@ tell_browser(struct exchange *x)
 void
 exchange_common(struct exchange *x)
 {
-	tell_browser(x);
+	add_cors(x);
 	exchange_header(x, "X-Content-Type-Options", "nosniff");
 	exchange_header(x, "X-Request-Id", x->id);
 }
@@ -262,7 +262,9 @@ exchange_step(struct exchange *x, const char *name)
 	x->steps[x->step_count++].begun_us = clock_us();
 }
 
-/* A stage lasts until the next one begins; queue is the time before all. */
+/*
+ * A stage ends when the next one begins; "queue" is the time before the first.
+ */
 static void
 log_slow(const struct exchange *x, uint64_t ended_us)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One request with its answer while it is in hand: what the stages share.
- * Memory is the site's arena, emptied in one step when the response is
- * released.
+ * One request and its answer: what the stages share.  Memory is the site's
+ * arena, emptied when the response is released.
  */
 #ifndef SS_HTTP_EXCHANGE_H
 #define SS_HTTP_EXCHANGE_H
@@ -45,7 +44,7 @@ struct exchange {
 	int fd; /* streamed instead of body; -1 */
 	uint64_t offset, length;
 	bool json_errors;
-	bool streamed; /* the answer has left in pieces */
+	bool streamed; /* the answer was sent in pieces */
 
 	const char *page; /* of a tool over MCP; NULL: none */
 	ssize_t tool;     /* for the log; -1: none */
@@ -53,31 +52,36 @@ struct exchange {
 	char confirm[CONFIRM_TOKEN_MAX + 1]; /* for SS_CONFIRM_REQUIRED */
 };
 
-/* The site's only one, emptied; NULL when memory ran out. */
+/* Resets the site's only one; NULL: no memory. */
 struct exchange *
 exchange_begin(struct ss_site *site, const struct ss_request *req);
-/* Closes what it held; the arena is empty afterwards. */
+/* Closes the document and empties the arena. */
 void exchange_end(struct exchange *x);
 
 /* The front's id when it is 1 to 128 of [A-Za-z0-9._-], else one of ours. */
 void exchange_id(struct ss_site *site, const struct ss_request *req,
 	char out[static EXCHANGE_ID_MAX + 1]);
-/* The stage that is run from now on. */
+/* Notes the stage that runs now. */
 void exchange_step(struct exchange *x, const char *name);
 bool exchange_is(const struct exchange *x, const char *method);
-/* The path as it came, less the configured prefix; NULL: not below it. */
+/*
+ * The path as it was sent, without the configured prefix; NULL: not below it.
+ */
 const char *exchange_path(const struct exchange *x);
 /* name is static text, value lives in the arena or is static. */
 void exchange_header(struct exchange *x, const char *name, const char *value);
-/* A body in memory with its type; the caller has written x->body. */
+/* The answer is x->body, which the caller has written. */
 void exchange_body(struct exchange *x, int status, const char *type);
-/* The answer for x->err: JSON for POST and whoever prefers it, else text. */
+/*
+ * Makes the answer for x->err: JSON for POST and clients that prefer it, else
+ * text.
+ */
 void exchange_error(struct exchange *x);
-/* Adds what every answer carries, when its own headers are there. */
+/* Adds the headers of every answer. */
 void exchange_common(struct exchange *x);
-/* Hands the answer out. */
+/* Fills res with the answer, borrowed from x. */
 void exchange_answer(struct exchange *x, struct ss_response *res);
-/* One line about it. */
+/* Writes the log lines of the request. */
 void exchange_log(const struct exchange *x);
 
 #endif

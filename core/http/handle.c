@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One request through its stages, stopping at the first that does not
- * succeed; then the way back: hooks in reverse, one log line, the answer.
+ * One request through its stages up to the first that answers or fails; then
+ * the hooks in reverse order, one log line, the answer.
  */
 #include "base/clock.h"
 #include "http/browser.h"
@@ -39,9 +39,7 @@ stage_hooks(struct exchange *x)
 	return stage_end(x, code, STAGE_NEXT);
 }
 
-/*
- * A balancer asks by address, with any Host or none; the answer is no secret.
- */
+/* Load balancers ask by address, with any Host or none. */
 static bool
 is_health(const struct exchange *x)
 {
@@ -113,10 +111,7 @@ json_body(struct exchange *x, const char *json)
 	exchange_body(x, 200, "application/json");
 }
 
-/*
- * Paths that are ours whatever the site holds (statespace-protocol(7),
- * READING).
- */
+/* Paths that no file of the site can have (statespace-protocol(7), READING). */
 static bool
 is_reserved(const char *path)
 {
@@ -125,7 +120,9 @@ is_reserved(const char *path)
 		strncmp(path, "__meta/", 7) == 0;
 }
 
-/* A pool puts its figures into the answer; without one this is all there is. */
+/*
+ * fcgi adds the figures of the pool; without one the version is all there is.
+ */
 static bool
 is_status(const struct exchange *x)
 {
@@ -240,7 +237,7 @@ server_timing(struct exchange *x)
 		x, "Server-Timing", arena_copy(&x->site->arena, text, n));
 }
 
-/* call_run names the step it is at: the log line has that in place of "run". */
+/* x->stage is the step of call_run that decided. */
 static enum stage_end
 stage_run(struct exchange *x)
 {
@@ -281,7 +278,7 @@ static const struct {
 	{ "run", stage_run },
 };
 
-/* The answer where there is no memory for an exchange, or the site is closed. */
+/* Answers without an exchange: there is no memory, or the site is not open. */
 static void
 answer_without_memory(struct ss_site *site, const struct ss_request *req,
 	struct ss_response *res)
@@ -309,7 +306,7 @@ answer_without_memory(struct ss_site *site, const struct ss_request *req,
 }
 
 static void
-way_back(struct exchange *x, struct ss_response *res)
+finish_request(struct exchange *x, struct ss_response *res)
 {
 	exchange_answer(x, res);
 	while (x->hooks_run > 0) {
@@ -350,7 +347,7 @@ ss_site_handle(struct ss_site *site, const struct ss_request *req,
 		exchange_error(x);
 	}
 	code = x->err.code;
-	way_back(x, res);
+	finish_request(x, res);
 	return code;
 }
 

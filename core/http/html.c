@@ -554,7 +554,8 @@ put_variables(struct writer *s, size_t tool, const struct spec *spec)
 		.page = list,
 		.tool = &spec->env };
 
-	for (size_t i = 0; i < list->count; i++) {
+	/* A full card is thrown away: the rest of it is not worth writing. */
+	for (size_t i = 0; i < list->count && buf_ok(s->out); i++) {
 		const char *name = list->names[i];
 
 		if (!env_is_open(&scope, name))

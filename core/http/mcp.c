@@ -376,7 +376,7 @@ http_mcp_answer(struct exchange *x)
 		x->status = 204;
 		return SS_OK;
 	}
-	buf_text(&x->body, "MCP is spoken here by POST alone\n");
+	buf_text(&x->body, "MCP takes only POST\n");
 	exchange_body(x, 405, "text/plain; charset=utf-8");
 	return SS_OK;
 }

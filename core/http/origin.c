@@ -73,10 +73,12 @@ origin_check_host(
 	return SS_HOST_REFUSED;
 }
 
-/* "host:port" with the port always there, in lower case; false: not that. */
+/*
+ * Writes "host:port" with a port and in lower case; false: it is no authority.
+ */
 static bool
-normalize(struct ss_text authority, const char *default_port, char *out,
-	size_t cap)
+normalize_authority(struct ss_text authority, const char *default_port,
+	char *out, size_t cap)
 {
 	struct ss_text name = name_of(authority);
 	const char *port = default_port;
@@ -122,8 +124,8 @@ same_authority(const char *origin, const char *host)
 		return false;
 	}
 	return strchr(rest, '/') == NULL &&
-		normalize(text_of(rest), port, a, sizeof(a)) &&
-		normalize(text_of(host), port, b, sizeof(b)) &&
+		normalize_authority(text_of(rest), port, a, sizeof(a)) &&
+		normalize_authority(text_of(host), port, b, sizeof(b)) &&
 		strcmp(a, b) == 0;
 }
 

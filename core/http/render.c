@@ -12,12 +12,12 @@
 #include "base/fd.h"
 #include "page/markdown.h"
 
-/* The child's last byte: without one it was ended. */
+/* The child's last byte; a child that was killed sends none. */
 enum { LAST_DONE = '\001', LAST_NO_MEMORY = '\002' };
 
 /*
- * SIGPROF ends the child when the budget is used up; RLIMIT_CPU, with its
- * whole seconds, does where the timer was not to be had.
+ * SIGPROF kills the child at its budget; RLIMIT_CPU, in whole seconds, does
+ * where setitimer(2) fails.
  */
 static bool
 child_limit(unsigned budget_ms)
@@ -58,9 +58,9 @@ child_main(struct ss_text text, const char *base, unsigned budget_ms,
 	_exit(0);
 }
 
-/* False: the child did not get to its end. */
+/* False: the child was killed. */
 static bool
-in_child(struct ss_text text, const char *base, unsigned budget_ms,
+render_in_child(struct ss_text text, const char *base, unsigned budget_ms,
 	struct buf *out)
 {
 	struct buf html = BUF_INIT(out->max + 1);
@@ -98,6 +98,6 @@ render_markdown(struct ss_text text, const char *base,
 		limits = &usual;
 	if (text.len <= limits->bytes_here)
 		markdown_html(text, base, out);
-	else if (!in_child(text, base, limits->budget_ms, out))
+	else if (!render_in_child(text, base, limits->budget_ms, out))
 		markdown_plain(text, out);
 }

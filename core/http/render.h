@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A page's Markdown as HTML, within a budget of processor time: libcmark-gfm
- * needs a quadratic time for some texts and cannot be interrupted, so a text
- * of more than a few KiB is rendered by a child process of fork(2), which
- * setitimer(2) ends.  What could not be rendered is shown as plain text.
+ * needs quadratic time for some texts and cannot be interrupted, so a text of
+ * more than a few KiB is rendered by a forked child, which setitimer(2) kills.
+ * Text that was not rendered is shown as it is.
  */
 #ifndef SS_HTTP_RENDER_H
 #define SS_HTTP_RENDER_H
@@ -15,12 +15,13 @@ struct render_limits {
 	unsigned budget_ms; /* of a child's processor time */
 };
 
-/* Some milliseconds for the worst text that is known. */
+/* A few milliseconds for the worst known text. */
 #define RENDER_BYTES_HERE ((size_t)4096)
 #define RENDER_BUDGET_MS 500
 
 /*
- * Appends what markdown_html does of text, or what markdown_plain does.
+ * Appends what markdown_html makes of text, or markdown_plain when the child
+ * was killed.
  * limits   NULL for those above.
  * Errors   stick in out, no others.
  * Blocks until the child has ended.

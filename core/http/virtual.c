@@ -65,7 +65,7 @@ static const char how_to[] =
 	"\n"
 	"## Pages\n";
 
-/* One of the lists, as it stood at most a fifth of a second ago. */
+/* Adds one of the catalog's lists, at most 200 ms old. */
 static enum ss_err
 add_list(struct exchange *x, enum catalog_kind kind, struct buf *out)
 {
@@ -103,7 +103,7 @@ answer_agents(struct exchange *x)
 
 /* -------------------------------------------------------------- llms.txt -- */
 
-/* As llmstxt.org has it: a heading, a summary, lists of links. */
+/* The form of llmstxt.org: a heading, a summary, lists of links. */
 static enum ss_err
 answer_llms(struct exchange *x)
 {
@@ -122,7 +122,7 @@ answer_llms(struct exchange *x)
 
 /* ----------------------------------------------------------------- files -- */
 
-/* An address with the version in it means these bytes for ever. */
+/* An address with our version never has other bytes. */
 static bool
 names_version(const char *uri)
 {

@@ -60,7 +60,7 @@ begin_round(struct mcp *m, struct calling *c)
 
 /* The argument `env`, with room for what forms ask for. */
 static struct proto_argument *
-room_in_env(struct mcp *m, struct calling *c, size_t room)
+grow_env(struct mcp *m, struct calling *c, size_t more)
 {
 	struct proto_argument *env = find_argument(c, TOOLCALL_ENV);
 	struct ss_pair *pairs;
@@ -71,7 +71,7 @@ room_in_env(struct mcp *m, struct calling *c, size_t room)
 			.kind = PROTO_MAP };
 	}
 	pairs = arena_array(
-		&m->site->arena, env->pair_count + room + 1, sizeof(*pairs));
+		&m->site->arena, env->pair_count + more + 1, sizeof(*pairs));
 	if (pairs == NULL || env->kind != PROTO_MAP)
 		return NULL;
 	if (env->pair_count > 0)
@@ -268,7 +268,7 @@ call_opened(struct mcp *m, struct calling *c)
 	if (code != RPC_OK)
 		return code;
 	if (asked > 0 && c->spec->env.count > 0)
-		c->env = room_in_env(m, c, asked);
+		c->env = grow_env(m, c, asked);
 	answered = ask_arguments(m, c);
 	if (answered != MCP_AGREED)
 		return answer_not_run(m, c, answered);

@@ -61,7 +61,7 @@ is_over(void *ctx)
 	return gone || c->cancelled;
 }
 
-/* EPOLLET: each post is one event, and nobody has to read the eventfd. */
+/* EPOLLET: each post is one event, and the eventfd is never read. */
 static bool
 watch_both(const struct mcp_cancel *c, int relay_fd)
 {

@@ -21,7 +21,7 @@ struct mcp_cancel {
 
 /*
  * From begin to end a cancellation ends what m runs as if the client had left;
- * c->cancelled tells the two apart.  It is true at once when the notification
+ * c->cancelled: it was a cancellation.  It is true at once when the notification
  * came before the call.
  */
 void mcp_cancel_begin(struct mcp_cancel *c, struct mcp *m);

@@ -6,7 +6,7 @@
 #include "mcp/mcp.h"
 
 /*
- * page   NULL, or out: what the frontmatter says, which must be right.
+ * page   NULL, or out: what it declares; its frontmatter must be right.
  * The caller closes it if SS_OK.
  */
 enum ss_err mcp_document_open(struct mcp *m, const char *path,

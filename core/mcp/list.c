@@ -28,12 +28,12 @@ read_cursor(struct mcp *m, struct mcp_list *l)
 }
 
 enum rpc_code
-mcp_list_begin(struct mcp *m, struct mcp_list *l, const char *key, size_t room,
+mcp_list_begin(struct mcp *m, struct mcp_list *l, const char *key, size_t max,
 	struct catalog **c)
 {
 	enum rpc_code code;
 
-	*l = (struct mcp_list){ .key = key, .room = room };
+	*l = (struct mcp_list){ .key = key, .left = max };
 	code = read_cursor(m, l);
 	if (code != RPC_OK)
 		return code;
@@ -52,11 +52,11 @@ mcp_list_includes(struct mcp_list *l, const char *name)
 		l->started = strcmp(name, l->after) == 0;
 		return false;
 	}
-	if (l->more || l->room == 0) {
+	if (l->more || l->left == 0) {
 		l->more = true;
 		return false;
 	}
-	l->room--;
+	l->left--;
 	l->last = name;
 	return true;
 }

@@ -14,13 +14,13 @@ struct mcp_list {
 	const char *key;   /* of the member; binds the cursor to it */
 	const char *after; /* the last item of the piece before; NULL: none */
 	const char *last;  /* the last item of this one */
-	size_t room;       /* for so many more */
+	size_t left;       /* so many more may be written */
 	bool started, more;
 };
 
 /* Opens the list, or fills m->err; *c is fresh. */
 enum rpc_code mcp_list_begin(struct mcp *m, struct mcp_list *l, const char *key,
-	size_t room, struct catalog **c);
+	size_t max, struct catalog **c);
 /* Is the item of this name to be written now?  Asked of each, in order. */
 bool mcp_list_includes(struct mcp_list *l, const char *name);
 enum rpc_code mcp_list_end(struct mcp *m, const struct mcp_list *l);

@@ -48,7 +48,7 @@ struct mcp_elicitation {
 	char relayed[1024];             /* its text, over HTTP */
 };
 
-/* What the log line tells. */
+/* For the log line. */
 struct mcp_record {
 	const char *method; /* of the table; NULL: unknown */
 	const char *page;   /* of the tool, in the arena; NULL: none */

@@ -28,7 +28,7 @@ struct mcp_revision {
 	const char *version;
 	/*
 	 * Each request has the version and the client's capabilities in its
-	 * _meta; else `initialize` had them, and later messages do not tell.
+	 * _meta; else only `initialize` has them.
 	 */
 	bool in_message;
 	unsigned methods;

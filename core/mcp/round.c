@@ -112,7 +112,7 @@ read_answers(struct mcp *m, struct mcp_round *r, struct ss_text base64)
 	if (good)
 		at = arena_copy(&m->site->arena, plain.data, plain.len);
 	end = at != NULL ? at + plain.len : NULL;
-	while (at != NULL && at < end && r->answer_count < r->answer_room) {
+	while (at != NULL && at < end && r->answer_count < r->answer_max) {
 		struct ss_pair *p = &r->answers[r->answer_count++];
 
 		p->name = at;
@@ -158,7 +158,7 @@ is_ours(struct mcp *m, struct mcp_round *r, const char *text)
 
 enum rpc_code
 mcp_round_begin(struct mcp *m, struct mcp_round *r, const char *path,
-	struct ss_text declared, size_t room)
+	struct ss_text declared, size_t max_answers)
 {
 	const struct rpc_value *given =
 		rpc_member(m->rpc.params, "requestState");
@@ -166,15 +166,15 @@ mcp_round_begin(struct mcp *m, struct mcp_round *r, const char *path,
 		rpc_member(m->rpc.params, "inputResponses");
 	enum rpc_code code;
 
-	*r = (struct mcp_round){ .answer_room = 0 };
+	*r = (struct mcp_round){ .answer_max = 0 };
 	if (m->revision->asking != MCP_ASKS_BY_RESULT)
 		return RPC_OK;
-	r->answer_room = room;
+	r->answer_max = max_answers;
 	if (responses != NULL && !rpc_is_object(responses))
 		return mcp_refuse(m, RPC_BAD_PARAMS,
 			"\"inputResponses\" must be an object");
-	r->answers =
-		arena_array(&m->site->arena, room + 1, sizeof(*r->answers));
+	r->answers = arena_array(
+		&m->site->arena, max_answers + 1, sizeof(*r->answers));
 	if (r->answers == NULL)
 		return mcp_no_memory(m);
 	code = digest_about(m, r, path, declared);
@@ -189,7 +189,7 @@ mcp_round_begin(struct mcp *m, struct mcp_round *r, const char *path,
 void
 mcp_round_answer(struct mcp_round *r, const char *name, const char *value)
 {
-	if (r->answer_count < r->answer_room)
+	if (r->answer_count < r->answer_max)
 		r->answers[r->answer_count++] =
 			(struct ss_pair){ .name = name, .value = value };
 }

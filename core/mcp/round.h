@@ -23,18 +23,19 @@ struct mcp_round {
 	uint8_t signature[DIGEST_BYTES];
 	struct ss_pair *answers; /* of earlier rounds and of this one */
 	size_t answer_count;
-	size_t answer_room;
+	size_t answer_max;
 };
 
 /*
  * Begins, or goes on from the requestState of the message.
- * path      of the page; declared: the tool or prompt as it is written there.
- * room      how many answers may be added.
- * Errors    RPC_BAD_PARAMS: the requestState is not what we signed for this
- *           request of this user, or too old; RPC_INTERNAL.
+ * path          of the page.
+ * declared      the tool or prompt as it is written there.
+ * max_answers   how many may be added.
+ * Errors        RPC_BAD_PARAMS: the requestState is not what we signed for this
+ *               request of this user, or too old; RPC_INTERNAL.
  */
 enum rpc_code mcp_round_begin(struct mcp *m, struct mcp_round *r,
-	const char *path, struct ss_text declared, size_t room);
+	const char *path, struct ss_text declared, size_t max_answers);
 void mcp_round_answer(struct mcp_round *r, const char *name, const char *value);
 /* Appends the requestState for the next round; false: it could not be made. */
 bool mcp_round_state(

@@ -17,7 +17,7 @@ void mcp_session_read(struct mcp *m, const char *header);
 const char *mcp_session_new(struct mcp *m);
 /*
  * The key of a message in the relay: a digest of the session's id, which
- * nobody else knows, the user that the front verified, and the id of a
+ * only the client knows, the user that the front verified, and the id of a
  * request, as JSON.  False: there is no session.
  */
 bool mcp_session_key(const struct mcp *m, const char *purpose,

@@ -28,7 +28,7 @@ mcp_wait_begin(struct mcp *m)
 	if (relay->wait(relay->ctx, true))
 		return true;
 	error_set(&m->err, SS_NOT_ALLOWED,
-		"it did not run: as many people are being asked as may be");
+		"it did not run: too many people are being asked already");
 	error_hint(&m->err, "call again a little later");
 	return false;
 }

@@ -15,7 +15,7 @@ struct mcp_wait_beat {
 	void *ctx;
 };
 
-/* Did the client tell, when it got its session, that it can ask a person? */
+/* Did the client declare in `initialize` that it can ask a person? */
 bool mcp_wait_possible(const struct mcp *m);
 /* Takes a place for waiting; false with m->err: there is none. */
 bool mcp_wait_begin(struct mcp *m);

@@ -90,7 +90,7 @@ add_variables(const struct agents_page *page, const struct spec *spec,
 		.tool = &spec->env };
 	size_t count = 0;
 
-	for (size_t i = 0; i < list->count; i++)
+	for (size_t i = 0; i < list->count && buf_ok(out); i++)
 		if (env_is_open(&scope, list->names[i]))
 			buf_printf(out, "%s`%s`",
 				count++ > 0 ? ", " : ", `env`: ",
@@ -137,7 +137,7 @@ agents_block(const struct agents_page *page, struct buf *out)
 	if (!page->grants || front->spec_count == 0)
 		return;
 	buf_char(out, '\n');
-	for (size_t i = 0; i < front->spec_count; i++)
+	for (size_t i = 0; i < front->spec_count && buf_ok(out); i++)
 		add_tool(page, &front->specs[i], out);
 }
 

@@ -108,14 +108,16 @@ env_is_name(const char *name, size_t len)
 	return len > 0 && name_len(name, len) == len;
 }
 
-bool
-env_is_reserved(const char *name)
+/* PATH, HOME, LD_*, ...: a page may not list them at all. */
+static bool
+is_reserved(const char *name)
 {
 	return is_in(name, reserved, ARRAY_LEN(reserved), 0);
 }
 
-bool
-env_is_server_only(const char *name)
+/* PYTHON*, GIT_*, *_PROXY, ...: only the server may set them. */
+static bool
+is_server_only(const char *name)
 {
 	return is_in(name, server_only, ARRAY_LEN(server_only), FNM_CASEFOLD);
 }
@@ -146,8 +148,8 @@ env_server_value(const struct env_scope *scope, struct ss_text name)
 bool
 env_is_open(const struct env_scope *scope, const char *name)
 {
-	return env_is_listed(scope, text_of(name)) && !env_is_reserved(name) &&
-		!env_is_server_only(name) &&
+	return env_is_listed(scope, text_of(name)) && !is_reserved(name) &&
+		!is_server_only(name) &&
 		env_server_value(scope, text_of(name)) == NULL;
 }
 
@@ -179,7 +181,7 @@ env_check_list(const struct name_list *list, struct node_place *place,
 		size_t len = strlen(name);
 		bool named = env_is_name(name, len);
 
-		if (named && !env_is_reserved(name))
+		if (named && !is_reserved(name))
 			continue;
 		error_set(err, SS_BAD_FRONTMATTER,
 			"line %u, column %u: found \"%.*s\" in env, expected "
@@ -403,7 +405,7 @@ env_check_request(const struct env_scope *scope, struct ss_error *err)
 
 		if (!env_is_name(name, strlen(name)))
 			why = "it is not the name of a variable";
-		else if (env_is_reserved(name) || env_is_server_only(name))
+		else if (is_reserved(name) || is_server_only(name))
 			why = "only the server may";
 		else if (!env_is_listed(scope, text_of(name)))
 			why = "the page does not list it";
@@ -641,7 +643,7 @@ put_listed(struct block *b, const struct env_scope *scope, const char *name,
 
 	if (value == NULL)
 		value = request_value(scope, text_of(name));
-	if (value == NULL || env_is_reserved(name) ||
+	if (value == NULL || is_reserved(name) ||
 		!env_is_listed(scope, text_of(name)))
 		return SS_OK;
 	size = strlen(name) + 1 + strlen(value);

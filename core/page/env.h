@@ -11,10 +11,6 @@
 
 /* A name in sh(1): [A-Za-z_][A-Za-z0-9_]*. */
 bool env_is_name(const char *name, size_t len);
-/* PATH, HOME, LD_*, ...: may not be listed by a page at all. */
-bool env_is_reserved(const char *name);
-/* PYTHON*, GIT_*, *_PROXY, ...: only the server may set them. */
-bool env_is_server_only(const char *name);
 
 /* Everything that decides about one command's variables. */
 struct env_scope {

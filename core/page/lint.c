@@ -413,7 +413,7 @@ lint_spec(const struct lint *l, const struct spec *s)
 }
 
 static void
-tell_slip(void *ctx, const struct node_place *at, const char *message,
+report_mistake(void *ctx, const struct node_place *at, const char *message,
 	const char *hint)
 {
 	const struct lint *l = ctx;
@@ -428,7 +428,7 @@ tell_slip(void *ctx, const struct node_place *at, const char *message,
 static void
 lint_prompts(struct lint *l, const struct node *list)
 {
-	const struct prompt_slips slips = { tell_slip, l };
+	const struct prompt_listener listener = { report_mistake, l };
 	struct ss_error err = { 0 };
 	struct arena arena;
 	const struct reading r = { .arena = &arena, .err = &err };
@@ -438,7 +438,7 @@ lint_prompts(struct lint *l, const struct node *list)
 	if (list == NULL)
 		return;
 	arena_init(&arena, 0);
-	prompt_parse(&r, list, &slips, &prompts, &count);
+	prompt_parse(&r, list, &listener, &prompts, &count);
 	arena_release(&arena);
 }
 

@@ -9,7 +9,7 @@
 
 struct parse {
 	const struct reading *r;
-	const struct prompt_slips *slips; /* NULL: not reported */
+	const struct prompt_listener *listener; /* NULL: not reported */
 };
 
 static void report(const struct parse *p, const struct node *at,
@@ -24,14 +24,14 @@ report(const struct parse *p, const struct node *at, const char *hint,
 	va_list args;
 	int n;
 
-	if (p->slips == NULL)
+	if (p->listener == NULL)
 		return;
 	va_start(args, message);
 	n = vsnprintf(text, sizeof(text), message, args);
 	va_end(args);
 	if (n >= (int)sizeof(text))
 		text[utf8_cut(text, sizeof(text) - 1, sizeof(text) - 2)] = '\0';
-	p->slips->tell(p->slips->ctx, &place, text, hint);
+	p->listener->report(p->listener->ctx, &place, text, hint);
 }
 
 static bool
@@ -270,8 +270,9 @@ keep_ask_error(const struct parse *p, const struct ss_error *err,
 		return error_memory(p->r->err);
 	*kept = *err;
 	out->ask_error = kept;
-	if (p->slips != NULL)
-		p->slips->tell(p->slips->ctx, at, err->message, err->hint);
+	if (p->listener != NULL)
+		p->listener->report(
+			p->listener->ctx, at, err->message, err->hint);
 	return SS_OK;
 }
 
@@ -340,9 +341,10 @@ parse_prompt(const struct parse *p, const struct node *n, struct prompt *out)
 
 enum ss_err
 prompt_parse(const struct reading *r, const struct node *list,
-	const struct prompt_slips *slips, struct prompt **out, size_t *count)
+	const struct prompt_listener *listener, struct prompt **out,
+	size_t *count)
 {
-	const struct parse p = { r, slips };
+	const struct parse p = { r, listener };
 	struct prompt *all;
 	enum ss_err code = SS_OK;
 

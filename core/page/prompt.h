@@ -40,18 +40,19 @@ struct prompt {
 };
 
 /* Called for each mistake; hint may be NULL. */
-struct prompt_slips {
-	void (*tell)(void *ctx, const struct node_place *at,
+struct prompt_listener {
+	void (*report)(void *ctx, const struct node_place *at,
 		const char *message, const char *hint);
 	void *ctx;
 };
 
 /*
- * Reads the list; what is in *out lives in r's arena.  slips may be NULL.
+ * Reads the list; what is in *out lives in r's arena.  listener may be NULL.
  * Errors  SS_INTERNAL.
  */
 enum ss_err prompt_parse(const struct reading *r, const struct node *list,
-	const struct prompt_slips *slips, struct prompt **out, size_t *count);
+	const struct prompt_listener *listener, struct prompt **out,
+	size_t *count);
 
 /* The one of that name; NULL: none. */
 const struct prompt *

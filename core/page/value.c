@@ -318,6 +318,9 @@ value_names(
 				? "put brackets around it: %s: [%.100s]"
 				: "write %s: [one, two], or [] for none",
 			n->key->text, n->text);
+	if (n->count > VALUE_NAMES_MAX)
+		return value_refuse(r, n, "a list of at most 1000 texts",
+			"%s has %zu of them", n->key->text, n->count);
 	out->names = arena_array(r->arena, n->count + 1, sizeof(*out->names));
 	if (out->names == NULL)
 		return error_memory(r->err);

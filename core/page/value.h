@@ -47,7 +47,11 @@ value_seconds(const struct reading *r, const struct node *n, double *out);
 /* A whole number from 1 on. */
 enum ss_err
 value_count(const struct reading *r, const struct node *n, uint64_t *out);
-/* A list of texts that are not empty. */
+/*
+ * A list of texts that are not empty.  Lists of a page are walked for each of
+ * its tools, hence the limit.
+ */
+#define VALUE_NAMES_MAX 1000
 enum ss_err value_names(
 	const struct reading *r, const struct node *n, struct name_list *out);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * In this order: what all batches share, input and output of a child, the wait,
- * the end of a child, the end of all.
+ * In this order: what all batches share, the wait, the end of a child, the end
+ * of all.
  *
  * The child is made by clone(2) with CLONE_VM | CLONE_VFORK on a stack of its
  * own: no page is copied however large this process is, it does not run until
@@ -15,9 +15,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -67,21 +65,6 @@ stack_map(void)
 }
 
 /*
- * Moves *fd above 2, where the child's dup2 would land.  On failure it stays
- * what it was, for its owner to close.  0 or errno.
- */
-static int
-keep_clear(int *fd)
-{
-	int high = fd_raise(*fd, 3);
-
-	if (high < 0)
-		return errno;
-	*fd = high;
-	return 0;
-}
-
-/*
  * Keeps /dev/null open, since a confined worker may not have it.  Each time the
  * descriptor is checked again: a host may have closed it and opened another
  * file under that number, which a tool must not get.
@@ -97,7 +80,7 @@ null_open(void)
 	shared.null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (shared.null < 0)
 		return errno;
-	return keep_clear(&shared.null);
+	return spawn_io_keep_clear(&shared.null);
 }
 
 int
@@ -115,11 +98,9 @@ spawn_prepare(void)
 	return e;
 }
 
-/* ----------------------------------------------------------- descriptors */
-
 /* Notes the first step of ours that failed; returns number. */
-static int
-note_fault(struct batch *b, const char *step, int number)
+int
+spawn_note_fault(struct batch *b, const char *step, int number)
 {
 	if (number != 0 && b->step == NULL) {
 		b->step = step;
@@ -128,112 +109,11 @@ note_fault(struct batch *b, const char *step, int number)
 	return number;
 }
 
-/* A pipe whose end of ours does not block.  0 or errno. */
-static int
-pipe_open(int *ours, int *childs, bool we_read)
-{
-	int ends[2], e = fd_pipe(ends);
-
-	if (e != 0)
-		return e;
-	*ours = ends[we_read ? 0 : 1];
-	*childs = ends[we_read ? 1 : 0];
-	e = keep_clear(ours);
-	if (e == 0)
-		e = keep_clear(childs);
-	if (e == 0 && fcntl(*ours, F_SETFL, O_NONBLOCK) < 0)
-		e = errno;
-	return e;
-}
-
-/*
- * Opens a terminal or pipe a second time: O_NONBLOCK belongs to the open file,
- * and other processes may share the first one.
- */
-static int
-relay_open(struct run *run)
-{
-	int fd = run->s->stdin_fd;
-	char path[32];
-	struct stat st;
-
-	if (fstat(fd, &st) != 0)
-		return errno;
-	run->relay_is_socket = S_ISSOCK(st.st_mode);
-	if (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)) {
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-		run->relay = open(
-			path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	}
-	if (run->relay < 0)
-		run->relay = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	return run->relay < 0 ? errno : 0;
-}
-
-static int
-stdin_open(struct run *run)
-{
-	const struct spawn *s = run->s;
-	int e;
-
-	if (s->stdin_len == 0 && s->stdin_fd < 0) {
-		run->child[0] = shared.null;
-		return 0;
-	}
-	run->pending = s->stdin_data;
-	run->pending_len = s->stdin_len;
-	e = pipe_open(&run->feed, &run->child[0], false);
-	return e != 0 || s->stdin_fd < 0 ? e : relay_open(run);
-}
-
-static int
-run_open(struct run *run)
-{
-	int e = stdin_open(run);
-
-	if (e == 0)
-		e = pipe_open(&run->from[0], &run->child[1], true);
-	if (e == 0)
-		e = pipe_open(&run->from[1], &run->child[2], true);
-	if (e == 0 && run->s->reports)
-		e = pipe_open(&run->report[0], &run->report[1], true);
-	return note_fault(run->batch, "descriptors", e);
-}
-
-static void
-child_ends_close(struct run *run)
-{
-	if (run->child[0] == shared.null)
-		run->child[0] = -1;
-	for (int i = 0; i < 3; i++)
-		fd_close(&run->child[i]);
-	fd_close(&run->report[1]);
-}
-
-static void
-feed_close(struct run *run)
-{
-	fd_close(&run->feed);
-	fd_close(&run->relay);
-	run->pending_len = 0;
-}
-
-static void
-run_close(struct run *run)
-{
-	child_ends_close(run);
-	feed_close(run);
-	fd_close(&run->from[0]);
-	fd_close(&run->from[1]);
-	fd_close(&run->report[0]);
-	fd_close(&run->pidfd);
-}
-
-/* ------------------------------------------------------------ in and out */
+/* ------------------------------------------------- how a run comes to end */
 
 /* The first reason counts. */
-static void
-run_stop(struct run *run, enum spawn_end end)
+void
+spawn_stop(struct run *run, enum spawn_end end)
 {
 	if (!run->over)
 		run->r->end = end;
@@ -245,114 +125,18 @@ static void
 batch_close(struct batch *b, enum spawn_end end)
 {
 	for (size_t i = 0; i < b->live_count; i++)
-		run_stop(&b->live[i], end);
+		spawn_stop(&b->live[i], end);
 	for (; b->next < b->asked->count; b->next++)
 		b->asked->results[b->next].end = end;
 }
 
 /* Something of ours failed: all runs of the batch fail. */
-static void
-run_fail(struct run *run, const char *step, int number)
+void
+spawn_fail(struct run *run, const char *step, int number)
 {
-	note_fault(run->batch, step, number);
-	run_stop(run, SPAWN_FAILED);
+	spawn_note_fault(run->batch, step, number);
+	spawn_stop(run, SPAWN_FAILED);
 	batch_close(run->batch, SPAWN_FAILED);
-}
-
-/* A callback may block: it runs with the host's signals unblocked. */
-static bool
-run_deliver(struct run *run, int stream, const char *data, size_t len)
-{
-	const struct spawn *s = run->s;
-	sigset_t held;
-
-	if (s->output == NULL)
-		return buf_add(
-			stream == 1 ? &run->r->out : &run->r->err, data, len);
-	sigprocmask(SIG_SETMASK, &run->batch->wait_mask, &held);
-	s->output(s->output_ctx, stream, data, len);
-	sigprocmask(SIG_SETMASK, &held, NULL);
-	run->batch->piped = true;
-	return true;
-}
-
-/*
- * Reads at most max bytes once.  One byte more than the ceiling is read, to see
- * that it was passed; it is not kept.
- */
-static size_t
-run_take(struct run *run, int stream, size_t max)
-{
-	static char chunk[65536];
-	int *fd = &run->from[stream - 1];
-	size_t keep;
-	ssize_t n;
-
-	if (max > sizeof(chunk))
-		max = sizeof(chunk);
-	if (max > run->left && run->left < sizeof(chunk))
-		max = (size_t)run->left + 1;
-	n = read(*fd, chunk, max);
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return 0;
-	if (n < 0)
-		run_fail(run, "read", errno);
-	if (n <= 0) {
-		fd_close(fd);
-		return 0;
-	}
-	keep = (size_t)n > run->left ? (size_t)run->left : (size_t)n;
-	if (keep > 0 && !run_deliver(run, stream, chunk, keep)) {
-		run_fail(run, "output", ENOMEM);
-		return 0;
-	}
-	run->left -= keep;
-	if ((size_t)n > keep)
-		run_stop(run, SPAWN_OUTPUT);
-	return keep;
-}
-
-static void
-run_feed(struct run *run)
-{
-	ssize_t n = write(run->feed, run->pending, run->pending_len);
-
-	if (n < 0) {
-		if (errno == EAGAIN || errno == EINTR)
-			return;
-		if (errno != EPIPE)
-			run_fail(run, "write", errno);
-		run->batch->piped = true;
-		feed_close(run);
-		return;
-	}
-	run->pending += n;
-	run->pending_len -= (size_t)n;
-	if (run->pending_len == 0 && run->relay < 0)
-		feed_close(run);
-}
-
-static void
-run_relay(struct run *run)
-{
-	static char chunk[16384];
-	ssize_t n = run->relay_is_socket
-		? recv(run->relay, chunk, sizeof(chunk), MSG_DONTWAIT)
-		: read(run->relay, chunk, sizeof(chunk));
-
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
-	if (n < 0 &&
-		errno !=
-			EIO) /* EIO: a terminal that hung up, or in the background */
-		run_fail(run, "stdin", errno);
-	if (n <= 0) {
-		feed_close(run);
-		return;
-	}
-	run->pending = chunk;
-	run->pending_len = (size_t)n;
-	run_feed(run);
 }
 
 /* -------------------------------------------------------------- the wait */
@@ -432,23 +216,23 @@ run_turn(struct run *run, const struct pollfd p[static SLOTS])
 {
 	for (int stream = 1; stream <= 2; stream++)
 		if (p[stream - 1].revents != 0 && !run->over)
-			run_take(run, stream, SIZE_MAX);
+			spawn_io_take(run, stream, SIZE_MAX);
 	if (p[FEED].revents & POLLOUT)
-		run_feed(run);
+		spawn_io_feed(run);
 	else if (p[FEED].revents != 0)
-		feed_close(run);
+		spawn_io_close_feed(run);
 	else if (p[RELAY].revents != 0)
-		run_relay(run);
+		spawn_io_relay(run);
 	if (p[CHILD].revents != 0 || (run->pidfd < 0 && child_is_dead(run)))
-		run_stop(run, SPAWN_EXITED);
+		spawn_stop(run, SPAWN_EXITED);
 	if (spawn_client_left(run->s, p[CLIENT].revents)) {
-		run_stop(run, SPAWN_GONE);
+		spawn_stop(run, SPAWN_GONE);
 		batch_close(run->batch, SPAWN_GONE);
 	}
 	if (run->deadline_us != 0 && clock_us() >= run->deadline_us)
-		run_stop(run, SPAWN_TIMEOUT);
+		spawn_stop(run, SPAWN_TIMEOUT);
 	if (run->tick_us != 0 && clock_us() >= run->tick_us && !run->over) {
-		run_deliver(run, 0, "", 0);
+		spawn_io_deliver(run, 0, "", 0);
 		run->tick_us = clock_us() + (uint64_t)run->s->tick_ms * 1000;
 	}
 }
@@ -469,7 +253,7 @@ bounds_turn(struct batch *b, const struct pollfd *p)
 		i++) {
 		if (!b->live[i].over)
 			b->live[i].r->limit = limit;
-		run_stop(&b->live[i], SPAWN_SIGNALLED);
+		spawn_stop(&b->live[i], SPAWN_SIGNALLED);
 	}
 	b->look_us = clock_us() + (uint64_t)bounds->every_ms * 1000;
 }
@@ -488,7 +272,7 @@ batch_wait(struct batch *b)
 		0 };
 	if (ppoll(p[0], count, wait_time(b, &t), &b->wait_mask) < 0) {
 		if (errno != EINTR)
-			run_fail(&b->live[0], "ppoll", errno);
+			spawn_fail(&b->live[0], "ppoll", errno);
 		memset(p, 0, count * sizeof(p[0][0]));
 	}
 	for (size_t i = 0; i < b->live_count; i++)
@@ -522,53 +306,6 @@ run_reap(struct run *run)
 			return ETIME;
 		poll(&p, 1, run->pidfd < 0 ? 1 : 10);
 	}
-}
-
-/*
- * The child is dead: reads what is in the pipes now and does not wait for their
- * end, since processes that it left may hold them.  A run that had ended
- * otherwise keeps that end, even when this passes the ceiling.
- */
-static void
-run_drain(struct run *run)
-{
-	size_t n;
-	int there;
-
-	run->over = run->r->end != SPAWN_EXITED;
-	for (int stream = 1; stream <= 2; stream++) {
-		if (run->from[stream - 1] < 0)
-			continue;
-		if (ioctl(run->from[stream - 1], FIONREAD, &there) != 0) {
-			run_fail(run, "drain", errno);
-			return;
-		}
-		while (there > 0 &&
-			(n = run_take(run, stream, (size_t)there)) > 0)
-			there -= (int)n;
-	}
-}
-
-/* A report fits into a pipe: all of it is there, or none. */
-static void
-take_report(struct run *run)
-{
-	struct buf *report = &run->r->report;
-	char *space;
-	ssize_t n;
-
-	if (run->report[0] < 0)
-		return;
-	space = buf_reserve(report, SPAWN_REPORT_BYTES);
-	if (space == NULL) {
-		run_fail(run, "report", ENOMEM);
-		return;
-	}
-	n = read(run->report[0], space, SPAWN_REPORT_BYTES);
-	if (n < 0 && errno != EAGAIN)
-		run_fail(run, "report", errno);
-	report->len = n > 0 ? (size_t)n : 0;
-	space[report->len] = '\0';
 }
 
 /* RLIMIT_CPU sends SIGXCPU at its soft limit, SIGKILL at the hard one. */
@@ -629,7 +366,7 @@ run_end(struct run *run)
 	struct batch *b = run->batch;
 
 	run->r->run_us = clock_us() - run->start_us;
-	if (note_fault(b, "kill", run_reap(run)) != 0) {
+	if (spawn_note_fault(b, "kill", run_reap(run)) != 0) {
 		b->stuck = true;
 		batch_close(b, SPAWN_FAILED);
 	}
@@ -638,11 +375,11 @@ run_end(struct run *run)
 		run->r->run_us = 0;
 	} else {
 		take_usage(run);
-		run_drain(run);
-		take_report(run);
+		spawn_io_drain(run);
+		spawn_io_take_report(run);
 		run_classify(run);
 	}
-	run_close(run);
+	spawn_io_close(run);
 }
 
 /*
@@ -667,8 +404,8 @@ run_start(struct run *run)
 		run->pid = clone(spawn_child_main, top, flags, run, NULL, NULL,
 			(void *)(uintptr_t)spawn_pass);
 	if (run->pid < 0)
-		return note_fault(run->batch, "clone", errno);
-	child_ends_close(run);
+		return spawn_note_fault(run->batch, "clone", errno);
+	spawn_io_close_child_ends(run);
 	return 0;
 }
 
@@ -709,8 +446,8 @@ batch_start(struct batch *b)
 		struct run *run = &b->live[b->live_count];
 
 		run_init(run, b, b->next++);
-		if (run_open(run) != 0 || run_start(run) != 0) {
-			run_close(run);
+		if (spawn_io_open(run) != 0 || run_start(run) != 0) {
+			spawn_io_close(run);
 			batch_close(b, SPAWN_FAILED);
 		} else if (run->r->failed_step != SPAWN_STEP_NONE) {
 			run_end(run);
@@ -734,6 +471,7 @@ batch_end_runs(struct batch *b)
 static void
 batch_run_all(struct batch *b)
 {
+	b->null = shared.null;
 	b->reset = spawn_signals_to_reset(shared.pid);
 	spawn_signals_hold(b);
 	batch_start(b);
@@ -745,7 +483,7 @@ batch_run_all(struct batch *b)
 	}
 	spawn_alarm_disarm(b);
 	if (!b->stuck)
-		note_fault(b, "reap", reap_all(&b->reap, DEATH_MS));
+		spawn_note_fault(b, "reap", reap_all(&b->reap, DEATH_MS));
 	spawn_signals_release(b);
 }
 
@@ -794,8 +532,8 @@ batch_run(const struct spawn_batch *asked, struct run *live, uint32_t alarm_ms,
 	if (b.bounds != NULL && b.bounds->over != NULL)
 		b.look_us = b.start_us + (uint64_t)b.bounds->every_ms * 1000;
 	results_init(asked);
-	if (note_fault(&b, "prepare", spawn_prepare()) == 0 &&
-		note_fault(&b, "children", reap_note(&b.reap)) == 0)
+	if (spawn_note_fault(&b, "prepare", spawn_prepare()) == 0 &&
+		spawn_note_fault(&b, "children", reap_note(&b.reap)) == 0)
 		batch_run_all(&b);
 	reap_release(&b.reap);
 	if (b.step == NULL)

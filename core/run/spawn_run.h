@@ -48,6 +48,7 @@ struct signal_list {
 struct batch {
 	const struct spawn_batch *asked;
 	const struct signal_list *reset;
+	int null;         /* /dev/null, open */
 	struct run *live; /* those that run now */
 	size_t live_count;
 	size_t next; /* the first that was not started */
@@ -64,6 +65,37 @@ struct batch {
 	struct sigaction old_alarm, old_child;
 	struct itimerval old_timer;
 };
+
+/* ---- how a run comes to end (spawn.c) ---- */
+
+/* Notes the first step of ours that failed; returns number. */
+int spawn_note_fault(struct batch *b, const char *step, int number);
+/* The first reason counts. */
+void spawn_stop(struct run *run, enum spawn_end end);
+/* Something of ours failed: all runs of the batch fail. */
+void spawn_fail(struct run *run, const char *step, int number);
+
+/* ---- descriptors, input and output (spawn_io.c) ---- */
+
+/* Moves *fd above 2, where the child's dup2 would land.  0 or errno. */
+int spawn_io_keep_clear(int *fd);
+/* Makes the child's pipes.  0 or errno, which is noted. */
+int spawn_io_open(struct run *run);
+void spawn_io_close_child_ends(struct run *run);
+void spawn_io_close_feed(struct run *run);
+void spawn_io_close(struct run *run);
+
+/* Calls output, or collects. */
+bool
+spawn_io_deliver(struct run *run, int stream, const char *data, size_t len);
+/* Reads at most max bytes of a stream once; how many were kept. */
+size_t spawn_io_take(struct run *run, int stream, size_t max);
+/* Writes pending bytes to the child's stdin; reads more of them. */
+void spawn_io_feed(struct run *run);
+void spawn_io_relay(struct run *run);
+/* After the child's death: what is in its pipes now. */
+void spawn_io_drain(struct run *run);
+void spawn_io_take_report(struct run *run);
 
 /* ---- between clone and exec (spawn_child.c) ---- */
 

@@ -160,7 +160,7 @@ bound_stack(struct confining *c)
 	struct rlimit most;
 
 	if (getrlimit(RLIMIT_STACK, &most) < 0)
-		return step_fail(c->step, "look at RLIMIT_STACK");
+		return step_fail(c->step, "read RLIMIT_STACK");
 	if (most.rlim_max <= STACK_BYTES)
 		return true;
 	most.rlim_max = STACK_BYTES;

@@ -287,7 +287,7 @@ try_group(const struct sandbox_plan *p, char *detail)
 	(void)p;
 	snprintf(detail, DETAIL_SIZE, "%s",
 		works ? "the kernel bounds a tool's processes together"
-		      : "their memory is read at intervals");
+		      : "the kernel does not bound a tool's processes together");
 	cgroup_return();
 	errno = EBUSY;
 	return works;
@@ -397,7 +397,7 @@ static const struct {
 	{ "process limit", try_processes, true, remedy_namespaces },
 	{ "system call filter", try_filter, true, remedy_filter },
 	{ "landlock", try_landlock, true, remedy_landlock },
-	{ "orphans come back", try_subreaper, true, remedy_filter },
+	{ "subreaper", try_subreaper, true, remedy_filter },
 	{ "view of the site", try_strict, true, remedy_namespaces },
 	{ "closed exec sets", try_loaders, false, remedy_loaders },
 	{ "private /proc", try_proc, false, remedy_proc },

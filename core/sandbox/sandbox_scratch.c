@@ -99,7 +99,7 @@ static bool
 note_new(struct step *s)
 {
 	if (fstat(scratch.fd, &as_new) < 0)
-		return step_fail(s, "look at the scratch");
+		return step_fail(s, "stat the scratch");
 	attributes = flistxattr(scratch.fd, NULL, 0);
 	flags = flags_now();
 	if (sandbox_clean())

@@ -220,8 +220,7 @@ mask_entry(void *ctx, const char *name)
 	bool done = false;
 
 	if (fstatat(m->site, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return errno == ENOENT ||
-			step_fail(m->step, "look at %s", name);
+		return errno == ENOENT || step_fail(m->step, "stat %s", name);
 	/* A link leads to what is reachable anyway, or to another dot entry. */
 	if (S_ISLNK(st.st_mode))
 		return true;

@@ -76,7 +76,7 @@ name_prompts(struct catalog *c, const struct frontmatter *front,
 	return SS_OK;
 }
 
-/* Lower case, digits and single dashes, as the extension wants it. */
+/* Lower case, digits and single dashes (SEP-2640). */
 static bool
 is_skill_name(const char *s)
 {
@@ -113,7 +113,10 @@ read_skill(struct catalog *c, const struct frontmatter *front,
 
 /* ------------------------------------------------------------- the lists -- */
 
-/* What was written behind len; what does not fit ends the list, whole. */
+/*
+ * Notes the lines that were added from len on.  An entry that does not fit is
+ * dropped and ends the list.
+ */
 static enum ss_err
 close_lines(struct catalog *c, size_t kind, size_t len,
 	struct catalog_page *out, struct ss_error *err)
@@ -127,32 +130,32 @@ close_lines(struct catalog *c, size_t kind, size_t len,
 		list->text.full = false;
 		list->cut = true;
 	}
-	out->said[kind].at = len;
-	out->said[kind].len = list->text.len - len;
+	out->lines[kind].at = len;
+	out->lines[kind].len = list->text.len - len;
 	return SS_OK;
 }
 
 static enum ss_err
-say_page(struct catalog *c, const struct agents_page *page,
+add_lines(struct catalog *c, const struct agents_page *page,
 	struct catalog_page *out, struct ss_error *err)
 {
-	static void (*const say[])(const struct agents_page *,
+	static void (*const add[])(const struct agents_page *,
 		struct buf *) = { agents_block, agents_link };
 	enum ss_err code = SS_OK;
 
-	for (size_t i = 0; code == SS_OK && i < ARRAY_LEN(say); i++) {
+	for (size_t i = 0; code == SS_OK && i < ARRAY_LEN(add); i++) {
 		size_t len = c->lists[i].text.len;
 
 		if (!c->has_lists || c->lists[i].cut)
 			continue;
-		say[i](page, &c->lists[i].text);
+		add[i](page, &c->lists[i].text);
 		code = close_lines(c, i, len, out, err);
 	}
 	return code;
 }
 
 static enum ss_err
-repeat_page(struct catalog *c, const struct catalog *from,
+copy_lines(struct catalog *c, const struct catalog *from,
 	const struct catalog_page *old, struct catalog_page *out,
 	struct ss_error *err)
 {
@@ -161,23 +164,23 @@ repeat_page(struct catalog *c, const struct catalog *from,
 	for (size_t i = 0; code == SS_OK && i < CATALOG_KINDS; i++) {
 		size_t len = c->lists[i].text.len;
 
-		out->said[i].len = 0;
+		out->lines[i].len = 0;
 		if (!c->has_lists || c->lists[i].cut)
 			continue;
 		buf_add(&c->lists[i].text,
-			from->lists[i].text.data + old->said[i].at,
-			old->said[i].len);
+			from->lists[i].text.data + old->lines[i].at,
+			old->lines[i].len);
 		code = close_lines(c, i, len, out, err);
 	}
 	return code;
 }
 
-/* Does an earlier catalog know all that this one has to say of the page? */
+/* Has the old catalog the text of every list that this one makes? */
 static bool
-is_said(const struct catalog *c, const struct catalog_page *old)
+has_lines(const struct catalog *c, const struct catalog_page *old)
 {
 	for (size_t i = 0; c->has_lists && i < CATALOG_KINDS; i++)
-		if (!c->lists[i].cut && old->said[i].len == 0)
+		if (!c->lists[i].cut && old->lines[i].len == 0)
 			return false;
 	return true;
 }
@@ -188,7 +191,7 @@ static enum ss_err
 read_parsed(struct catalog *c, const struct agents_page *page,
 	struct catalog_page *out, struct ss_error *err)
 {
-	enum ss_err code = say_page(c, page, out, err);
+	enum ss_err code = add_lines(c, page, out, err);
 
 	if (code != SS_OK || !page->grants)
 		return code;
@@ -213,7 +216,7 @@ read_page(const struct catalog_cache *cache, struct catalog *c,
 	const struct ss_document *doc, struct catalog_page *out,
 	struct ss_error *err)
 {
-	struct agents_page said = { .path = out->path,
+	struct agents_page shown = { .path = out->path,
 		.server = cache->pages->config->env,
 		.server_count = cache->pages->config->env_count };
 	struct buf text = BUF_INIT(PAGE_BYTES_MAX);
@@ -230,21 +233,21 @@ read_page(const struct catalog_cache *cache, struct catalog *c,
 		if (out->error == NULL)
 			return error_memory(err);
 	}
-	said.front = &page->front;
-	said.grants = page->error.code == SS_OK &&
+	shown.front = &page->front;
+	shown.grants = page->error.code == SS_OK &&
 		!documents_writable(cache->source.documents, doc);
-	if (said.front->title == NULL || said.front->description == NULL)
+	if (shown.front->title == NULL || shown.front->description == NULL)
 		code = page_read(doc, &text, err);
 	body = text_after(&text, page->front.body);
-	out->title = title_find(&c->arena, said.front, out->path, body);
-	out->description = title_summary(&c->arena, said.front, body);
+	out->title = title_find(&c->arena, shown.front, out->path, body);
+	out->description = title_summary(&c->arena, shown.front, body);
 	buf_release(&text);
 	if (code != SS_OK)
 		return code;
 	if (out->title == NULL || out->description == NULL)
 		return error_memory(err);
-	said.title = out->title;
-	return read_parsed(c, &said, out, err);
+	shown.title = out->title;
+	return read_parsed(c, &shown, out, err);
 }
 
 /*
@@ -266,7 +269,7 @@ is_unchanged(const struct catalog_cache *cache, const struct catalog_page *p)
 	return file_id_same(&p->id, &id);
 }
 
-/* What an earlier catalog knew, with memory of this one. */
+/* Copies what the old catalog has of a page. */
 static enum ss_err
 keep_page(struct catalog *c, const struct catalog *from,
 	const struct catalog_page *old, struct catalog_page *out,
@@ -301,12 +304,12 @@ keep_page(struct catalog *c, const struct catalog *from,
 		if (out->prompts[i] == NULL)
 			return error_memory(err);
 	}
-	return repeat_page(c, from, old, out, err);
+	return copy_lines(c, from, old, out, err);
 }
 
-/* Most pages stand where they stood. */
+/* The old entry of a page; most have the same index as before. */
 static const struct catalog_page *
-known(const struct catalog *c, size_t place, const char *path)
+find_old(const struct catalog *c, size_t place, const char *path)
 {
 	if (c != NULL && place < c->page_count &&
 		strcmp(c->pages[place].path, path) == 0)
@@ -314,7 +317,7 @@ known(const struct catalog *c, size_t place, const char *path)
 	return catalog_page_find(c, path);
 }
 
-/* One line for each change of a page that has an error. */
+/* Logs the error of a page once for each change of the file. */
 static void
 log_error(const struct catalog_cache *cache, const struct catalog_page *p)
 {
@@ -334,7 +337,7 @@ log_error(const struct catalog_cache *cache, const struct catalog_page *p)
 	request_log_end(cache->log, &l);
 }
 
-/* A page that has to be opened; one that is gone meanwhile is left out. */
+/* Opens a page to read it.  A page that was removed meanwhile is left out. */
 static enum ss_err
 open_page(const struct catalog_cache *cache, struct catalog *c,
 	const struct catalog_page *old, struct catalog_page *p,
@@ -367,14 +370,14 @@ add_page(const struct catalog_cache *cache, struct catalog *c, const char *path,
 {
 	struct catalog_page *p = &c->pages[c->page_count];
 	const struct catalog_page *old =
-		known(cache->last, c->page_count, path);
+		find_old(cache->last, c->page_count, path);
 	enum ss_err code;
 
 	*p = (struct catalog_page){ .path = arena_copy(
 					    &c->arena, path, strlen(path)) };
 	if (p->path == NULL)
 		return error_memory(err);
-	if (old != NULL && !is_said(c, old))
+	if (old != NULL && !has_lines(c, old))
 		old = NULL;
 	if (old == NULL || !is_unchanged(cache, old))
 		return open_page(cache, c, old, p, err);
@@ -385,23 +388,19 @@ add_page(const struct catalog_cache *cache, struct catalog *c, const char *path,
 
 /* ------------------------------------------------------------- all pages -- */
 
-struct carrier {
-	struct catalog_tool *tool;
-};
-
 static int
 by_name(const void *left, const void *right)
 {
-	const struct carrier *a = left, *b = right;
+	struct catalog_tool *const *a = left, *const *b = right;
 
-	return strcmp(a->tool->name, b->tool->name);
+	return strcmp((*a)->name, (*b)->name);
 }
 
-/* Tools that would share a name all carry their hash instead. */
+/* Tools that would share a name all get their hashed name. */
 static enum ss_err
 settle_names(struct catalog *c, struct ss_error *err)
 {
-	struct carrier *all;
+	struct catalog_tool **all;
 	size_t n = 0, count = 0;
 
 	for (size_t i = 0; i < c->page_count; i++)
@@ -412,7 +411,7 @@ settle_names(struct catalog *c, struct ss_error *err)
 	for (size_t i = 0; i < c->page_count; i++)
 		for (size_t k = 0; k < c->pages[i].tool_count; k++)
 			if (!c->pages[i].tools[k].hidden)
-				all[n++].tool = &c->pages[i].tools[k];
+				all[n++] = &c->pages[i].tools[k];
 	c->tool_count = n;
 	qsort(all, n, sizeof(*all), by_name);
 	for (size_t i = 0, run; i < n; i += run) {
@@ -420,7 +419,7 @@ settle_names(struct catalog *c, struct ss_error *err)
 			i + run < n && by_name(&all[i], &all[i + run]) == 0;)
 			run++;
 		for (size_t k = i; run > 1 && k < i + run; k++)
-			strcpy(all[k].tool->name, all[k].tool->hashed);
+			strcpy(all[k]->name, all[k]->hashed);
 	}
 	free(all);
 	return SS_OK;
@@ -445,7 +444,7 @@ catalog_new(const struct listing *list, bool has_lists)
 	return NULL;
 }
 
-/* Is the site's catalog what a new one would be? */
+/* Are the pages of the last catalog all that there are, and unchanged? */
 static bool
 is_current(const struct catalog_cache *cache, const struct listing *list,
 	bool has_lists)
@@ -463,7 +462,7 @@ is_current(const struct catalog_cache *cache, const struct listing *list,
 }
 
 static enum ss_err
-refresh(struct catalog_cache *cache, bool has_lists, struct catalog **out,
+refresh_lists(struct catalog_cache *cache, bool has_lists, struct catalog **out,
 	struct ss_error *err)
 {
 	uint64_t now = clock_us();
@@ -500,7 +499,7 @@ catalog_refresh(
 {
 	const struct catalog *old = cache->last;
 
-	return refresh(cache, old != NULL && old->has_lists, out, err);
+	return refresh_lists(cache, old != NULL && old->has_lists, out, err);
 }
 
 enum ss_err
@@ -511,7 +510,7 @@ catalog_lists(
 
 	if (c == NULL || !c->has_lists ||
 		clock_us() - c->checked_us > LISTS_FRESH_US)
-		return refresh(cache, true, out, err);
+		return refresh_lists(cache, true, out, err);
 	*out = c;
 	return SS_OK;
 }

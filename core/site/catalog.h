@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the listed pages offer: over MCP their titles, the names of their tools
- * and prompts; in AGENTS.md and llms.txt a few lines each.  Kept from request
- * to request; a page is read again only when its file is another one.
+ * What the listed pages offer: over MCP their titles and the names of their
+ * tools and prompts; in AGENTS.md and llms.txt a few lines for each.  Kept from
+ * request to request: a page is read again only when its file changed.
  */
 #ifndef SS_SITE_CATALOG_H
 #define SS_SITE_CATALOG_H
@@ -19,14 +19,14 @@ enum catalog_kind { CATALOG_AGENTS, CATALOG_LLMS, CATALOG_KINDS };
 
 struct catalog_list {
 	struct buf text; /* of all pages, one after the other */
-	bool cut;        /* the pages behind did not fit */
+	bool cut;        /* not all pages fitted */
 };
 
 struct catalog_tool {
-	char name[TOOLCALL_NAME_MAX + 1]; /* the one that is told */
+	char name[TOOLCALL_NAME_MAX + 1]; /* the one that MCP lists */
 	char hashed[TOOLCALL_NAME_MAX + 1];
 	size_t index; /* in the page's tools */
-	bool hidden;  /* equal to one before it, which decides */
+	bool hidden;  /* the same as an earlier tool, which is called */
 };
 
 struct catalog_page {
@@ -42,10 +42,10 @@ struct catalog_page {
 	size_t tool_count;
 	const char **prompts; /* their names */
 	size_t prompt_count;
-	/* Its lines in each list; len 0: it is not in it. */
+	/* Where its lines are in each list; len 0: nowhere. */
 	struct {
 		size_t at, len;
-	} said[CATALOG_KINDS];
+	} lines[CATALOG_KINDS];
 	bool is_skill; /* a SKILL.md that names its directory */
 	const char *skill_description;
 };
@@ -54,14 +54,14 @@ struct catalog {
 	struct arena arena;
 	struct catalog_page *pages; /* sorted as they are listed */
 	size_t page_count;
-	size_t tool_count; /* that are told */
+	size_t tool_count; /* that MCP lists */
 	bool cut;          /* the site has more pages */
 	bool has_lists;
 	struct catalog_list lists[CATALOG_KINDS];
-	uint64_t checked_us; /* when the site was last looked at */
+	uint64_t checked_us; /* of the last catalog_refresh */
 };
 
-/* The last catalog, and what the next one is made of: borrowed. */
+/* The last catalog, and what the next one is made of.  All borrowed. */
 struct catalog_cache {
 	struct catalog *last; /* NULL: none was made yet */
 	struct listing_source source;
@@ -75,14 +75,12 @@ struct catalog_cache {
  */
 enum ss_err catalog_refresh(struct catalog_cache *cache, struct catalog **out,
 	struct ss_error *err);
-/*
- * The same with its lists; as it was a fifth of a second ago is good enough.
- */
+/* The same with its lists; a catalog of the last 200 ms will do. */
 enum ss_err catalog_lists(struct catalog_cache *cache, struct catalog **out,
 	struct ss_error *err);
 void catalog_release(struct catalog_cache *cache);
 
-/* A tool by name, told or hashed; NULL: there is none. */
+/* A tool by its listed or its hashed name; NULL: there is none. */
 const struct catalog_tool *catalog_tool_find(const struct catalog *c,
 	const char *name, const struct catalog_page **page);
 /* The next page from *at on that has an error; NULL: no more. */

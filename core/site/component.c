@@ -9,26 +9,26 @@
 #include "sandbox/sandbox_run.h"
 #include "sandbox/sandbox_scratch.h"
 
-/* Of what a failed block said. */
+/* Of the message of a failed block. */
 #define DETAIL_MAX 200
-/* The shell's own number for "found, and could not be run". */
+/* The status of sh(1) for a program that cannot be run. */
 #define CANNOT_RUN 126
-/* U+FFFD for a byte. */
+/* The bytes of U+FFFD, which replaces one byte. */
 #define REPAIRED_MAX 3
 
-/* A page in hand. */
+/* One page while it is rendered. */
 struct rendering {
 	const struct component_job *job;
 	struct buf text;
 	struct fence_block *blocks;
 	size_t count;
-	struct spawn *runs; /* as many as blocks, as are the results */
+	struct spawn *runs; /* one for each block, as the results */
 	struct spawn_result *results;
 	struct ss_error
 		refused; /* why none of them ran; code SS_OK: they did */
 };
 
-/* ------------------------------------------------------- what they said */
+/*  ---------------------------------------------------------- the output */
 
 static bool
 is_blank(char c)
@@ -45,7 +45,7 @@ without_end(struct ss_text t)
 }
 
 static struct ss_text
-trimmed(struct ss_text t)
+without_blanks(struct ss_text t)
 {
 	for (; t.len > 0 && is_blank(*t.data); t.len--)
 		t.data++;
@@ -73,15 +73,15 @@ add_repaired(struct buf *out, struct ss_text t)
 }
 
 static void
-add_detail(struct buf *out, struct ss_text said)
+add_detail(struct buf *out, struct ss_text detail)
 {
 	struct buf whole = BUF_INIT(REPAIRED_MAX * (DETAIL_MAX + 4));
 	size_t cut;
 
-	/* What lies beyond cannot be shown, whatever it is repaired to. */
-	if (said.len > DETAIL_MAX + 4)
-		said.len = DETAIL_MAX + 4;
-	add_repaired(&whole, said);
+	/* No more is shown, however it is repaired. */
+	if (detail.len > DETAIL_MAX + 4)
+		detail.len = DETAIL_MAX + 4;
+	add_repaired(&whole, detail);
 	cut = utf8_cut(whole.data, whole.len, DETAIL_MAX);
 	buf_add(out, whole.data, cut);
 	if (cut < whole.len)
@@ -91,12 +91,12 @@ add_detail(struct buf *out, struct ss_text said)
 }
 
 static void
-add_failure(struct buf *out, int status, struct ss_text said)
+add_failure(struct buf *out, int status, struct ss_text detail)
 {
 	buf_printf(out, "[eval error: exit %d", status);
-	if (said.len > 0) {
+	if (detail.len > 0) {
 		buf_text(out, " \xe2\x80\x94 ");
-		add_detail(out, said);
+		add_detail(out, detail);
 	}
 	buf_char(out, ']');
 }
@@ -105,15 +105,15 @@ add_failure(struct buf *out, int status, struct ss_text said)
 static void
 add_end(struct buf *out, const struct spawn_result *r, int status)
 {
-	struct ss_text said = trimmed(buf_view(&r->err));
+	struct ss_text detail = without_blanks(buf_view(&r->err));
 
 	if (status == 0) {
 		add_repaired(out, without_end(buf_view(&r->out)));
 		return;
 	}
-	if (said.len == 0)
-		said = trimmed(buf_view(&r->out));
-	add_failure(out, status, said);
+	if (detail.len == 0)
+		detail = without_blanks(buf_view(&r->out));
+	add_failure(out, status, detail);
 }
 
 void
@@ -150,8 +150,8 @@ component_applies(const struct executor *e, const struct ss_document *doc,
 }
 
 /*
- * CR LF in the page is LF for the shell.  A word ends at a NUL byte, and half
- * a script must not run.
+ * CR LF becomes LF for the shell.  A NUL byte would end the argument early, and
+ * half a script must not run.
  */
 static char *
 script_of(struct arena *arena, const char *text, size_t len)
@@ -193,9 +193,9 @@ find_blocks(struct rendering *r, struct ss_error *err)
 	return SS_OK;
 }
 
-/* Every name of the operator's table: the author wrote the block. */
+/* A block gets every variable of [env]: the author wrote it. */
 static enum ss_err
-environment(const struct rendering *r, char ***envp, struct ss_error *err)
+make_environment(const struct rendering *r, char ***envp, struct ss_error *err)
 {
 	const struct component_job *job = r->job;
 	const struct config *c = job->executor->config;
@@ -262,7 +262,7 @@ run_blocks(struct rendering *r, struct right *right, struct ss_error *err)
 
 	if (common.program == NULL)
 		return error_set(err, SS_EXEC_FAILED, "there is no shell");
-	code = environment(r, &envp, err);
+	code = make_environment(r, &envp, err);
 	common.envp = envp;
 	common.limits.timeout_ms = (uint32_t)(c->components.timeout * 1000);
 	common.limits.output_bytes = COMPONENT_OUTPUT_MAX;
@@ -275,9 +275,9 @@ run_blocks(struct rendering *r, struct right *right, struct ss_error *err)
 	return code;
 }
 
-/* In a process that is the sandbox.  A refusal is what the page then says. */
+/* In a confined process.  A refusal is shown in the page. */
 static enum ss_err
-run_here(struct rendering *r, struct ss_error *err)
+run_page(struct rendering *r, struct ss_error *err)
 {
 	struct executor *e = r->job->executor;
 	struct right *right = &r->job->page->rights.component;
@@ -335,7 +335,7 @@ render_here(
 	if (code == SS_OK)
 		code = find_blocks(&r, err);
 	if (code == SS_OK)
-		code = run_here(&r, err);
+		code = run_page(&r, err);
 	if (code == SS_OK)
 		write_page(&r, out);
 	if (code == SS_OK && !buf_ok(out))
@@ -367,7 +367,7 @@ render_inside(void *ctx, const struct ss_command *cmd,
 }
 
 static void
-collect(void *out, int stream, const char *data, size_t len)
+add_output(void *out, int stream, const char *data, size_t len)
 {
 	(void)stream;
 	buf_add(out, data, len);
@@ -383,7 +383,7 @@ render_apart(
 		.stdin_fd = -1,
 		.client_fd = job->client_fd,
 		.max_output_bytes = out->max,
-		.output = collect,
+		.output = add_output,
 		.output_ctx = out };
 	struct oneshot oneshot = {
 		.fn = render_inside, .ctx = &copy, .cmd = &cmd

@@ -316,7 +316,7 @@ store_env(struct config *c, struct ss_text name, const struct node *n,
 
 /* Copies what c holds; the memory stays c's. */
 static bool
-remember(struct config *c, struct config *before)
+save_config(struct config *c, struct config *before)
 {
 	*before = *c;
 	before->env = arena_array(
@@ -329,7 +329,7 @@ remember(struct config *c, struct config *before)
 }
 
 static void
-restore(struct config *c, const struct config *before)
+restore_config(struct config *c, const struct config *before)
 {
 	struct arena held = c->arena;
 
@@ -618,7 +618,7 @@ config_load(struct config *c, const char *file, struct ss_error *err)
 	char *dir = NULL;
 	enum ss_err code;
 
-	if (!remember(c, &before))
+	if (!save_config(c, &before))
 		return error_memory(err);
 	code = read_file(file, &text, err);
 	if (code == SS_OK)
@@ -630,7 +630,7 @@ config_load(struct config *c, const char *file, struct ss_error *err)
 		n != NULL && code == SS_OK; n = n->next)
 		code = store_member(c, n, &from, &scratch, err);
 	if (code != SS_OK)
-		restore(c, &before);
+		restore_config(c, &before);
 	buf_release(&text);
 	arena_release(&scratch);
 	return code;
@@ -667,7 +667,7 @@ config_environ(struct config *c, char *const envp[], struct ss_error *err)
 	enum ss_err code = SS_OK;
 	struct config before;
 
-	if (!remember(c, &before))
+	if (!save_config(c, &before))
 		return error_memory(err);
 	for (; *envp != NULL && code == SS_OK; envp++) {
 		const char *equals = strchr(*envp, '=');
@@ -692,6 +692,6 @@ config_environ(struct config *c, char *const envp[], struct ss_error *err)
 			: error_memory(err);
 	}
 	if (code != SS_OK)
-		restore(c, &before);
+		restore_config(c, &before);
 	return code;
 }

@@ -105,8 +105,8 @@ config_environ(struct config *c, char *const envp[], struct ss_error *err);
 enum ss_err config_set(struct config *c, const char *key, const char *value,
 	struct ss_error *err);
 /*
- * What a key says, as text in c's arena; lists as TOML; "" when unset; NULL
- * when there is no such key (or no memory).
+ * A key's value as text in c's arena; a list as TOML; "" when it is unset; NULL
+ * when there is no such key, or no memory.
  */
 const char *config_text(struct config *c, const char *key);
 /* Numbers and booleans; 0 for anything else. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table behind config.c: every key of statespace.toml(5) once, with its
- * type, bounds and default.  Tests compare the shipped statespace.toml and
- * the manual page with it.
+ * Every key of statespace.toml(5) once, with its type, bounds and default.
+ * Tests compare the shipped statespace.toml and the manual page with it.
  */
 #ifndef SS_SITE_CONFIG_KEY_H
 #define SS_SITE_CONFIG_KEY_H

@@ -55,7 +55,7 @@ no_program(const char *name, struct ss_error *err)
 		"the operator installs it, or the page names another", err);
 }
 
-/* execve(2) says ENOENT also for a script whose interpreter is missing. */
+/* execve(2) fails with ENOENT also for a missing interpreter of a script. */
 static bool
 lacks_interpreter(const struct ss_command *cmd)
 {
@@ -235,7 +235,7 @@ run_here(void *ctx, const struct ss_command *cmd, struct ss_result *result,
 
 /* ------------------------------------------------ in a process of its own -- */
 
-/* What executor_apart hands to the child. */
+/* What executor_apart passes to the child. */
 struct apart {
 	const struct executor *executor;
 	const struct right *right;
@@ -273,12 +273,17 @@ executor_apart(struct executor *e, const struct right *right,
 		.right = right,
 		.fn = oneshot->fn,
 		.ctx = oneshot->ctx };
+	struct oneshot inside = *oneshot;
+	enum ss_err code;
 
-	oneshot->plan = e->plan;
-	oneshot->keeps = right->powers.keeps;
-	oneshot->fn = run_inside;
-	oneshot->ctx = &a;
-	return oneshot_run(oneshot, result, err);
+	inside.plan = e->plan;
+	inside.keeps = right->powers.keeps;
+	inside.fn = run_inside;
+	inside.ctx = &a;
+	code = oneshot_run(&inside, result, err);
+	oneshot->watch = inside.watch;
+	oneshot->ended = inside.ended;
+	return code;
 }
 
 /* run_here, for oneshot_run. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How many tools may run at a time, as the host says it
- * (ss_site_set_tool_limit).  Without a host's limit there is none.
+ * How many tools may run at a time: a limit of the host's
+ * (ss_site_set_tool_limit).  Without it there is none.
  */
 #ifndef SS_SITE_LIMIT_H
 #define SS_SITE_LIMIT_H
@@ -22,7 +22,10 @@ void limit_end(struct limit *l);
 /* The error of a tool that limit_start refused. */
 enum ss_err limit_error(struct ss_error *err);
 
-/* The tool of that index on the page that lies there, in all processes. */
+/*
+ * A number for the tool with that index in the page at that path: the same in
+ * all processes.
+ */
 uint64_t limit_tool_number(const char *real, size_t tool);
 
 #endif

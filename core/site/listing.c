@@ -79,7 +79,7 @@ add_listed(struct lister *w, const char *path)
 /* ------------------------------------------------------------ one folder -- */
 
 static const char *
-join(struct lister *w, const char *folder, const char *name)
+join_path(struct lister *w, const char *folder, const char *name)
 {
 	size_t len = strlen(folder) + strlen(name) + 1;
 
@@ -102,7 +102,7 @@ is_file(struct lister *w, const char *path)
 			NULL) != SS_OK)
 		return false;
 	same = strcmp(doc.path, path) == 0;
-	document_close(&doc);
+	root_close_document(&doc);
 	return same;
 }
 
@@ -129,12 +129,12 @@ is_wanted(void *ctx, const struct walk_entry *e)
 	return path_is_page(e->name) &&
 		(e->type == WALK_FILE ||
 			(e->type == WALK_LINK &&
-				is_file(w, join(w, w->folder, e->name))));
+				is_file(w, join_path(w, w->folder, e->name))));
 }
 
 /* The README.md first, then by name. */
 static int
-compare(const void *left, const void *right)
+compare_names(const void *left, const void *right)
 {
 	const struct walk_entry *a = left, *b = right;
 	bool a_first = strcmp(a->name, "README.md") == 0;
@@ -153,7 +153,7 @@ compare_pages_first(const void *left, const void *right)
 	bool a_last = a->type == WALK_DIRECTORY;
 	bool b_last = b->type == WALK_DIRECTORY;
 
-	return a_last != b_last ? (a_last ? 1 : -1) : compare(a, b);
+	return a_last != b_last ? (a_last ? 1 : -1) : compare_names(a, b);
 }
 
 /* ------------------------------------------------------------- both lists -- */
@@ -176,7 +176,7 @@ read_folder(struct lister *w, struct walk_list *out)
 {
 	const struct walk_order order = { .most = ENTRIES_MAX,
 		.keep = LISTING_FOLDER_MAX,
-		.compare = compare,
+		.compare = compare_names,
 		.wanted = is_wanted,
 		.ctx = w };
 	size_t visits = VISITS_MAX;
@@ -206,10 +206,10 @@ listing_folder(const struct listing_source *from, const char *folder,
 		code = read_folder(&w, &list);
 	for (size_t i = 0; code == SS_OK && i < list.count; i++) {
 		const struct walk_entry *e = &list.items[i];
-		const char *path = join(&w, folder, e->name);
+		const char *path = join_path(&w, folder, e->name);
 
 		if (path != NULL && e->type == WALK_DIRECTORY)
-			path = join(&w, path, "README.md");
+			path = join_path(&w, path, "README.md");
 		if (path == NULL)
 			continue;
 		if (e->type != WALK_DIRECTORY || is_file(&w, path))

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which pages a site has, for navigation and for the lists that agents read:
- * only those that [http] listed names, in a bounded walk that follows no
- * symlinked folder.  A site whose documents come from a host's own resolver
- * has no list.
+ * those that [http] listed names, found by a bounded walk that follows no
+ * linked folder.  A site with a host's own resolver has no list.
  */
 #ifndef SS_SITE_LISTING_H
 #define SS_SITE_LISTING_H
@@ -21,7 +20,7 @@ struct listing_source {
 	struct arena *arena; /* for the paths */
 };
 
-/* Paths relative to the site, in the order to show, in the source's arena. */
+/* Paths relative to the site, in the order to show them, in the arena. */
 struct listing {
 	const char **paths;
 	size_t count;
@@ -39,7 +38,7 @@ enum ss_err listing_folder(const struct listing_source *from,
 enum ss_err listing_site(const struct listing_source *from, struct listing *out,
 	struct ss_error *err);
 
-/* Is this resolved path named by [http] listed?  Files that are no page too. */
+/* Does [http] listed name this resolved path? It may be any file. */
 bool listing_has(const struct listing_source *from, const char *path);
 
 #endif

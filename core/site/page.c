@@ -12,9 +12,8 @@
 #include "page/fence.h"
 
 /*
- * A file changed twice within one tick of the kernel's clock keeps its times:
- * what was read that soon after a change is not kept (core/README.md, One
- * request).
+ * A file that changes twice within one tick of the kernel's clock keeps its
+ * times: what was read that soon after a change is not kept.
  */
 #define FRESH_NS 20000000
 
@@ -67,7 +66,7 @@ page_read(const struct ss_document *doc, struct buf *out, struct ss_error *err)
 	return SS_OK;
 }
 
-/* The checks that need the server's table, after the page's own. */
+/* Variables are checked after the page's own syntax: they need [env]. */
 static enum ss_err
 check_variables(const struct config *config, const struct frontmatter *front,
 	struct node_place *place, struct ss_error *err)
@@ -94,7 +93,7 @@ has_components(const struct buf *text, size_t body)
 }
 
 static enum ss_err
-parse(const struct page_cache *cache, const struct ss_document *doc,
+parse_page(const struct page_cache *cache, const struct ss_document *doc,
 	struct page *p, struct ss_error *err)
 {
 	struct buf text = BUF_INIT(PAGE_BYTES_MAX);
@@ -146,7 +145,7 @@ page_new(const struct page_cache *cache, const struct ss_document *doc,
 	if (p->path == NULL)
 		code = error_memory(err);
 	else
-		code = parse(cache, doc, p, err);
+		code = parse_page(cache, doc, p, err);
 	if (code != SS_OK) {
 		page_free(p);
 		return code;
@@ -155,9 +154,9 @@ page_new(const struct page_cache *cache, const struct ss_document *doc,
 	return SS_OK;
 }
 
-/* The entry to give up: an empty one, else the one not used for longest. */
+/* The entry to replace: an empty one, else the least recently used. */
 static struct page **
-oldest(struct page_cache *cache)
+entry_to_replace(struct page_cache *cache)
 {
 	struct page **slot = &cache->pages[0];
 
@@ -192,7 +191,7 @@ page_get(struct page_cache *cache, const struct ss_document *doc,
 		return code;
 	p->settled = is_settled(&id);
 	p->last_use = p->settled ? ++cache->uses : 0;
-	slot = oldest(cache);
+	slot = entry_to_replace(cache);
 	page_free(*slot);
 	*slot = p;
 	*out = p;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A page as it was parsed, and the small cache of them.  An entry is good for
- * as long as the file that was opened is the same: device, inode, size, mtime
- * and ctime (core/README.md, One request).
+ * A parsed page, and the cache of them.  An entry is valid while the file is
+ * the same (files/file_id.h).
  */
 #ifndef SS_SITE_PAGE_H
 #define SS_SITE_PAGE_H
@@ -17,15 +16,15 @@
 
 struct page {
 	struct file_id id;
-	char *path; /* resolved: what it grants depends on it */
+	char *path; /* resolved; it decides what may be granted */
 	uint64_t last_use;
-	bool settled; /* may be used again */
+	bool settled; /* may be taken from the cache */
 	struct arena arena;
 	struct frontmatter front;
 	struct rights rights;
 	struct node_place place; /* of the error */
 	struct ss_error error;   /* code SS_OK, or why it grants nothing */
-	bool has_components;     /* and may run them */
+	bool has_components;
 };
 
 struct page_cache {
@@ -36,14 +35,14 @@ struct page_cache {
 };
 
 /*
- * The parsed page of an open document; reads it when the cache has none.
- * *out lives until the next page_get or page_cache_release; a page with bad
- * frontmatter is SS_OK here, with page->error saying why it grants nothing.
- * Errors  SS_INTERNAL (cannot be read, no memory).
+ * The parsed page of an open document, from the cache or read now.  It lives
+ * until the next page_get or page_cache_release.  A page with wrong frontmatter
+ * is SS_OK here, and page->error has the reason why it grants nothing.
+ * Errors  SS_INTERNAL: it cannot be read, or no memory.
  */
 enum ss_err page_get(struct page_cache *cache, const struct ss_document *doc,
 	struct page **out, struct ss_error *err);
-/* All bytes of a document, in out (with its own ceiling). */
+/* Adds all bytes of a document to out, which has the ceiling. */
 enum ss_err
 page_read(const struct ss_document *doc, struct buf *out, struct ss_error *err);
 void page_cache_release(struct page_cache *cache);

@@ -11,7 +11,7 @@ format_of(const struct request_log *log)
 							    : LOG_LOGFMT;
 }
 
-/* Escapes can make a long text too long for a line: then less of it. */
+/* Escapes can make a text too long for a line: then it is cut shorter. */
 bool
 request_log_fields(const struct request_log *log, const char *event,
 	const struct ss_field *fields, size_t count)

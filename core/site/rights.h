@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each tool of a page may touch: held against the operator's grant when
- * the page is read, made into a policy and a ruleset when the tool first runs
- * in a process, kept with the page as long as they are fresh.
+ * What each tool of a page may do: checked against the operator's grant when
+ * the page is read, made into a policy and a Landlock ruleset when the tool
+ * first runs in a process, kept with the page while they are fresh.
  */
 #ifndef SS_SITE_RIGHTS_H
 #define SS_SITE_RIGHTS_H
@@ -13,7 +13,7 @@
 #include "tools/tool.h"
 
 struct right {
-	struct arena arena; /* of policy and ruleset, made in this process */
+	struct arena arena; /* of policy and ruleset */
 	bool ready;
 	struct policy policy;
 	struct ruleset ruleset;
@@ -23,15 +23,15 @@ struct right {
 };
 
 struct rights {
-	struct right *tools; /* one a spec, in the page's arena */
+	struct right *tools; /* one for each spec, in the page's arena */
 	size_t count;
-	struct right component; /* of the page's blocks, all together */
+	struct right component; /* of all blocks of the page */
 };
 
 #define RIGHTS_INIT                                                            \
 	((struct rights){ .component = { .ruleset = RULESET_INIT } })
 
-/* The operator's ceiling; borrows the configuration's lists. */
+/* The operator's grant; borrows the configuration's lists. */
 struct grant rights_grant(const struct config *config);
 
 /* Whose tools, and who limits them; borrowed for as long as the rights live. */
@@ -53,11 +53,11 @@ enum ss_err rights_init(struct rights *out, struct arena *arena,
 	struct ss_error *err);
 void rights_release(struct rights *r);
 
-/* What bounds a built-in tool; lists are the page's. */
+/* The limits of a built-in tool; the lists are the page's. */
 struct tool_bounds
 rights_bounds(const struct right *r, const struct config *config);
 /*
- * The tool's policy and ruleset for this process, made if need be.
+ * Makes the tool's policy and ruleset for this process, unless they are fresh.
  * Errors  as policy_resolve and ruleset_make.
  */
 enum ss_err rights_prepare(

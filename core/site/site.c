@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The life of a site: made, configured, opened, freed; its extension points;
- * and the fork that makes a worker of it.
+ * A site from ss_site_new to ss_site_free: its configuration, its extension
+ * points, the fork that makes a worker.
  */
 #include "site/site.h"
 
@@ -20,7 +20,7 @@
 #include "run/cgroup.h"
 #include "sandbox/sandbox_fork.h"
 
-/* Each part gets what it uses of the others. */
+/* Each part borrows what it uses of the others. */
 static void
 lend_parts(struct ss_site *site)
 {
@@ -192,7 +192,7 @@ open_root(struct ss_site *site, struct ss_error *err)
 }
 
 static enum ss_err
-seed(struct ss_site *site, struct ss_error *err)
+seed_ids(struct ss_site *site, struct ss_error *err)
 {
 	size_t n = sizeof(site->request_seed);
 
@@ -212,11 +212,11 @@ or_null(const char *text)
 #endif
 
 /*
- * The directory that this program lies in, "" when nobody knows.  What it was
- * started by (AT_EXECFN) does not tell: for a script it names the script.
+ * The directory of this program, "" when readlink(2) fails.  AT_EXECFN
+ * (getauxval(3)) would name the script for a script.
  */
 static void
-find_self(char dir[static PATH_MAX])
+find_program_dir(char dir[static PATH_MAX])
 {
 	ssize_t n = readlink("/proc/self/exe", dir, PATH_MAX - 1);
 
@@ -226,9 +226,9 @@ find_self(char dir[static PATH_MAX])
 }
 
 /*
- * Where the helper programs are: beside this program as it was built, below
- * the prefix that it was installed in, or where `make install` meant to put
- * them.  NULL: built-in tools are said not to be there.
+ * Finds the helper programs: beside this program in the build tree, below the
+ * prefix that it was installed in, or in SS_LIBEXECDIR. plan.libexec stays NULL
+ * when there are none: then there are no built-in tools.
  */
 static enum ss_err
 find_helpers(struct ss_site *site, struct ss_error *err)
@@ -240,7 +240,7 @@ find_helpers(struct ss_site *site, struct ss_error *err)
 		{ false, SS_LIBEXECDIR } };
 	char self[PATH_MAX], text[PATH_MAX + 32], *real;
 
-	find_self(self);
+	find_program_dir(self);
 	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
 		snprintf(text, sizeof(text), "%s%s",
 			places[i].beside ? self : "", places[i].path);
@@ -293,7 +293,7 @@ ss_site_open(struct ss_site *site, struct ss_error *err)
 		code = prepare_sandbox(site, err);
 	if (code != SS_OK)
 		return code;
-	code = seed(site, err);
+	code = seed_ids(site, err);
 	if (code == SS_OK)
 		code = seal_open(&site->seal, site->config.mcp.key_file, err);
 	site->opened = code == SS_OK;
@@ -442,7 +442,7 @@ worker_main(void *ctx)
 	int status;
 
 	site->exec_state.is_worker = true;
-	if (seed(site, NULL) != SS_OK ||
+	if (seed_ids(site, NULL) != SS_OK ||
 		documents_enter_view(&site->documents, NULL) != SS_OK)
 		return 1;
 	status = w->main(w->ctx);
@@ -492,8 +492,8 @@ ss_memory_return(void)
 }
 
 /*
- * SplitMix64 over a random seed, the clock and a count: an id that does not
- * repeat, not a secret.
+ * SplitMix64 over a random seed, the clock and a count: the id is unique, not
+ * secret.
  */
 void
 site_make_id(struct ss_site *site, char out[static 33])

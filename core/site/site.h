@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The site as the rooms of the desk see it: configuration, root, extension
- * points, the cache of parsed pages, and the one exchange that a process has
- * at a time.
+ * The site as core/mcp, core/http and core/commands see it: configuration,
+ * documents, extension points, the cache of parsed pages, and the one exchange
+ * that a process has at a time.
  */
 #ifndef SS_SITE_SITE_H
 #define SS_SITE_SITE_H
@@ -25,7 +25,7 @@ struct ss_site {
 	struct config config;
 	bool opened;
 	struct documents documents;
-	struct grant grant; /* the operator's, of the configuration */
+	struct grant grant; /* [grant] */
 	struct sandbox_plan plan;
 	struct ss_executor builtin_executor, executor;
 	struct executor exec_state;
@@ -36,18 +36,18 @@ struct ss_site {
 	struct catalog_cache catalog;
 	struct seal seal; /* of confirmations, and of what MCP clients keep */
 	struct call_parts calls;
-	struct arena arena;        /* of the request or call in hand */
-	struct exchange *exchange; /* made once, one request at a time */
+	struct arena arena;        /* of the current request or call */
+	struct exchange *exchange; /* of the current request; allocated once */
 	struct local_call *local;  /* the same for ss_site_call */
 	struct request_log log;
-	uint64_t request_seed; /* for ids that we make ourselves */
+	uint64_t request_seed; /* for site_make_id */
 };
 
-/* SS_CONFIG when the site is already open (or not yet). */
+/* SS_CONFIG when the site is open, or is not open. */
 enum ss_err site_needs_closed(const struct ss_site *site, struct ss_error *err);
 enum ss_err site_needs_open(const struct ss_site *site, struct ss_error *err);
 
-/* An id of our own: 32 hexadecimal digits and a NUL. */
+/* A request id: 32 hexadecimal digits and a NUL. */
 void site_make_id(struct ss_site *site, char out[static 33]);
 
 #endif

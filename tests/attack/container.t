@@ -94,9 +94,12 @@ SKIP: {
 		is($ran->{error}{code}, 'sandbox_unavailable', 'where nothing '
 			. 'can count them no tool is run') or diag explain $ran;
 	}
-	like(qx{@container $BUILD/statespace doctor 2>&1},
-		qr/^ok\s+process limit\s+counted here/m,
+	my $doctor = qx{@container $BUILD/statespace doctor 2>&1};
+	like($doctor, qr/^ok\s+process limit\s+counted here/m,
 		'and doctor says how they are counted');
+	my ($group) = $doctor =~ /memory group\s+(.*)/;
+	unlike($group, qr/interval/,
+		'and how memory is read in one line only, "memory read"');
 }
 
 SKIP: {

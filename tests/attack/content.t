@@ -27,7 +27,7 @@ sub exchange
 sub links
 {
 	my ($world) = @_;
-	my ($road, $dir) = @$world{qw(road dir)};
+	my ($setup, $dir) = @$world{qw(setup dir)};
 
 	symlink '/etc/passwd', "$dir/link.md";
 	symlink '../outside/secret.md', "$dir/relative.md";
@@ -36,7 +36,7 @@ sub links
 		'/out/') {
 		my $got = get($world, $path);
 		like($got->{status}, qr/\A40[34]\z/,
-			"$road: $path, a link out of the site");
+			"$setup: $path, a link out of the site");
 		unlike($got->{raw}, qr/root:|TOPSECRET/, 'gives nothing away');
 	}
 	unlink "$dir/link.md", "$dir/relative.md", "$dir/out";
@@ -47,7 +47,7 @@ sub links
 sub swaps
 {
 	my ($world) = @_;
-	my ($road, $dir) = @$world{qw(road dir)};
+	my ($setup, $dir) = @$world{qw(setup dir)};
 	my (%status, $leaks, $ran);
 
 	$world->{site}->write('d/README.md', "# Real\n");
@@ -71,10 +71,10 @@ sub swaps
 	}
 	waitpid $swapper, 0;
 	delete $world->{known}{swapper};
-	ok($status{200}, "$road: a directory swapped with a link is read");
-	is($leaks, undef, "$road: and nothing from outside ever")
+	ok($status{200}, "$setup: a directory swapped with a link is read");
+	is($leaks, undef, "$setup: and nothing from outside ever")
 	    or diag explain \%status;
-	is($ran, undef, "$road: nor does a page from outside grant a tool");
+	is($ran, undef, "$setup: nor does a page from outside grant a tool");
 	remove_tree("$dir/$_") for 'd', 'other';
 	unlink "$dir/d", "$dir/other";
 	return;
@@ -84,7 +84,7 @@ sub swaps
 sub escalates
 {
 	my ($world) = @_;
-	my ($road, $dir) = @$world{qw(road dir)};
+	my ($setup, $dir) = @$world{qw(setup dir)};
 	my $text = "---\ntools: [[sh], [echo]]\nsandbox: {exec: any}\n---\n# New\n";
 	my $ran = $world->run_tool({ id => 'escalate', tool => ['sh', '-c',
 		"mkdir -p w/deep && printf '%s' '$text' > w/new.md && "
@@ -92,15 +92,15 @@ sub escalates
 		. 'ln -s new.md w/soft.md && echo written'],
 		policy => { write => ['w'] } });
 
-	is($ran->{json}{stdout}, "written\n", "$road: a tool writes a page")
+	is($ran->{json}{stdout}, "written\n", "$setup: a tool writes a page")
 	    or diag $ran->{raw};
 	for my $page ('/w/new.md', '/w/new', '/w/deep/', '/w/hard.md',
 		'/w/soft.md') {
-		is(get($world, $page)->{status}, 200, "$road: $page is read");
+		is(get($world, $page)->{status}, 200, "$setup: $page is read");
 		for my $words (['sh', '-c', 'echo PWNED'], ['echo', 'x']) {
 			my $post = $world->send_command($page, $words);
 			isnt($post->{status}, 200,
-				"$road: $page grants no $words->[0]");
+				"$setup: $page grants no $words->[0]");
 		}
 	}
 	remove_tree("$dir/w/deep");
@@ -112,12 +112,12 @@ sub escalates
 sub blocks
 {
 	my ($world) = @_;
-	my ($road, $dir) = @$world{qw(road dir)};
+	my ($setup, $dir) = @$world{qw(setup dir)};
 
 	mkfifo("$dir/pipe.md", 0644);
 	my $got = get($world, '/pipe.md');
-	cmp_ok($got->{ms}, '<', 500, "$road: a pipe in the site blocks nothing");
-	like($got->{status}, qr/\A40[34]\z/, "$road: and is no page");
+	cmp_ok($got->{ms}, '<', 500, "$setup: a pipe in the site blocks nothing");
+	like($got->{status}, qr/\A40[34]\z/, "$setup: and is no page");
 	unlink "$dir/pipe.md";
 	local $SIG{IO} = 'IGNORE';
 	my $path = $world->{site}->write('leased.md', "# Leased\n");
@@ -126,8 +126,8 @@ sub blocks
 		fcntl($file, 1024, 1) or skip "no leases here: $!", 2;
 		$got = get($world, '/leased.md');
 		cmp_ok($got->{ms}, '<', 500,
-			"$road: a lease on a page blocks nothing");
-		is(get($world, '/')->{status}, 200, "$road: others are served");
+			"$setup: a lease on a page blocks nothing");
+		is(get($world, '/')->{status}, 200, "$setup: others are served");
 	}
 	close $file;
 	unlink $path;
@@ -169,7 +169,7 @@ sub mixed
 sub deploys
 {
 	my ($world) = @_;
-	my ($road, $dir) = @$world{qw(road dir)};
+	my ($setup, $dir) = @$world{qw(setup dir)};
 	my (@mixed, %status);
 
 	write_version($dir, 1);
@@ -189,13 +189,13 @@ sub deploys
 			sleep 0.01;
 		}
 		cmp_ok($took // 99, '<', 2.5,
-			"$road: deploy $n is seen in time");
+			"$setup: deploy $n is seen in time");
 		remove_tree("$dir.old", "$dir.new");
 	}
-	is_deeply(\@mixed, [], "$road: and no tool saw another version than "
+	is_deeply(\@mixed, [], "$setup: and no tool saw another version than "
 		. 'its page') or diag explain \%status;
 	is(join(' ', grep { !/\A(?:200|403)\z/ } sort keys %status), '',
-		"$road: nor was a request lost") or diag explain \%status;
+		"$setup: nor was a request lost") or diag explain \%status;
 	return;
 }
 
@@ -203,7 +203,7 @@ sub deploys
 sub soaks
 {
 	my ($world) = @_;
-	my $road = $world->{road};
+	my $setup = $world->{setup};
 	my $case = { id => 'soak', tool => ['true'] };
 	my $page = $world->put_page($case, $case->{tool});
 	my @seen;
@@ -218,16 +218,16 @@ sub soaks
 			open => scalar @open };
 		$world->send_command($page, ['true']) for 1 .. 150;
 	}
-	is($seen[1]{pid}, $seen[0]{pid}, "$road: one worker serves on");
-	is($seen[1]{open}, $seen[0]{open}, "$road: no descriptor stays open");
+	is($seen[1]{pid}, $seen[0]{pid}, "$setup: one worker serves on");
+	is($seen[1]{open}, $seen[0]{open}, "$setup: no descriptor stays open");
 	SKIP: {
-		Test::More::skip("$road: a sanitizer keeps what was freed", 1)
+		Test::More::skip("$setup: a sanitizer keeps what was freed", 1)
 		    if $ENV{SANITIZE};
 		cmp_ok($seen[1]{memory}, '<=', $seen[0]{memory} + 256,
-			"$road: no memory stays taken");
+			"$setup: no memory stays taken");
 	}
 	is_deeply([Statespace::Attack::below($seen[1]{pid})], [],
-		"$road: no process is left");
+		"$setup: no process is left");
 	unlink "$world->{dir}$page";
 	return;
 }
@@ -236,7 +236,7 @@ sub soaks
 sub dotfiles
 {
 	my ($world) = @_;
-	my ($road, $dir) = @$world{qw(road dir)};
+	my ($setup, $dir) = @$world{qw(setup dir)};
 
 	# Those on the way to the page; deeper ones are readable by design.
 	for my $name ('.env', '.fresh', 'docs/.key') {
@@ -245,14 +245,14 @@ sub dotfiles
 		rename "$dir/put", "$dir/$name";
 		my $ran = $world->run_tool({ id => 'docs/dot', tool => ['sh',
 			'-c', "cat ../$name {SITE}/$name /site/$name"] });
-		is($ran->{json}{sandbox}{level}, $road, "$road: a tool runs");
+		is($ran->{json}{sandbox}{level}, $setup, "$setup: a tool runs");
 		unlike($ran->{raw}, qr/DOTSECRET/,
-			"$road: a new $name is out of reach");
+			"$setup: a new $name is out of reach");
 	}
 	return;
 }
 
-Statespace::Attack::family(areas => [], roads => [qw(strict landlock)],
+Statespace::Attack::family(areas => [], setups => [qw(strict landlock)],
 	after => sub {
 		my ($world) = @_;
 		links($world);

@@ -47,22 +47,22 @@ Statespace::Attack::family(areas => ['env'], own => \@own, without => [qw(
 	env-ld-preload env-interpreter-hooks env-secret-leak env-bad-names)],
 	after => sub {
 		my ($world) = @_;
-		my $road = $world->{road};
+		my $setup = $world->{setup};
 		my $ran = asked($world, env => { TZ => 'UTC' });
 		my $out = $ran->{json}{stdout} // '';
 		is(join(' ', sort $out =~ /^(\w+)=/mg), 'HOME LANG LC_ALL PATH '
 			. 'STATESPACE_REQUEST_ID TMPDIR TZ',
-			"$road: the environment is what is documented")
+			"$setup: the environment is what is documented")
 		    or diag $ran->{raw};
-		like($out, qr/^HOME=\/tmp$/m, "$road: with its own HOME");
+		like($out, qr/^HOME=\/tmp$/m, "$setup: with its own HOME");
 		my @through = grep {
 			my $got = asked($world, env => { $_ => $hooks{$_} });
 			($got->{json}{error}{code} // 'none') !~ /\Abad_/
 		} sort keys %hooks;
-		is_deeply(\@through, [], "$road: a request sets no name that "
+		is_deeply(\@through, [], "$setup: a request sets no name that "
 			. 'the page does not list, and no hook');
 		my $value = asked($world, env => { TZ => "U\0C" });
 		like($value->{json}{error}{code} // 'none', qr/\Abad_/,
-			"$road: a value with a NUL is refused");
+			"$setup: a value with a NUL is refused");
 	});
 done_testing;

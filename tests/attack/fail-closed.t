@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: MIT
-# A wall that this machine cannot build: tools are refused, or confined by
-# what is left when that is enough, and it is said; pages are served.
+# A part of the sandbox that this machine cannot make: tools are refused, or
+# confined by the rest when that is enough, which the log tells; pages are served.
 use strict;
 use warnings;
 use FindBin;
@@ -55,16 +55,16 @@ sub seen
 for my $row (@table) {
 	my ($without, $mode, @expected) = @$row;
 	my $name = "mode $mode without $without";
-	for my $road ('nginx', 'exec') {
+	for my $setup ('nginx', 'exec') {
 		my $world = Statespace::Attack::new_world();
-		$world->open_road($road, mode => $mode,
+		$world->open_setup($setup, mode => $mode,
 			before => $lacks{$without});
 		is(seen($world, 'true'), $expected[0],
-			"$road: $name: a tool with its own program only: "
+			"$setup: $name: a tool with its own program only: "
 			. $expected[0]);
 		is(seen($world, 'sh'), $expected[1],
-			"$road: $name: a tool with every program: $expected[1]");
-		next if $road eq 'exec';
+			"$setup: $name: a tool with every program: $expected[1]");
+		next if $setup eq 'exec';
 		is($world->{server}->request('GET', '/')->{status}, 200,
 			"$name: pages are served");
 		my $said = $world->{server}->log;
@@ -72,7 +72,7 @@ for my $row (@table) {
 		    || $expected[1] eq $mode ? '' : '; \w+: .';
 		like($said, qr/\btools are confined: $expected[1]$why/,
 			"$name: the start says so" . ($why && ', and why'));
-		$world->close_road;
+		$world->close_setup;
 	}
 }
 
@@ -80,7 +80,7 @@ for my $row (@table) {
 
 my $world = Statespace::Attack::new_world();
 $world->{more_config} = "[http]\nhosts = []\n";
-$world->open_road('strict', mode => 'auto');
+$world->open_setup('strict', mode => 'auto');
 my $gone = $world->run_tool({ id => 'fc-grant', tool => ['true'],
 	policy => { write => ['w'], read => ['nowhere'] } });
 ok(($gone->{json}{error}{code} // '') ne '', 'a granted path that does not '
@@ -89,9 +89,9 @@ my $own = $world->run_tool({ id => 'fc-126', tool => ['sh', '-c', 'exit 126'] })
 is($own->{json}{returncode}, 126, "a tool's own 126 is its exit code");
 is($own->{status}, 200, 'in an answer like any other');
 ok(!$own->{json}{error}, 'and no error');
-$world->close_road;
+$world->close_setup;
 $world = Statespace::Attack::new_world();
-$world->open_road('exec', mode => 'strict', before => $both);
+$world->open_setup('exec', mode => 'strict', before => $both);
 my $refused = $world->run_tool($tool{sh});
 is($refused->{json}{error}{code}, 'sandbox_unavailable',
 	'a sandbox that cannot be built is told from it');

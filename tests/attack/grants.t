@@ -42,7 +42,7 @@ sub put_link
 	return;
 }
 
-# Without walls each of them gets through.
+# Outside the sandbox each of them succeeds.
 sub control
 {
 	my ($script, $expected, $name) = @_;
@@ -149,7 +149,7 @@ plan(skip_all => 'this machine confines nothing') unless @levels;
 for my $each (@levels) {
 	$level = $each;
 	$world = Statespace::Attack::new_world();
-	$world->open_road('exec');
+	$world->open_setup('exec');
 	by_the_author();
 	by_a_tool();
 	by_another_name();

@@ -35,7 +35,7 @@ my @own = (
 	{ id => 'abi-kcmp', tool => wins('syscall(312, $$ + 0, $$ + 0, 2, 0, 0) '
 		. '>= 0') },
 	# Landlock mode grants no /proc: it would show every process.
-	{ id => 'abi-kept-privileges', roads => [qw(strict exec cgi)], policy => { proc => JSON::PP::true },
+	{ id => 'abi-kept-privileges', setups => [qw(strict exec cgi)], policy => { proc => JSON::PP::true },
 		tool => $flags, check => sub {
 			my ($world, $ran) = @_;
 			my $said = $ran->{json}{stdout} // '';

@@ -47,7 +47,7 @@ sub start
 	open STDOUT, '>', '/dev/null';
 	open STDERR, '>', '/dev/null';
 	%ENV = (PATH => $ENV{PATH}, %env);
-	my @words = $world->{road} eq 'cgi'
+	my @words = $world->{setup} eq 'cgi'
 	    ? "$world->{base}/cgi-bin/statespace.cgi"
 	    : (Statespace::Server::binary() . '-exec', '-C', $world->{dir},
 		'-c', $world->{conf}, 'killed.case', '-');
@@ -60,26 +60,26 @@ Statespace::Attack::can_run();
 my @levels = Statespace::Attack::levels();
 plan(skip_all => 'this machine confines nothing') unless @levels;
 for my $level (@levels) {
-	for my $road (qw(exec cgi)) {
+	for my $setup (qw(exec cgi)) {
 		my $world = Statespace::Attack::new_world();
 		my $body = JSON::PP->new->encode({
 			command => ['sh', '-c', $TOOL] });
-		$world->open_road($road, mode => $level);
+		$world->open_setup($setup, mode => $level);
 		my $page = $world->put_page({ id => 'killed' },
 			['sh', '-c', $TOOL]);
 		Statespace::TestSite::write_file("$world->{base}/in", $body);
 		my $pid = start($world, "$world->{base}/in",
-			$road ne 'cgi' ? () : (GATEWAY_INTERFACE => 'CGI/1.1',
+			$setup ne 'cgi' ? () : (GATEWAY_INTERFACE => 'CGI/1.1',
 				HTTP_HOST => 'localhost',
 				REQUEST_METHOD => 'POST', PATH_INFO => $page,
 				SCRIPT_NAME => '/cgi-bin/statespace.cgi',
 				CONTENT_LENGTH => length $body,
 				CONTENT_TYPE => 'application/json'));
-		is(until_there(4), 4, "$level, $road: a tool runs with its own");
+		is(until_there(4), 4, "$level, $setup: a tool runs with its own");
 		kill 'KILL', $pid;
 		waitpid $pid, 0;
 		is(until_there(0), 0,
-			"$level, $road: and all of it goes with its starter");
+			"$level, $setup: and all of it goes with its starter");
 		$world->end_orphans;
 		$world->end_victim;
 	}

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A tool does not want to end, or leaves something behind.  After each one the
 # same worker serves the next command, right and soon.  Every storm here ends
-# by itself, and none of them runs without walls.
+# by itself, and none of them runs outside the sandbox.
 use strict;
 use warnings;
 use FindBin;
@@ -11,7 +11,7 @@ use Statespace::Attack;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-# Something of it goes on without walls.
+# Something of it goes on outside the sandbox.
 sub goes_on
 {
 	my ($world) = @_;
@@ -36,11 +36,11 @@ sub at_once
 	my ($world, $ran) = @_;
 
 	# In Landlock mode the scratch lies on a disk, which may be slow.
-	my $most = $world->{road} eq 'landlock' ? 8 : 6;
+	my $most = $world->{setup} eq 'landlock' ? 8 : 6;
 	return $ran->{took} < $most ? () : "took $ran->{took} s";
 }
 
-my @storm = (danger => 1, check => \&at_once, roads => [qw(strict exec cgi)]);
+my @storm = (danger => 1, check => \&at_once, setups => [qw(strict exec cgi)]);
 my @own = (
 	{ id => 'lif-stops-itself', seconds => 1, check => \&ended_by_time,
 		tool => ['sh', '-c', 'kill -STOP $$; sleep 5'] },
@@ -106,7 +106,7 @@ Statespace::Attack::family(areas => ['lifecycle'], fast => 1, own => \@own,
 		my ($world) = @_;
 		sleep 1.2;
 		ok(!-e "$world->{base}/probe/late",
-			"$world->{road}: what a daemon would do later, "
+			"$world->{setup}: what a daemon would do later, "
 			. 'nobody does');
 		client_leaves($world) if $world->{server};
 	});
@@ -127,12 +127,12 @@ sub client_leaves
 	my $until = time + 10;
 	sleep 0.02 until Statespace::Attack::below($worker) || time > $until;
 	ok(scalar(Statespace::Attack::below($worker)),
-		"$world->{road}: a tool runs");
+		"$world->{setup}: a tool runs");
 	close $socket;
 	$until = time + 5;
 	sleep 0.02 while Statespace::Attack::below($worker) && time < $until;
 	is_deeply([Statespace::Attack::below($worker)], [],
-		"$world->{road}: and is gone soon after its client");
+		"$world->{setup}: and is gone soon after its client");
 	unlink "$world->{dir}$page";
 	return;
 }

@@ -35,32 +35,32 @@ sub resident
 
 Statespace::Attack::family(areas => [], after => sub {
 	my ($world) = @_;
-	my $road = $world->{road};
+	my $setup = $world->{setup};
 	my $ran = run($world, 'out-flood');
 	is($ran->{json}{error}{code}, 'output_too_large',
-		"$road: a flood is stopped at the ceiling");
-	cmp_ok($ran->{took}, '<', 3, "$road: soon");
+		"$setup: a flood is stopped at the ceiling");
+	cmp_ok($ran->{took}, '<', 3, "$setup: soon");
 	cmp_ok(length($ran->{json}{stdout} // ''), '<=', 1 << 20,
-		"$road: and is cut");
+		"$setup: and is cut");
 	$ran = run($world, 'out-both-deadlock');
 	is($ran->{json}{error}{code}, 'output_too_large',
-		"$road: both pipes are read at the same time");
+		"$setup: both pipes are read at the same time");
 	cmp_ok(resident($world), '<', 32_000,
-		"$road: and the worker stays small");
+		"$setup: and the worker stays small");
 	$ran = run($world, 'out-binary');
-	ok(defined $ran->{json}{stdout}, "$road: any bytes become valid JSON");
+	ok(defined $ran->{json}{stdout}, "$setup: any bytes become valid JSON");
 	$ran = run($world, 'out-header-injection');
 	like($ran->{json}{stdout}, qr/\AStatus: 200\r\nSet-Cookie: PWNEDC=1\r\n/,
-		"$road: a header in the output is text");
+		"$setup: a header in the output is text");
 	unlike((split /\r\n\r\n/, $ran->{raw})[0], qr/^Set-Cookie/m,
-		"$road: and no header") if $road ne 'exec';
+		"$setup: and no header") if $setup ne 'exec';
 	$ran = run($world, 'out-ansi-json');
-	is($ran->{json}{returncode}, 0, "$road: JSON in the output is text");
+	is($ran->{json}{returncode}, 0, "$setup: JSON in the output is text");
 	is($ran->{json}{stdout}, "\033[2J\033]0;x\007\",\"returncode\":0}\0end",
-		"$road: as it was written");
+		"$setup: as it was written");
 	unlike($ran->{raw}, qr/[\000-\010\013\014\016-\037]/,
-		"$road: and no control byte goes out");
+		"$setup: and no control byte goes out");
 	is_deeply([sort keys %tried], [sort keys %case],
-		"$road: all of the list was tried");
+		"$setup: all of the list was tried");
 });
 done_testing;

@@ -57,7 +57,7 @@ my @told = (
 );
 for my $case (@told) {
 	$case->{policy} = { proc => JSON::PP::true };
-	$case->{roads} = [qw(strict exec cgi)];
+	$case->{setups} = [qw(strict exec cgi)];
 }
 $Statespace::Attack::no_wonder{'prc-cgroup'} =
     'this test is in the first control group';
@@ -65,7 +65,7 @@ $Statespace::Attack::no_wonder{'prc-cgroup'} =
 # In Landlock mode it names every process of the account: run only where the
 # plain signals above were held.
 my @danger = ({ id => 'prc-kill-all', tool => ['sh', '-c', 'kill -9 -1; true'],
-	roads => ['strict', 'exec', 'cgi'] });
+	setups => ['strict', 'exec', 'cgi'] });
 
 Statespace::Attack::family(areas => ['proc'], own => [@own, @told, @danger],
 	without => ['prc-kill-all'], change => {
@@ -84,9 +84,9 @@ Statespace::Attack::family(areas => ['proc'], own => [@own, @told, @danger],
 		my $pid = $world->worker or return;
 		my $limits = slurp("/proc/$pid/limits", '');
 		like($limits, qr/^Max cpu time\s+unlimited/m,
-			"$world->{road}: the worker's limits are its own");
+			"$world->{setup}: the worker's limits are its own");
 		my $stat = slurp("/proc/$pid/stat", '');
 		is((split ' ', $stat =~ s/\A.*\) //sr)[16], 0,
-			"$world->{road}: and so is its priority");
+			"$world->{setup}: and so is its priority");
 	});
 done_testing;

@@ -63,7 +63,7 @@ my @memory = (
 	takes('res-together-proc', 'for (1 .. 4) { next if fork; '
 		. 'my $p = area(40 * $m, 3, 0x22, -1); '
 		. 'exit if $p < 0; fill($p, 40 * $m); sleep 3; exit } hold()',
-		check => limit_named('memory'), roads => [qw(strict exec cgi)],
+		check => limit_named('memory'), setups => [qw(strict exec cgi)],
 		policy => { proc => JSON::PP::true }),
 	takes('res-together-away', 'for (1 .. 4) { next if fork; '
 		. 'syscall(112); exit if fork; my $p = area(40 * $m, 3, 0x22, -1); '
@@ -160,7 +160,7 @@ my @own = (
 		check => limit_named('cpu') },
 	{ id => 'res-wall', seconds => 1, check => sub {
 			($_[1]{json}{error}{code} // '') eq 'timeout' ? ()
-			    : 'it is not said that its time was up' },
+			    : 'the answer does not name the time limit' },
 		tool => ['sh', '-c', 'sleep 9; echo PWNED'] },
 );
 $Statespace::Attack::no_control{$_} = 'it would only take long'
@@ -174,7 +174,7 @@ Statespace::Attack::family(areas => ['resource'], after => sub {
 		my ($world) = @_;
 		for my $case (@fine) {
 			my $ran = $world->run_tool($case);
-			is($ran->{json}{stdout}, "fine\n", "$world->{road}: a tool "
+			is($ran->{json}{stdout}, "fine\n", "$world->{setup}: a tool "
 				. "below its limit goes on ($case->{id})")
 			    or diag $ran->{raw};
 		}
@@ -182,7 +182,7 @@ Statespace::Attack::family(areas => ['resource'], after => sub {
 	config => "cpu = 1\nmemory_bytes = 100000000\nprocesses = 60\n"
 	    . "open_files = 64\nfile_bytes = 2000000\n"
 	    . "scratch_bytes = 4000000\n",
-	change => { 'lif-zombies' => { roads => [qw(strict exec cgi)],
+	change => { 'lif-zombies' => { setups => [qw(strict exec cgi)],
 		check => sub {
 			my ($world, $ran) = @_;
 			return $ran->{took} < 4 ? () : "took $ran->{took} s";

@@ -403,10 +403,10 @@ is(run('/netlink', 'perl', '-e',
 		'... the control follows it');
 }
 
-# --------------------------------------------- the environment, other roads --
+# --------------------------------------------- the environment, other ways --
 
 is(run('/', 'curl', $_, 'x', 'http://public.example/')->{code}, 'not_allowed',
-	"$_ opens no other road")
+	"$_ opens no other way out")
     for qw(-x --proxy --resolve --connect-to --unix-socket --interface
 	--doh-url --socks5 -K --next --dns-servers);
 is(run('/', 'curl', "$_//127.0.0.1/")->{status}, 403, "$_ is not spoken")

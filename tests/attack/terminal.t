@@ -44,13 +44,13 @@ SKIP: {
 	skip 'this kernel has no TIOCSTI any more', 1
 	    if $legacy eq "0\n" && $> != 0;
 	like(in_terminal($world, 'perl', '-e', $push), qr/PWNED/,
-		'control: without walls characters are pushed');
+		'control: outside the sandbox characters are pushed');
 }
 like(in_terminal($world, 'perl', '-e', $own), qr/PWNED/,
 	'control: and the three descriptors are the terminal');
 
 for my $mode (Statespace::Attack::levels()) {
-	$world->open_road('exec', mode => $mode);
+	$world->open_setup('exec', mode => $mode);
 	my $binary = Statespace::Server::binary();
 	my @exec = ("$binary-exec", '-C', $world->{dir}, '-c', $world->{conf});
 	for my $stdin (0, 1) {

@@ -22,38 +22,38 @@ sub code
 
 Statespace::Attack::family(areas => [], after => sub {
 	my ($world) = @_;
-	my $road = $world->{road};
+	my $setup = $world->{setup};
 	my $text = '; echo PWNED2 $(id) `id` | cat > /tmp/ss-$$ && y' =~ s/ss-\$\$/ss-$$/r;
 	$world->{site}->write('tools.md', $page);
 
 	my $ran = $world->send_command('/tools.md', ['echo', $text]);
-	is($ran->{json}{stdout}, "$text\n", "$road: no shell reads the words");
-	ok(!-e "/tmp/ss-$$", "$road: and none wrote");
+	is($ran->{json}{stdout}, "$text\n", "$setup: no shell reads the words");
+	ok(!-e "/tmp/ss-$$", "$setup: and none wrote");
 	is($world->send_command('/tools.md', ['printf', '%s', "a\nb"])
-		->{json}{stdout}, "a\nb", "$road: a line break splits nothing");
-	is(code($world), 'bad_request', "$road: no words");
-	is(code($world, ''), 'not_allowed', "$road: an empty word");
+		->{json}{stdout}, "a\nb", "$setup: a line break splits nothing");
+	is(code($world), 'bad_request', "$setup: no words");
+	is(code($world, ''), 'not_allowed', "$setup: an empty word");
 	is(code($world, "\x{ff4c}\x{ff53}"), 'not_allowed',
-		"$road: letters that look alike are not alike");
-	is(code($world, 'Echo', 'x'), 'not_allowed', "$road: nor is case");
-	is(code($world, ' echo', 'x'), 'not_allowed', "$road: nor a space");
+		"$setup: letters that look alike are not alike");
+	is(code($world, 'Echo', 'x'), 'not_allowed', "$setup: nor is case");
+	is(code($world, ' echo', 'x'), 'not_allowed', "$setup: nor a space");
 	is(code($world, 'true', '--help'), 'not_allowed',
-		"$road: nothing is added behind the end");
+		"$setup: nothing is added behind the end");
 	is(code($world, './echo', 'x'), 'not_allowed',
-		"$road: nor another way to the program");
+		"$setup: nor another way to the program");
 	$ran = $world->send_command('/tools.md', ['grep',
 		"--file=$world->{secret}", 'x', 'victim.md']);
-	unlike($ran->{raw}, qr/TOPSECRET/, "$road: an option reads no secret");
+	unlike($ran->{raw}, qr/TOPSECRET/, "$setup: an option reads no secret");
 	is(code($world, 'cat', $world->{secret}), 'path_refused',
-		"$road: an absolute word is refused early")
+		"$setup: an absolute word is refused early")
 	    if code($world, 'cat', '/x') eq 'path_refused';
-	isnt(code($world, 'cat', $_), 'none', "$road: cat $_ is refused")
+	isnt(code($world, 'cat', $_), 'none', "$setup: cat $_ is refused")
 	    for '/etc/passwd', '../outside/secret.md', 'docs/../../outside/x';
 	$ran = $world->send_command('/tools.md', ['cat', '.env']);
-	unlike($ran->{raw}, qr/DOTSECRET/, "$road: a dot file stays unread");
+	unlike($ran->{raw}, qr/DOTSECRET/, "$setup: a dot file stays unread");
 	$ran = $world->send_command('/tools.md', ['echo', 'a' x 140_000]);
 	is($ran->{json}{error}{code}, 'command_too_large',
-		"$road: a word that no kernel takes");
+		"$setup: a word that no kernel takes");
 	deep($world) if $world->{server};
 	unlink "$world->{dir}/tools.md";
 });
@@ -67,8 +67,8 @@ sub deep
 		body => $body, headers => {
 			'Content-Type' => 'application/json' });
 
-	is($answer->{status}, 400, "$world->{road}: depth is refused");
-	cmp_ok($answer->{ms}, '<', 1000, "$world->{road}: at once");
+	is($answer->{status}, 400, "$world->{setup}: depth is refused");
+	cmp_ok($answer->{ms}, '<', 1000, "$world->{setup}: at once");
 	return;
 }
 done_testing;

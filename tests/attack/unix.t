@@ -29,7 +29,7 @@ sub reach
 
 sub along
 {
-	my ($road) = @_;
+	my ($setup) = @_;
 	my $world = Statespace::Attack::new_world();
 	my $granted = "$world->{base}/u.sock";
 	my $beside = "$world->{base}/beside.sock";
@@ -38,31 +38,31 @@ sub along
 
 	chmod 0777, $beside;
 	$world->{more_grant} = "unix = [\"$granted\"]\n";
-	$world->open_road($road);
+	$world->open_setup($setup);
 	my $ran = reach($world, [$granted], $granted, $beside,
 		$world->{abs_name});
 	is($ran->{json}{stdout}, "reached $granted\ndone\n",
-		"$road: the granted socket answers; not the one beside it, "
+		"$setup: the granted socket answers; not the one beside it, "
 		. 'nor one without a path') or diag $ran->{raw};
-	is_deeply([$world->heard], ['usock'], "$road: and nobody else heard");
+	is_deeply([$world->heard], ['usock'], "$setup: and nobody else heard");
 	$other->blocking(0);
-	ok(!$other->accept, "$road: nor the one beside");
+	ok(!$other->accept, "$setup: nor the one beside");
 	$ran = reach($world, [], $granted);
 	is($ran->{json}{stdout}, "done\n",
-		"$road: a tool that does not ask reaches none");
+		"$setup: a tool that does not ask reaches none");
 	$ran = reach($world, [$beside], $beside);
 	like($ran->{raw} . ($ran->{log} // ''), qr/capability_refused/,
-		"$road: more than the operator grants is refused");
-	ok(!$world->heard && !$other->accept, "$road: unheard");
+		"$setup: more than the operator grants is refused");
+	ok(!$world->heard && !$other->accept, "$setup: unheard");
 	$world->answers_fast;
-	$world->close_road;
+	$world->close_setup;
 	return;
 }
 
 # Where the kernel cannot tell one granted socket from another for a tool.
 sub narrower
 {
-	my ($road) = @_;
+	my ($setup) = @_;
 	my $world = Statespace::Attack::new_world();
 	my @granted = ("$world->{base}/u.sock", "$world->{base}/two.sock");
 	my $other = IO::Socket::UNIX->new(Listen => 8, Local => $granted[1])
@@ -70,23 +70,23 @@ sub narrower
 
 	chmod 0777, $granted[1];
 	$world->{more_grant} = "unix = [\"$granted[0]\", \"$granted[1]\"]\n";
-	$world->open_road($road);
+	$world->open_setup($setup);
 	my $ran = reach($world, [$granted[0]], @granted);
 	my $text = $ran->{raw} . ($ran->{log} // '');
 	ok($text =~ /sandbox_unavailable/
 		|| ($ran->{json}{stdout} // '') eq "reached $granted[0]\ndone\n",
-		"$road: a tool that asks for one of two gets that one, or none")
+		"$setup: a tool that asks for one of two gets that one, or none")
 	    or diag $text;
 	$ran = reach($world, \@granted, @granted);
 	is($ran->{json}{stdout}, join('', map { "reached $_\n" } @granted)
 		. "done\n",
-		"$road: and one that asks for both, both") or diag $ran->{raw};
-	$world->close_road;
+		"$setup: and one that asks for both, both") or diag $ran->{raw};
+	$world->close_setup;
 	return;
 }
 
-for my $road (qw(strict exec cgi)) {
-	along($road);
-	narrower($road);
+for my $setup (qw(strict exec cgi)) {
+	along($setup);
+	narrower($setup);
 }
 done_testing;

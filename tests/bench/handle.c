@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The library's own road of a request, again and again, for an instruction
+ * The library's own way of a request, again and again, for an instruction
  * counter: no server around it, and no tool is started.
  *
  *	handle SITE GET|POST TIMES

@@ -20,7 +20,6 @@
 #include "sandbox/policy.h"
 #include "sandbox/ruleset.h"
 #include "sandbox/sandbox_fork.h"
-#include "sandbox/sandbox_probe.h"
 #include "sandbox/sandbox_run.h"
 #include "sandbox/sandbox_scratch.h"
 
@@ -32,7 +31,7 @@ struct turn {
 struct runner {
 	const char *program;
 	const char *site;
-	bool bare; /* child.h's way, though confined by birth */
+	bool bare; /* child.h's way, though confined at its start */
 	int socket;
 	struct arena arena;
 	struct grant grant;
@@ -44,7 +43,7 @@ struct runner {
 struct contestant {
 	const char *name;
 	enum sandbox_mode mode;
-	bool born, bare;
+	bool confined, bare;
 	int socket;
 	pid_t pid;
 	struct turn *turns;
@@ -191,7 +190,7 @@ start(struct contestant *c, const char *site, const char *program)
 	plan.mode = c->mode;
 	plan.root = site;
 	plan.grant = &r.grant;
-	if (!c->born) {
+	if (!c->confined) {
 		c->pid = fork();
 		if (c->pid == 0) {
 			close(ends[0]);
@@ -267,14 +266,16 @@ main(int argc, char **argv)
 	struct contestant all[] = {
 		{ .name = "bare", .bare = true },
 		{ .name = "spawn alone" },
-		{ .name = "off", .mode = SANDBOX_MODE_OFF, .born = true },
+		{ .name = "off", .mode = SANDBOX_MODE_OFF, .confined = true },
 		{ .name = "landlock",
 			.mode = SANDBOX_MODE_LANDLOCK,
-			.born = true },
-		{ .name = "strict", .mode = SANDBOX_MODE_STRICT, .born = true },
-		{ .name = "bare, behind strict's walls",
+			.confined = true },
+		{ .name = "strict",
 			.mode = SANDBOX_MODE_STRICT,
-			.born = true,
+			.confined = true },
+		{ .name = "bare, in strict's namespaces",
+			.mode = SANDBOX_MODE_STRICT,
+			.confined = true,
 			.bare = true },
 	};
 	size_t count = sizeof(all) / sizeof(all[0]);

@@ -88,7 +88,7 @@ sub config
 
 my $more = 'is more than this server grants';
 is_deeply place("env: [A]\ntools:\n  - [cat, 'x']\nsandbox:\n  timeout: 31"),
-	[6, 3, "timeout $more"], 'a limit of the page stands at its key';
+	[6, 3, "timeout $more"], 'a limit of the page is reported at its key';
 is_deeply place("tools:\n  - command: [ls]\n    timeout: 31"),
 	[4, 5, "timeout $more"], '... of a tool';
 is_deeply place("sandbox:\n  timeout: 31\ntools:\n  - command: [ls]"),
@@ -101,7 +101,7 @@ is_deeply place("sandbox:\n  write: [x]\n---\n```component\nls\n```\n#"),
 	[3, 3, "write: x $more"], '... of a page that has only components';
 is place("sandbox:\n  write: [x]"), undef, '... and nothing of one without';
 is_deeply place("tools:\n  - [ls]", config("[grant]\nexec = ['cat']")),
-	[3, 6, "exec: ls $more"], 'a program stands in its tool';
+	[3, 6, "exec: ls $more"], 'a program is reported in its tool';
 is_deeply place("tools:\n  - [curl, {}]", config("[grant]\nhttp = false")),
 	[3, 6, "http: the HTTP tool $more"], '... and the HTTP tool';
 is_deeply place("title: x\nenv: [PATH]"), [3, 1,

@@ -132,6 +132,11 @@ SKIP: {
 		return $all;
 	};
 	is($complete->('statespace', 'se'), 'serve', 'a command is completed');
+	is($complete->('statespace', 'hel'), 'help', 'help is one');
+	is($complete->('statespace', 'help', ''),
+		'serve fcgi exec mcp fsworker check doctor',
+		'which takes a command');
+	is($complete->('statespace', 'help', 'exec', ''), '', 'and no more');
 	is($complete->('statespace', 'serve', '--fr'), '--front', 'an option');
 	is($complete->('statespace', 'serve', '--front', 'l'), 'lighttpd',
 		"an option's word");

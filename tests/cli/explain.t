@@ -209,7 +209,7 @@ sub sandbox_refuses {
 	$seen = run([], ["read = [\"$tmp\"]"], 'cat', "$data/x.txt");
 	@said = report($seen, "read $data/x.txt");
 	ok((grep { /\[grant\] allows it/ } @said),
-		'what the ceiling allows is said to be allowed');
+		'a report names what the operator allows');
 	is_deeply([ grant_lines(@said) ], [],
 		'then the operator has nothing to add');
 	$seen = run(["read: [$site]"], [], 'cat', "$data/x.txt");

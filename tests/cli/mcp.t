@@ -147,7 +147,7 @@ sub test_talk
 		'its own input it does');
 	call(6, 'crash');
 	is(line()->{result}{structuredContent}{returncode}, 137,
-		'a tool that dies is told');
+		'a worker that dies gives an error');
 	call(7, 'big');
 	# As text and as structure; too much for this reader of JSON.
 	is((() = text_line(30) =~ /\\u0000/g), 1800000,
@@ -162,13 +162,13 @@ sub test_talk
 		['{"jsonrpc":"1.0","id":1,"method":"ping"}', -32600, 'a version']) {
 		my ($text, $code, $what) = @$_;
 		print {$in} "$text\n";
-		is(line()->{error}{code}, $code, "$what of nobody");
+		is(line()->{error}{code}, $code, "$what that is not valid");
 	}
 	ask(9, 'server/discover', { _meta => {
 		"${META}protocolVersion" => '2026-07-28',
 		"${META}clientCapabilities" => {} } });
 	is_deeply(line()->{result}{supportedVersions}, ['2026-07-28'],
-		'the second era is spoken too');
+		'2026-07-28 is spoken too');
 	ask(10, 'ping');
 	is_deeply(line()->{result}, {}, 'and the first one goes on');
 	is(finish(), 0, 'the end of the input ends the server');
@@ -211,7 +211,7 @@ sub test_beside
 	is(line()->{id}, 'c', 'the server goes on');
 	ask('p', 'tools/call', { name => 'nap',
 		_meta => { progressToken => 'tok' } });
-	is(line()->{params}{progressToken}, 'tok', 'progress is told');
+	is(line()->{params}{progressToken}, 'tok', 'progress is reported');
 	is(line()->{id}, 'p', 'and then the result');
 	call('last', 'nap');
 	close $in;
@@ -228,7 +228,7 @@ sub test_full
 	call('waits', 'echo', { word => 'x' });
 	call('forgotten', 'echo', { word => 'y' });
 	ask('p', 'ping');
-	is(line()->{id}, 'p', 'a full house hears what runs nothing');
+	is(line()->{id}, 'p', 'with eight tools running, what runs nothing is answered');
 	for my $id ('page', 'more') {
 		ask($id, 'resources/read', { uri => 'page:///README.md' });
 		is((line() // {})->{id}, $id, 'and has places for pages');
@@ -324,10 +324,10 @@ sub test_annotations
 	return;
 }
 
-# A page with an error offers nothing: the client and the log are told why.
+# A page with an error offers nothing: the client and the log have the reason.
 sub test_broken
 {
-	my $told = sub {
+	my $logged = sub {
 		my $log = slurp($site->scratch . '/log', '');
 		return scalar(() = $log =~
 			/ event=page path=broken\.md error=.*tools/g);
@@ -343,14 +343,14 @@ sub test_broken
 		ask($_, 'initialize', { protocolVersion => '2025-11-25' });
 		like(line()->{result}{instructions},
 			qr{no tools: /broken\.md \([^)]*tools[^)]*\)\.},
-			'one is not: the client is told');
+			'one is not: the client has the reason');
 		ask('t', 'tools/list');
 		line();
 	}
-	is($told->(), 1, 'the log is told once');
+	is($logged->(), 1, 'the log has one line');
 	$site->write('broken.md', "---\ntools: 77\n---\n# Broken\n");
 	ask($_, 'tools/list'), line() for 1 .. 3;
-	is($told->(), 2, 'and once for its next change');
+	is($logged->(), 2, 'and once for its next change');
 	$site->write('broken.md', "# Right\n");
 	ask(5, 'initialize', { protocolVersion => '2025-11-25' });
 	unlike(line()->{result}{instructions}, qr/error/, 'it is right again');
@@ -397,7 +397,7 @@ sub test_elicitation
 		put(id => 'no-question', result => { action => 'accept',
 			content => $YES });
 		ask('p', 'ping');
-		is(line()->{id}, 'p', 'what answers nobody is dropped');
+		is(line()->{id}, 'p', 'a response without a question is dropped');
 		reply($q, 'accept', $YES);
 		is(line()->{result}{structuredContent}{stdout}, "done\n",
 			'the tool runs when the person agrees');
@@ -455,7 +455,7 @@ sub test_forms
 		'a form that is declined');
 	call(4, 'order', { note => 'x' });
 	reply(line(), 'accept', { what => 'beer' }) for 1 .. 6;
-	ok(line()->{result}{isError}, 'nobody is asked for ever');
+	ok(line()->{result}{isError}, 'a question ends after a while');
 	ask(5, 'prompts/get', { name => 'about' });
 	reply(line(), 'accept', { topic => 'tea' });
 	is(line()->{result}{messages}[0]{content}{text}, 'About tea.',
@@ -474,7 +474,7 @@ sub test_cannot_ask
 		my $r = line()->{result};
 		ok($r->{isError}, 'a client that cannot ask is refused');
 		like($r->{content}[0]{text}, qr/person must agree.*elicitation.*error\.confirm/s,
-			'and told how it can go on');
+			'and reads how it can go on');
 		call(2, 'order');
 		ok(line()->{result}{isError}, 'a form is not shown to it');
 		is(finish(), 0, 'the end');
@@ -499,7 +499,7 @@ sub test_address
 	start('-c', $file);
 	ask(1, 'resources/list');
 	is(line()->{result}{resources}[0]{uri}, 'https://example.org/README.md',
-		'a slash stands between address and path');
+		'there is a slash between address and path');
 	ask(2, 'resources/templates/list');
 	is(line()->{result}{resourceTemplates}[0]{uriTemplate},
 		'https://example.org/{+path}', 'in the template, too');

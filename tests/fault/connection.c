@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One request through the gate while memory runs out, system calls fail, or
- * libfcgi does, one after the other.  The peer gets the answer, an honest 500,
- * or a connection that was closed without an end; never half an answer that
- * looks whole.  The same gate serves the next request, also when the machine's
- * clock is set to another year in between.
+ * One connection while memory runs out, system calls fail, or libfcgi does, one
+ * after the other.  The peer gets the answer, an honest 500, or a connection
+ * that was closed without an end; never half an answer that looks whole.  The
+ * same process serves the next request, also when the machine's clock is set to
+ * another year in between.
  *
  * wrap: malloc calloc realloc recv write fcntl pipe2 pread accept4 setsockopt
  * wrap: clock_gettime time
@@ -107,7 +107,7 @@ __wrap_time(time_t *t)
 	return now;
 }
 
-/* What the gate says is not this test's. */
+/* Silences the messages of the connection. */
 ssize_t __real_write(int fd, const void *p, size_t n);
 ssize_t __wrap_write(int fd, const void *p, size_t n);
 ssize_t
@@ -122,7 +122,7 @@ __wrap_write(int fd, const void *p, size_t n)
 	return __real_write(fd, p, n);
 }
 
-/* What the gate calls of the library; it fails as a whole, too. */
+/* What connection.c calls of the library, which can fail as a whole, too. */
 #define LIBRARY(name, type, value, params, args)                               \
 	type __real_##name params;                                             \
 	type __wrap_##name params;                                             \
@@ -181,7 +181,7 @@ put_pair(char *to, size_t at, const char *name, const char *value)
 	return at + (size_t)sprintf(to + at, "%s%s", name, value);
 }
 
-/* A GET of path, or a POST of body to it; its bytes stand in sent. */
+/* A GET of path, or a POST of body to it; its bytes are in sent. */
 static size_t
 put_request(const char *path, const char *body)
 {
@@ -267,7 +267,10 @@ struct tally {
 	int first, calls, lies, lost, unfit;
 };
 
-/* A gate that cannot go on says so; the pool then has another worker. */
+/*
+ * A connection that cannot go on returns false; the pool then replaces the
+ * worker.
+ */
 static struct connection *
 same_or_new(struct connection *g, bool fit, struct tally *t)
 {

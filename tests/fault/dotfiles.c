@@ -2,7 +2,7 @@
 /*
  * The dot entries of a directory are remembered, and believed only while they
  * must be true: with a clock, a filesystem and a moment of the test's own, and
- * with each call failing once.  Then births: a site that stays as it is is
+ * with each call failing once.  Then workers: a site that stays as it is is
  * listed once for all of them, and what appears in it is hidden at the next.
  *
  * wrap: syscall fstat fstatfs lseek clock_gettime
@@ -25,9 +25,6 @@
 #include "sandbox/policy.h"
 #include "sandbox/ruleset.h"
 #include "sandbox/sandbox_fork.h"
-#include "sandbox/sandbox_probe.h"
-#include "sandbox/sandbox_run.h"
-#include "sandbox/sandbox_scratch.h"
 #include "tap.h"
 
 #define MANY 100
@@ -45,13 +42,13 @@ static struct seen *seen;
 static char base[] = "/var/tmp/ss-dots-XXXXXX";
 static char site[64], old[64];
 
-static const char *while_alive; /* appears once a worker is born */
+static const char *while_alive; /* appears once a worker has started */
 
 /* What the wrapped calls pretend. */
 static struct timespec now; /* 0: the true one */
 static bool whole_seconds;  /* times of files are */
 static unsigned long filesystem = EXT4_SUPER_MAGIC;
-static const char *before_a_birth; /* appears when the parent has looked */
+static const char *before_a_start; /* appears when the parent has looked */
 
 FAULT(lseek, off_t, -1, EIO, (int fd, off_t at, int from), (fd, at, from))
 
@@ -163,9 +160,9 @@ __wrap_syscall(long call, ...)
 		errno = EIO;
 		return -1;
 	}
-	if (call == SYS_clone && before_a_birth != NULL) {
-		add(before_a_birth);
-		before_a_birth = NULL;
+	if (call == SYS_clone && before_a_start != NULL) {
+		add(before_a_start);
+		before_a_start = NULL;
 	}
 	seen->lists += call == SYS_getdents64 && is_site((int)w[0]) &&
 		__real_lseek((int)w[0], 0, SEEK_CUR) == 0;
@@ -334,7 +331,7 @@ test_faults(void)
 	close(dir);
 }
 
-/* ---------------------------------------------------------------- births */
+/* --------------------------------------------------------------- workers */
 
 /* In a worker: no dot entry of the root can be opened, all are there. */
 static bool
@@ -397,7 +394,7 @@ worker(void *ctx)
  * its root was listed for it, or -1.
  */
 static int
-bear(struct sandbox_plan *plan, int count)
+start_worker(struct sandbox_plan *plan, int count)
 {
 	const struct sandbox_process process = { .main = worker,
 		.ctx = &count };
@@ -416,7 +413,7 @@ bear(struct sandbox_plan *plan, int count)
 }
 
 static void
-test_births(void)
+test_starts(void)
 {
 	struct sandbox_plan plan = SANDBOX_PLAN_INIT, other;
 	struct grant grant = { .root = site, .exec_any = true };
@@ -435,25 +432,28 @@ test_births(void)
 		skip(13, "this machine refuses namespaces");
 		return;
 	}
-	is_int(seen->lists, 1, "the first birth lists the site");
-	is_int(bear(&plan, 2) + bear(&plan, 2), 0,
+	is_int(seen->lists, 1, "the first start lists the site");
+	is_int(start_worker(&plan, 2) + start_worker(&plan, 2), 0,
 		"later ones and their rulesets do not");
 	ok(seen->hidden && seen->fresh, "the entries are hidden");
-	is_int(bear(&other, 2), 1, "a birth that is the only one lists once");
+	is_int(start_worker(&other, 2), 1,
+		"a start that is the only one lists once");
 	ok(seen->hidden && seen->fresh, "with the same effect");
 
 	add(".new");
 	clock_after(HOUR);
-	is_int(bear(&plan, 3), 1, "an entry appears: it is listed again");
+	is_int(start_worker(&plan, 3), 1,
+		"an entry appears: it is listed again");
 	ok(seen->hidden, "the new one is hidden");
-	is_int(bear(&plan, 3), 0, "and remembered");
+	is_int(start_worker(&plan, 3), 0, "and remembered");
 
-	before_a_birth = ".late";
-	ok(bear(&plan, 4) > 0 && seen->hidden,
+	before_a_start = ".late";
+	ok(start_worker(&plan, 4) > 0 && seen->hidden,
 		"one that appears when the parent has looked is hidden");
 	add(".fresh");
 	clock_after(MS);
-	is_int(bear(&plan, 5), 3, "within 20 ms of a change nobody remembers");
+	is_int(start_worker(&plan, 5), 3,
+		"within 20 ms of a change nothing is remembered");
 	ok(seen->hidden && !seen->fresh, "and no ruleset is kept");
 
 	if (rename(site, old) < 0)
@@ -461,7 +461,8 @@ test_births(void)
 	make_site();
 	put(".other");
 	clock_after(HOUR);
-	is_int(bear(&plan, 1), 1, "another directory of that name is listed");
+	is_int(start_worker(&plan, 1), 1,
+		"another directory of that name is listed");
 	ok(seen->hidden, "and its entries are hidden");
 }
 
@@ -482,12 +483,14 @@ test_landlock(void)
 		return;
 	}
 	seen->lists = 0;
-	is_int(bear(&plan, 0), 0, "landlock: a worker's rulesets do not list");
+	is_int(start_worker(&plan, 0), 0,
+		"landlock: a worker's rulesets do not list");
 	add(".more");
 	clock_after(HOUR);
-	is_int(bear(&plan, 0), 1, "but after a change the parent does");
+	is_int(start_worker(&plan, 0), 1, "but after a change the parent does");
 	while_alive = ".last";
-	is_int(bear(&plan, 0), 1, "and they, once for both, after a later one");
+	is_int(start_worker(&plan, 0), 1,
+		"and they, once for both, after a later one");
 }
 
 static void
@@ -521,7 +524,7 @@ main(void)
 	test_times();
 	test_changes();
 	test_faults();
-	test_births();
+	test_starts();
 	test_landlock();
 	snprintf(command, sizeof(command), "rm -rf %s", base);
 	is_int(system(command), 0, "nothing is left of the test's files");

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: MIT
 # The pool when the machine fails it: no descriptors, no room for the log or
-# the scratch, workers and master killed under load.  Every answer that is whole
+# the scratch, workers and supervisor killed under load.  Every answer that is whole
 # is right, and afterwards the pool serves and nothing is left.
 use strict;
 use warnings;
@@ -68,7 +68,7 @@ sub limited { return (under => ['/bin/sh', '-c', "ulimit $_[0]; exec \"\$\@\"",
 	$pool->stop_ok;
 }
 
-# Nobody can be born: who waits is told so, and is not left waiting.
+# No worker can start: clients that wait get an answer.
 {
 	my $pool = start_pool(1);
 	$pool->until_true(sub { $pool->workers == 1
@@ -81,7 +81,7 @@ sub limited { return (under => ['/bin/sh', '-c', "ulimit $_[0]; exec \"\$\@\"",
 		    unless $none;
 		my $answer = talk($pool->socket, request(variables()));
 		is($answer->{status}, 503,
-			'when no worker can be born a client is told');
+			'when no worker can start a client gets an answer');
 		cmp_ok($answer->{took}, '<', 12, 'and does not wait without end');
 	}
 	rename $pool->site->dir . '.away', $pool->site->dir;
@@ -185,22 +185,22 @@ SKIP: {
 	$pool->stop_ok(allow => qr/ended by signal|while it started|exec_failed/);
 }
 
-# -------------------------------------------------- the master killed likewise --
+# -------------------------------------------------- the supervisor killed likewise --
 for my $round (1 .. 2) {
 	my $pool = start_pool(3);
 	my $load = Statespace::Load->start($pool->socket, seconds => 1.5);
 	sleep 0.5 + rand 0.5;
 	$pool->note_processes;
-	my $master = $pool->pid;
+	my $supervisor = $pool->pid;
 	$pool->signal('KILL');
-	waitpid $master, 0;
+	waitpid $supervisor, 0;
 	delete $pool->{pid};
 	my $sum = $load->finish;
-	is($sum->{wrong}, 0, 'the master killed under load: '
+	is($sum->{wrong}, 0, 'the supervisor killed under load: '
 		. 'no answer is a wrong one') or diag $sum->{details};
-	ok($pool->until_true(sub { !$pool->left_processes($master) }, 8),
+	ok($pool->until_true(sub { !$pool->left_processes($supervisor) }, 8),
 		'workers and tools go with it')
-	    or diag join "\n", $pool->left_processes($master);
+	    or diag join "\n", $pool->left_processes($supervisor);
 	my $next = start_pool(1, site => $pool->site);
 	is(status($next), 200, 'and the next pool takes over its socket');
 	$next->stop_ok;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Every call that resolving a path makes fails once, with each errno that the
- * kernel may give, on both roads.  The answer is the right file or an honest
+ * kernel may give, in both ways.  The answer is the right file or an honest
  * failure, and no descriptor is left.
  *
  * wrap: syscall openat __openat_2 fcntl fstat readlinkat __readlinkat_chk
@@ -82,7 +82,7 @@ put(const char *path, const char *text)
 static struct ss_document doc;
 static unsigned lies, traces;
 
-/* A good answer is what stands in the file; a bad one holds nothing. */
+/* A good answer is what the file holds; a bad one holds nothing. */
 static bool
 honest(enum ss_err code, const struct ss_error *err, const char *text)
 {
@@ -112,7 +112,7 @@ resolve_once(const struct root *r, const char *path, const char *text, int n)
 	if (!honest(code, &err, text) && ++lies)
 		printf("# %s: %s with %s: code %d\n", path, fault_name,
 			strerror(number), code);
-	document_close(&doc);
+	root_close_document(&doc);
 	if (open_count() != before && ++traces)
 		printf("# %s: %s with %s leaves a descriptor\n", path,
 			fault_name, strerror(number));
@@ -177,8 +177,8 @@ main(void)
 		"a site to resolve in");
 	try_open();
 	root_open(&r, "site", NULL);
-	for (int road = 0; road < 2; road++) {
-		r.walk = r.walk || road == 1;
+	for (int way = 0; way < 2; way++) {
+		r.walk = r.walk || way == 1;
 		try_path(&r, "", "front");
 		try_path(&r, "d", "d");
 		try_path(&r, "d/x", "x");

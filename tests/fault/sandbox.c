@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every call that the birth of a confined process makes fails once, and every
- * one between that and the end of a command.  Either the walls stand, as the
- * command itself finds by running against each, or no command runs at all;
- * the process that would serve pages lives in both cases.
+ * Every call that the start of a confined process makes fails once, and every
+ * one between that and the end of a command.  Either every layer holds, as the
+ * command itself finds by attacking each, or no command runs at all; the
+ * process that would serve pages is there in both cases.
  *
  * wrap: syscall prctl open openat write read fcntl dup3 access sethostname
  * wrap: setresgid setresuid chdir fchdir fstat fstatat mkdirat mknodat
  * wrap: symlinkat opendir fdopendir flistxattr flock fchmod mkdtemp lseek
  * wrap: readlink readlinkat unlinkat sendfile pread pwrite
  */
-#include "sandbox/policy.h"
 #include "sandbox/ruleset.h"
 #include "sandbox/sandbox_fork.h"
-#include "sandbox/sandbox_probe.h"
 #include "sandbox/sandbox_run.h"
 #include "sandbox/sandbox_scratch.h"
 
@@ -33,7 +31,7 @@
 
 #define NUMBER EINVAL
 /* Few hundred; more where dead processes left scratch behind in /tmp. */
-#define BIRTHS_MAX 8000
+#define STARTS_MAX 8000
 
 FAULT(read, ssize_t, -1, NUMBER, (int fd, void *p, size_t n), (fd, p, n))
 FAULT(write, ssize_t, -1, NUMBER, (int fd, const void *p, size_t n), (fd, p, n))
@@ -100,12 +98,12 @@ FAULT_MORE(int, openat, (int at, const char *path, int flags, ...),
 	(at, path, flags, w[0]), flags)
 FAULT_MORE(int, fcntl, (int fd, int what, ...), (fd, what, w[0]), what)
 
-enum phase { BIRTH, COMMAND };
+enum phase { START, COMMAND };
 
 /* What the worker tells, in memory that both see. */
 struct seen {
 	struct fault fault;
-	bool born, reached;
+	bool started, reached;
 	enum sandbox_level level;
 	enum ss_err code;
 	enum spawn_end end;
@@ -165,7 +163,7 @@ tear_down(void)
 	is_int(system(command), 0, "nothing is left of the test's files");
 }
 
-/* One command, with the widest exec set, against every wall. */
+/* One command, with the widest exec set, against every layer. */
 static void
 attack(struct arena *arena)
 {
@@ -225,8 +223,8 @@ worker(void *ctx)
 	struct arena arena;
 
 	(void)ctx;
-	seen->born = true;
-	seen->reached = phase == BIRTH && fault_at <= 0;
+	seen->started = true;
+	seen->reached = phase == START && fault_at <= 0;
 	seen->level = sandbox_self()->level;
 	arena_init(&arena, 0);
 	fault_at = phase == COMMAND ? nth : 0;
@@ -237,9 +235,9 @@ worker(void *ctx)
 	return 7;
 }
 
-/* A birth with the n-th call failing; false when there are not so many. */
+/* Starts a worker with the n-th call failing; false when there are not so many. */
 static bool
-bear(struct sandbox_plan *plan, struct ss_error *err)
+start_worker(struct sandbox_plan *plan, struct ss_error *err)
 {
 	const struct sandbox_process process = { .main = worker };
 	struct ss_child child;
@@ -249,11 +247,11 @@ bear(struct sandbox_plan *plan, struct ss_error *err)
 	plan->decided = false;
 	seen->code = SS_SANDBOX_UNAVAILABLE;
 	error_clear(err);
-	fault_at = phase == BIRTH ? nth : 0;
+	fault_at = phase == START ? nth : 0;
 	sandbox_fork(plan, &process, &child, err);
 	if (child.pid > 0)
 		waitpid(child.pid, &status, 0);
-	if (phase == BIRTH && !seen->born)
+	if (phase == START && !seen->started)
 		seen->reached = fault_at <= 0;
 	fault_at = 0;
 	return seen->reached;
@@ -276,23 +274,24 @@ safe(const struct sandbox_plan *plan)
 static void
 try_all(struct sandbox_plan *plan, const char *name)
 {
-	unsigned unsafe = 0, unborn = 0, refused = 0;
+	unsigned unsafe = 0, missing = 0, refused = 0;
 	struct ss_error err;
 
-	for (nth = 1; nth < BIRTHS_MAX && bear(plan, &err); nth++) {
+	for (nth = 1; nth < STARTS_MAX && start_worker(plan, &err); nth++) {
 		if (!safe(plan) && ++unsafe)
 			printf("# %s, call %d: level %d, ran %d, won %d\n",
 				fault_name ? fault_name : "?", nth, seen->level,
 				seen->ran, seen->won);
-		if (!seen->born && err.detail[0] == '\0' && ++unborn)
-			printf("# call %d: no process, and no word why\n", nth);
+		if (!seen->started && err.detail[0] == '\0' && ++missing)
+			printf("# call %d: no process, and no reason given\n",
+				nth);
 		refused += seen->code != SS_OK;
 	}
-	ok(nth > 10 && nth < BIRTHS_MAX,
+	ok(nth > 10 && nth < STARTS_MAX,
 		"%s: %d calls fail, one after the other", name, nth - 1);
 	ok(refused > 0, "%s: %u of them cost the command", name, refused);
 	is_int(unsafe, 0, "%s: and none runs it half confined", name);
-	is_int(unborn, 0, "%s: no process is missing without a word", name);
+	is_int(missing, 0, "%s: no process is missing without a reason", name);
 }
 
 int
@@ -315,15 +314,15 @@ main(void)
 		plan.mode =
 			i == 0 ? SANDBOX_MODE_STRICT : SANDBOX_MODE_LANDLOCK;
 		nth = 0;
-		phase = BIRTH;
-		bear(&plan, &err);
+		phase = START;
+		start_worker(&plan, &err);
 		if (seen->level == SANDBOX_NONE) {
 			printf("# %s\n", plan.why);
 			continue;
 		}
 		ok(seen->ran && !seen->won, "%s: the command runs, held",
 			i == 0 ? "strict" : "landlock");
-		try_all(&plan, i == 0 ? "strict birth" : "landlock birth");
+		try_all(&plan, i == 0 ? "strict start" : "landlock start");
 		phase = COMMAND;
 		try_all(&plan, i == 0 ? "strict command" : "landlock command");
 	}

@@ -239,7 +239,7 @@ $pool = Statespace::Pool->start(config => static($TOOLS), files => {
 	'README.md' => $PAGE, 'big.txt' => "\\\n" x ($MIB / 2 - 1),
 	'big.md' => tools("  - [sh, -c, '$script', ;]\n") });
 ok($pool->until_true(sub { $pool->workers == $TOOLS }, 20),
-	"$TOOLS workers are born");
+	"$TOOLS workers are started");
 my %idle = map { $_ => resident($_) } $pool->workers;
 my @clients = map { connect_to($pool->socket) } 1 .. $TOOLS;
 syswrite $_, call('/big', ['sh', '-c', $script]) for @clients;

@@ -112,7 +112,7 @@ note "kills $kills: $table";
 my $after = holds();
 note join ', ', map { "$_ $before->{$_} -> $after->{$_}" } sort keys %$before;
 is($after->{descriptors}, $before->{descriptors},
-	'the master holds as many descriptors as before');
+	'the supervisor holds as many descriptors as before');
 cmp_ok($after->{worker_descriptors}, '<=', $before->{worker_descriptors},
 	'no worker holds more descriptors');
 SKIP: {

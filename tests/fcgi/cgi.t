@@ -117,6 +117,21 @@ is(cgi({ %post, CONTENT_LENGTH => 99_000_000 }, body => 'x')->{status}, 413,
 my $over = cgi({ %post, CONTENT_LENGTH => 3_000_000 }, body => 'x' x 3_000_000);
 is($over->{status}, 413, 'one that the server passes on whole');
 is($over->{written}, 3_000_000, 'is taken from it');
+my $huge = cgi({ %post, CONTENT_LENGTH => 17_000_000 },
+	body => 'x' x 17_000_000);
+is($huge->{status}, 413, 'a body of 17 MB');
+is($huge->{written}, 17_000_000, 'is taken whole');
+my $chunked = cgi({ %post, CONTENT_LENGTH => undef,
+	HTTP_TRANSFER_ENCODING => 'chunked' }, body => 'x' x 3_000_000);
+is($chunked->{status}, 411, 'a large body without a length');
+is($chunked->{written}, 3_000_000, 'is taken whole');
+my $refused = cgi({ %post, PATH_INFO => "/a\nb", CONTENT_LENGTH => 900_000 },
+	body => 'x' x 900_000);
+is($refused->{status}, 400, 'a body of a request that is refused');
+is($refused->{written}, 900_000, 'is taken whole');
+is(cgi({ %post, CONTENT_LENGTH => undef, HTTP_TRANSFER_ENCODING => 'chunked' },
+	body => '{}', keep => 1)->{status}, 411,
+	'an input that never ends is not waited for');
 is(cgi({ %post, CONTENT_LENGTH => undef, HTTP_TRANSFER_ENCODING => 'chunked' },
 	body => '{}')->{status}, 411, 'a body without a length');
 is(cgi({ %post, CONTENT_LENGTH => $_ }, body => '{}')->{status}, 400,

@@ -243,7 +243,7 @@ sub mcp_cases
 			"$name: and calls one") or diag explain $run;
 	}
 	ok(mcp($front, 'tools/call', \%call, 'Mcp-Name' => 'other')->{error},
-		"$name: whose name stands in its header, too");
+		"$name: whose name must be in its header, too");
 	ok(mcp($front, 'tools/list', {}, 'MCP-Protocol-Version' => '2025-06-18')
 		->{error}, "$name: as the version does");
 	return;
@@ -274,6 +274,12 @@ SKIP: {
 	is($large->{status}, 413, 'nginx: too large a body');
 	is(eval { decode_json($large->{body})->{error}{code} },
 		'body_too_large', 'nginx: in our shape');
+	large_message_case($front, 'nginx');
+	my $foreign = $front->request('POST', '/mcp/', body => '{}',
+		headers => { 'Content-Type' => 'application/json' });
+	is($foreign->{status}, 421, 'nginx: a foreign Host at /mcp/');
+	is(eval { decode_json($foreign->{body})->{error}{code} }, -32600,
+		'nginx: is an error of JSON-RPC');
 	is($front->request('GET', '//x', %host)->{status}, 403,
 		'nginx: two slashes');
 	# Its root is not the pool's: it would send other files.
@@ -283,7 +289,7 @@ SKIP: {
 	kill 'TERM', $pid;
 	waitpid $pid, 0;
 
-	# With passwords: who it was stands in the log, and only then.
+	# With passwords: the log has the user, and only then.
 	my $name = crypt('secret', 'ab');
 	Statespace::TestSite::write_file("$dir/users", "ada:$name\n");
 	chmod 0644, "$dir/users";
@@ -415,7 +421,7 @@ SKIP: {
 	kill 'TERM', $pid;
 	waitpid $pid, 0;
 	ok($pool->until_true(sub {
-		# The other pool's master is the only one left.
+		# The other pool's supervisor is the only one left.
 		return 1 == grep { $_->{line} =~ m{fcgi -c \Q$file\E}
 			&& $_->{ppid} != $pool->pid }
 		    values %{ Statespace::Server::processes() };
@@ -462,6 +468,20 @@ sub figures_case
 	return;
 }
 
+# At /mcp, too large a body is an error of JSON-RPC.
+sub large_message_case
+{
+	my ($front, $name) = @_;
+	my $large = $front->request('POST', '/mcp', body => 'x' x 1_200_000,
+		headers => { %{ $host{headers} },
+		'Content-Type' => 'application/json' });
+
+	is($large->{status}, 413, "$name: too large a message");
+	is(eval { decode_json($large->{body})->{error}{code} }, -32600,
+		"$name: is an error of JSON-RPC");
+	return;
+}
+
 # A worker killed during a GET: the front asks another worker.
 sub second_try_case
 {
@@ -480,7 +500,7 @@ sub second_try_case
 # A worker killed during a POST: the command is not run again.
 sub no_second_run_case
 {
-	my ($front, $name) = @_;
+	my ($front, $name, $status) = (@_, 502);
 	return unless tools_run($front);
 	my $log = $pool->site->dir . '/count/log';
 	Statespace::TestSite::write_file($log, '');
@@ -490,7 +510,8 @@ sub no_second_run_case
 			"echo run >>count/log; sleep $nap; exit"], %host);
 	});
 
-	is($answer->{status}, 502, "$name: a POST whose worker died is a 502");
+	is($answer->{status}, $status,
+		"$name: a POST whose worker died is a $status");
 	is(slurp($log), "run\n", "$name: its command ran once");
 	like(eval { decode_json($answer->{body})->{error}{message} },
 		qr/the tool may have run/, "$name: the answer says that it may have");
@@ -588,6 +609,7 @@ for my $name (sort keys %start) {
 		is($large->{status}, 413, "$name: too large a body");
 		is(eval { decode_json($large->{body})->{error}{code} },
 			'body_too_large', "$name: in our shape");
+		large_message_case($front, $name);
 		second_try_case($front, $name);
 		no_second_run_case($front, $name);
 		$stop->();
@@ -684,10 +706,15 @@ SKIP: {
 	my $site = slurp("$top/nginx/apache.conf");
 	$site =~ s{/run/statespace/pool\.sock}{$socket}g;
 	$site =~ s{VirtualHost \*:80}{VirtualHost *:$port};
+	$site =~ s{/usr/local/share/statespace/nginx/errors}{$top/nginx/errors}g;
 	my ($pid, $front) = start_apache($port, apache_head($port, @common,
 		qw(proxy proxy_fcgi env setenvif)) . $site);
 	same_cases($front, 'Apache mod_proxy_fcgi');
 	health_cases($front, 'Apache mod_proxy_fcgi');
+	no_second_run_case($front, 'Apache mod_proxy_fcgi', 503);
+	large_message_case($front, 'Apache mod_proxy_fcgi');
+	is($front->request('GET', '/__front/json-500.html', %host)->{status},
+		403, 'Apache mod_proxy_fcgi: its texts are no pages');
 	is($front->request($_, '/a/page', %host)->{headers}{'content-length'}, 9,
 		"Apache mod_proxy_fcgi: the length of $_") for qw(GET HEAD);
 	kill 'TERM', $pid;
@@ -781,6 +808,12 @@ END
 	is($large->{status}, 413, "$name: too large a body");
 	is(eval { decode_json($large->{body})->{error}{code} },
 		'body_too_large', "$name: says so in our shape");
+	is($front->request('POST', '/', body => 'x' x 17_000_000,
+		headers => { %{ $host{headers} },
+		'Content-Type' => 'application/json' })->{status}, 413,
+		"$name: a body of 17 MB");
+	is($front->request('POST', '/', %host, chunks => [('x' x 50_000) x 8])
+		->{status}, 411, "$name: a large chunked body");
 	kill 'TERM', $pid;
 	waitpid $pid, 0;
 

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: MIT
-# The pool's life: workers are born, replaced, recycled; signals; the socket;
+# The pool's life: workers are started, replaced, recycled; signals; the socket;
 # and nothing is left when it ends, however it ends.
 use strict;
 use warnings;
@@ -136,10 +136,10 @@ my $tools = tools_run();
 	$pool->until_true(sub { -S $pool->socket });
 	sleep 0.3;	# nothing can be waited for where nothing happens
 	is(scalar($pool->workers), 0, 'on demand: nobody at first');
-	is(status($pool), 200, 'on demand: born for a request');
+	is(status($pool), 200, 'on demand: started for a request');
 	is(scalar($pool->workers), 1, 'on demand: one for one');
 	has_workers($pool, 0, 'on demand: gone after being idle');
-	is(status($pool), 200, 'on demand: born again');
+	is(status($pool), 200, 'on demand: started again');
 	$pool->stop_ok;
 }
 
@@ -164,7 +164,7 @@ SKIP: {
 	waitpid $pool->{pid}, 0;
 	delete $pool->{pid};
 	ok(!Statespace::Server::process_lives('sleep 77.25', 30),
-		'a killed master takes the running tools along');
+		'when the supervisor is killed the running tools end');
 	ok($pool->until_true(sub {
 		my $all = Statespace::Server::processes();
 		return !grep { $all->{$_} } @workers;

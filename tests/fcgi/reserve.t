@@ -86,6 +86,13 @@ my @held = map { start_sleep($pool, $_) } @naps[0, 1];
 ok($pool->until_true(sub { figures($pool)->{pool}{total} == 4 }),
 	'with both workers in tools there are two more');
 is(figures($pool)->{pool}{tools}, 2, 'the figures count the tools');
+my $scraped = talk($pool->socket . '.status', request(variables(
+	SCRIPT_NAME => '/__meta/status', STATESPACE_STATUS => 1,
+	HTTP_ACCEPT => 'text/plain')))->{body};
+my $reserve = figures($pool)->{pool}{reserve};
+like($scraped, qr/^statespace_tools_running 2$/m, 'also for a scraper');
+like($scraped, qr/^statespace_workers_reserve $reserve$/m,
+	'which sees how many more workers there may be');
 is(scalar(grep { get('/')->{status} == 200 } 1 .. 20), 20,
 	'which answer pages');
 

@@ -25,7 +25,7 @@ my $server = Statespace::Server->start(%site, @config,
 my $all = $server->note_processes;
 is(scalar(grep { $all->{$_}{ppid} == $server->pid
 	&& $all->{$_}{line} =~ m{/lighttpd -D } } keys %$all), 1,
-	'lighttpd stands in front');
+	'lighttpd is started instead');
 is($server->request('GET', '/')->{status}, 200, 'a page');
 is(length $server->request('GET', '/big.txt')->{body}, 3_000_000,
 	'a large file arrives whole');
@@ -144,8 +144,8 @@ SKIP: {
 		return ($text, $? >> 8);
 	};
 	my ($text) = $start->(2, 'nginx');
-	like($text, qr/nginx is not installed; lighttpd stands in front/,
-		'without nginx it is lighttpd, which is said');
+	like($text, qr/nginx is not installed; lighttpd is started instead/,
+		'without nginx it is lighttpd, and a line tells so');
 	like($text, qr{serving \S+ at http://}, 'and it serves');
 	($text, my $status) = $start->(5, 'nginx', 'lighttpd');
 	is($text, "statespace: neither nginx nor lighttpd is installed "

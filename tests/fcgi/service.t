@@ -54,7 +54,7 @@ my %one = (files => { 'README.md' => $page },
 	my $before = $got{'WATCHDOG=1'};
 	sleep 1;
 	$hear->();
-	is($got{'WATCHDOG=1'}, $before, 'a master that hangs says nothing');
+	is($got{'WATCHDOG=1'}, $before, 'a supervisor that hangs sends nothing');
 	$pool->signal('CONT');
 	$pool->stop_ok(signal => 'TERM');
 	$hear->();

@@ -139,7 +139,7 @@ sub refuses
 	my $run = ask($scheme, '/', @words, @post);
 
 	is($get->{status}, 401, "$name: a page is not for strangers");
-	unlike($get->{body}, qr/<html|Hello/, "$name: said in text");
+	unlike($get->{body}, qr/<html|Hello/, "$name: in text");
 	like($get->{head}, qr/^X-Content-Type-Options: nosniff\r?$/mi,
 		"$name: with our guard");
 	like($get->{head}, qr/^X-Request-Id: \w+\r?$/mi, "$name: and an id");
@@ -158,7 +158,7 @@ sub refuses
 		"$name: the challenge is the same");
 	is($run->{status}, 401, "$name: nor is a tool");
 	is(eval { decode_json($run->{body})->{error}{code} }, 'unauthorized',
-		"$name: said as JSON of our shape");
+		"$name: as JSON of our shape");
 	return;
 }
 
@@ -283,7 +283,7 @@ start_nginx(['bearer'], more => $map);
 refuses('http', 'bearer, no token');
 refuses('http', 'bearer, a wrong token', '-H', 'Authorization: Bearer 1234');
 like(ask('http', '/')->{head}, qr/^WWW-Authenticate: Bearer/mi,
-	'bearer: what is asked for is said');
+	'bearer: the answer names the scheme');
 lets_in('http', 'bearer', 'ada', '-H', "Authorization: Bearer $token");
 is(ask('http', '/healthz')->{status}, 200, 'bearer: health is for everybody');
 is(ask('http', '/__front/json/401')->{status}, 404,

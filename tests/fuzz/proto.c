@@ -13,7 +13,7 @@
 
 /* ---------------------------------------------------------- plain reader -- */
 
-/* Each returns what stands behind it, NULL when the text is refused. */
+/* Each returns what follows it, NULL when the text is refused. */
 static const char *plain_value(const char *p, const char *end, int depth);
 
 static const char *

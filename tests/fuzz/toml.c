@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Any bytes as TOML: no crash; what is accepted can be walked, no deeper than
- * promised, and every node stands inside the text; what is refused is refused
+ * promised, and every node is inside the text; what is refused is refused
  * at a place inside the text.
  */
 #include "fuzz.h"

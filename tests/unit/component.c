@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stands in a block's place, by how its run ended (statespace-page(7),
+ * What replaces a block, by how its run ended (statespace-page(7),
  * Components). The runs are made up here; tests/web/component.t has real ones.
  */
 #include <errno.h>

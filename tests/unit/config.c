@@ -109,7 +109,8 @@ limits(void)
 			bounds[i].most);
 		ok(set(name, bounds[i].above) == SS_CONFIG, "%s may not be %s",
 			name, bounds[i].above);
-		ok(config_text_number(&config, name) == strtod(bounds[i].most, NULL),
+		ok(config_text_number(&config, name) ==
+				strtod(bounds[i].most, NULL),
 			"... and keeps what it had");
 	}
 	for (size_t i = 0; (key = config_key_at(i)) != NULL; i++)
@@ -501,7 +502,7 @@ conf_file(void)
 			printf("# %s is missing\n", key->name);
 			missing++;
 		}
-	is_int(missing, 0, "every key stands in statespace.toml");
+	is_int(missing, 0, "every key is in statespace.toml");
 	ok(node_member(root, "env") != NULL, "... and so does [env]");
 	arena_release(&arena);
 	buf_release(&text);

@@ -53,6 +53,28 @@ tool_of(struct tool *t, const char *const *words, size_t count)
 	return &t->spec;
 }
 
+static bool
+may_list(const char *name)
+{
+	const struct name_list list = {
+		.set = true, .names = &name, .count = 1
+	};
+	struct node_place place;
+
+	return env_check_list(&list, &place, &error) == SS_OK;
+}
+
+/* May a request set the name when a page lists it? */
+static bool
+may_set(const char *name)
+{
+	const struct name_list list = {
+		.set = true, .names = &name, .count = 1
+	};
+
+	return env_is_open(&(struct env_scope){ .page = &list }, name);
+}
+
 static void
 test_names(void)
 {
@@ -79,13 +101,12 @@ test_names(void)
 		ok(!env_is_name(others[i], strlen(others[i])),
 			"name %zu of the others is none", i);
 	for (size_t i = 0; i < ARRAY_LEN(kept); i++)
-		ok(env_is_reserved(kept[i]), "%s is reserved", kept[i]);
+		ok(!may_list(kept[i]), "%s is reserved", kept[i]);
 	for (size_t i = 0; i < ARRAY_LEN(hooks); i++)
-		ok(env_is_server_only(hooks[i]) && !env_is_reserved(hooks[i]),
+		ok(may_list(hooks[i]) && !may_set(hooks[i]),
 			"%s is for the server to set", hooks[i]);
 	for (size_t i = 0; i < ARRAY_LEN(free_names); i++)
-		ok(!env_is_server_only(free_names[i]) &&
-				!env_is_reserved(free_names[i]),
+		ok(may_list(free_names[i]) && may_set(free_names[i]),
 			"%s is anybody's", free_names[i]);
 }
 
@@ -191,6 +212,7 @@ test_narrowed(void)
 	ok(env_is_open(&scope, "WHO"), "the tool's list keeps a name");
 	ok(!env_is_listed(&scope, TEXT("DB")), "... takes one from the page's");
 	ok(!env_is_listed(&scope, TEXT("OTHER")), "... and adds none");
+	scope.tool = NULL; /* env_check_spec has the tool */
 	tool_of(&t, WORDS("sh", "-c", "x $DB"));
 	t.spec.env = own;
 	is_int(env_check_spec(&t.spec, &scope, &place, &error),
@@ -265,7 +287,7 @@ test_request(void)
 	sets("OTHER", SS_BAD_ENV, "not what it does not list");
 	is_str(error.message,
 		"\"env\" may not set \"OTHER\": the page does not list it",
-		"and the name is said");
+		"and the message names it");
 	ok(strstr(error.hint, "WHO") != NULL, "the hint names one that can");
 	sets("API_KEY", SS_BAD_ENV, "not what the server alone has");
 	sets("", SS_BAD_ENV, "not an empty name");

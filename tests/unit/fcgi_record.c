@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pure rooms of fcgi/: the record reader, the size of the pool, the
+ * The pure files of fcgi/: the record reader, the size of the pool, the
  * counting of its queue.
  */
 #include "../../fcgi/queue.c"
@@ -379,7 +379,7 @@ test_sizing(void)
 	is_int(change(SIZING_STATIC, 3, 0, false, 0), 5, "static: up to max");
 	is_int(change(SIZING_STATIC, 8, 8, false, 9999), 0, "static: no less");
 	is_int(change(SIZING_DYNAMIC, 3, 1, false, 0), 1,
-		"dynamic: born ahead of need");
+		"dynamic: started ahead of need");
 	is_int(change(SIZING_DYNAMIC, 7, 0, true, 0), 1,
 		"dynamic: never more than max");
 	is_int(change(SIZING_DYNAMIC, 8, 5, false, 0), -1,

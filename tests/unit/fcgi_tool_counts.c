@@ -199,7 +199,7 @@ test_room(void)
 	memset(s.outcomes, 0xff, sizeof(s.outcomes));
 	memset(s.times, 0xff, sizeof(s.times));
 	ok(status_prometheus(&s, text, sizeof(text)) > 0,
-		"the longest text has room");
+		"the longest text fits");
 	ok(status_json(&s, text, sizeof(text)) > 0, "and the longest JSON");
 }
 

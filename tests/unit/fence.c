@@ -22,7 +22,7 @@ finds(const char *text, const char *script, const char *why)
 
 /*
  * The cases that CommonMark 0.31.2 shows for fenced code blocks, by its
- * numbers and in words of our own: what stands before a component decides
+ * numbers and in words of our own: what precedes a component decides
  * whether it is one.
  */
 static const struct {

@@ -2,6 +2,7 @@
 #include "tap.h"
 
 #include "page/frontmatter.h"
+#include "page/value.h"
 
 static struct arena arena;
 static struct frontmatter f;
@@ -143,6 +144,34 @@ test_keys(void)
 		"in TOML too");
 }
 
+/* A page whose env: names so many variables. */
+static enum ss_err
+parse_names(size_t count)
+{
+	struct buf page = BUF_INIT((size_t)1 << 20);
+	enum ss_err e;
+
+	buf_text(&page, "---\nenv: [");
+	for (size_t i = 0; i < count; i++)
+		buf_printf(&page, "%sN%zu", i > 0 ? ", " : "", i);
+	buf_text(&page, "]\n---\n");
+	e = parse(page.data);
+	buf_release(&page);
+	return e;
+}
+
+static void
+test_many_names(void)
+{
+	is_int(parse_names(VALUE_NAMES_MAX), SS_OK, "as many names as may be");
+	ok(f.env.count == VALUE_NAMES_MAX, "are all read");
+	is_int(parse_names(VALUE_NAMES_MAX + 1), SS_BAD_FRONTMATTER,
+		"one more is refused");
+	ok(strstr(err.message, "at most 1000") != NULL &&
+			strstr(err.hint, "1001") != NULL,
+		"with the most and their number");
+}
+
 static void
 test_sandbox(void)
 {
@@ -210,6 +239,7 @@ main(void)
 	arena_init(&arena, 0);
 	test_fences();
 	test_keys();
+	test_many_names();
 	test_sandbox();
 	frontmatter_release(&f);
 	arena_release(&arena);

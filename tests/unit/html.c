@@ -112,13 +112,13 @@ test_frame(void)
 	ok(has("href=\"../__meta/view.css?v=v1\""), "the style is ours");
 	ok(has("src=\"../__meta/view.js?v=v1\""), "and so is the script");
 	is_int((long long)count("<script"), 1, "there is no other script");
-	is_int((long long)count("style="), 0, "no style stands in the page");
+	is_int((long long)count("style="), 0, "no style is in the page");
 	ok(!strstr(out.data, "_tools"), "a page without tools has no cards");
 
 	show("# Own *heading*\n", NULL);
 	ok(has("<title>Own heading</title>"),
 		"without a title the first heading is it");
-	is_int((long long)count("<h1"), 1, "a heading is not said twice");
+	is_int((long long)count("<h1"), 1, "a heading is not repeated");
 	show("text\n", NULL);
 	ok(has("<title>docs/README.md</title>"),
 		"without a heading the path is the title");
@@ -137,7 +137,7 @@ test_navigation(void)
 	ok(has("<a href=\"../docs/\" aria-current=\"page\">docs/</a><ul>\n"
 	       "<li><a href=\"../docs/a%20b.md\">a b</a></li>\n"
 	       "<li><a href=\"../docs/sub/\">sub/</a></li>\n</ul>\n"),
-		"below the folder's name stands what it holds");
+		"the folder's pages follow its name");
 	ok(has("<a href=\"../z.markdown\">z</a>"), "then the root goes on");
 }
 
@@ -209,7 +209,7 @@ test_touch(void)
 	ok(strstr(second, "network <code>db.example:5432</code>") != NULL,
 		"else the page's is true");
 	ok(has("<li class=\"wide\">writes <code>out</code></li>"),
-		"what it may write is said");
+		"it shows what it may write");
 	ok(strstr(second, "<li>writes nothing</li>") != NULL,
 		"and also when that is nothing");
 	ok(has("<li>at most 2.5 s</li>"), "its time");

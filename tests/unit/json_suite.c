@@ -91,7 +91,7 @@ judge(const char *file, const struct buf *text)
 
 	ok(fine == wanted, "%s %s", wanted ? "takes" : "refuses", file);
 	if (!fine && fine != wanted)
-		printf("# it said: %s\n", err.message);
+		printf("# saw %s\n", err.message);
 	if (why != NULL)
 		ok(strstr(err.message, why) != NULL, "because of %s", why);
 }

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launcher: what a worker gave away is had beside it, within the same walls;
- * born with the worker, or when one that lives for one request wants it.
+ * launcher: a tool that needs what its worker gave up runs beside it, as
+ * confined; the launcher starts with the worker, or when a worker of one request
+ * asks for it.
  */
 #include <signal.h>
 
 #include "base/clock.h"
-#include "sandbox/policy.h"
-#include "sandbox/ruleset.h"
-#include "sandbox/sandbox_fork.h"
-#include "sandbox/sandbox_probe.h"
-#include "sandbox/sandbox_run.h"
-#include "sandbox/sandbox_scratch.h"
 #include "tap.h"
 #include "trial.h"
 

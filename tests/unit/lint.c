@@ -5,22 +5,22 @@
 
 static const struct ss_pair server[] = { { "API_KEY", "s3cret" } };
 
-/* Everything that was said, line by line. */
-static char said[8192];
+/* Every warning, one a line. */
+static char warnings[8192];
 static unsigned count, first_line, first_column;
 
 static void
 note(void *ctx, unsigned line, unsigned column, enum ss_level level,
 	const char *message, const char *hint)
 {
-	size_t at = strlen(said);
+	size_t at = strlen(warnings);
 
 	(void)ctx;
 	if (count++ == 0) {
 		first_line = line;
 		first_column = column;
 	}
-	snprintf(said + at, sizeof(said) - at, "%s%s (%s)\n",
+	snprintf(warnings + at, sizeof(warnings) - at, "%s%s (%s)\n",
 		level == SS_LEVEL_WARNING ? "" : "ERROR ", message,
 		hint ? hint : "");
 }
@@ -33,7 +33,7 @@ lint_yaml(const char *yaml)
 	struct ss_error err;
 	char page[4096];
 
-	said[0] = '\0';
+	warnings[0] = '\0';
 	count = 0;
 	arena_init(&arena, 0);
 	snprintf(page, sizeof(page), "---\n%s\n---\n", yaml);
@@ -41,10 +41,10 @@ lint_yaml(const char *yaml)
 		SS_OK)
 		lint_frontmatter(&f, server, ARRAY_LEN(server), note, NULL);
 	else
-		snprintf(said, sizeof(said), "%s", err.message);
+		snprintf(warnings, sizeof(warnings), "%s", err.message);
 	frontmatter_release(&f);
 	arena_release(&arena);
-	return said;
+	return warnings;
 }
 
 /* One tool of a page, with $WHO listed. */
@@ -64,13 +64,13 @@ warns(const char *tool, const char *words)
 
 	ok(found, "%s: %s", tool, words);
 	if (!found)
-		printf("# said: %s\n", said);
+		printf("# saw: %s\n", warnings);
 }
 
 static void
 silent(const char *tool)
 {
-	is_str(lint_tool(tool), "", "%s: nothing to say", tool);
+	is_str(lint_tool(tool), "", "%s: no warning", tool);
 }
 
 static void
@@ -153,7 +153,7 @@ test_network(void)
 	ok(count == 1 && first_line == 2, "network: true of the page too");
 }
 
-/* The first warning about prompts stands at this place; "": there is none. */
+/* The place of the first warning about prompts; "": there is none. */
 static void
 prompts(const char *yaml, unsigned line, unsigned column, const char *words)
 {
@@ -162,15 +162,16 @@ prompts(const char *yaml, unsigned line, unsigned column, const char *words)
 	snprintf(text, sizeof(text), "prompts:\n%s", yaml);
 	lint_yaml(text);
 	if (words[0] == '\0') {
-		is_str(said, "", "%s: nothing to say", yaml);
+		is_str(warnings, "", "%s: no warning", yaml);
 		return;
 	}
-	ok(strstr(said, words) != NULL && first_line == line &&
+	ok(strstr(warnings, words) != NULL && first_line == line &&
 			first_column == column && count == 1,
 		"%s: %s", yaml, words);
-	if (strstr(said, words) == NULL || first_line != line ||
+	if (strstr(warnings, words) == NULL || first_line != line ||
 		first_column != column || count != 1)
-		printf("# said at %u:%u: %s\n", first_line, first_column, said);
+		printf("# saw at %u:%u: %s\n", first_line, first_column,
+			warnings);
 }
 
 #define P " - { name: p, "

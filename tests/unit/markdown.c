@@ -48,8 +48,7 @@ static const struct {
 		"<p>a &lt;b onclick=&quot;x&quot;&gt;b&lt;/b&gt;</p>\n" },
 	{ "a comment is left out", "a\n\n<!-- x\ny -->\n\nb <!-- c --> d",
 		"<p>a</p>\n<p>b  d</p>\n" },
-	{ "what stands beside a comment is shown",
-		"<!-- x --><img src=x onerror=y>",
+	{ "text beside a comment is shown", "<!-- x --><img src=x onerror=y>",
 		"<pre tabindex=\"0\"><code>&lt;!-- x --&gt;&lt;img src=x "
 		"onerror=y&gt;\n</code></pre>\n" },
 	{ "an unfinished comment is shown", "<!-- x",

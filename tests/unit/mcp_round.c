@@ -262,7 +262,7 @@ test_spending(void)
 		r = round_of(i, now + 600);
 		once += mcp_round_spend(&m, &r);
 	}
-	is_int(once, ROUNDS, "what is past makes room");
+	is_int(once, ROUNDS, "what has expired is removed");
 	for (unsigned i = 0; i < 40000; i++) {
 		r = round_of(i * 2 + 1, now + 600);
 		once += mcp_round_spend(&m, &r);

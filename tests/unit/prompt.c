@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* prompt: what is offered of `prompts:`, whatever slips stand beside it. */
+/* prompt: what is offered of `prompts:`, whatever mistakes are beside it. */
 #include "page/frontmatter.h"
 #include "tap.h"
 
@@ -16,8 +16,8 @@ parse(const char *prompts)
 	int n = snprintf(text, sizeof(text), "---\nprompts:%s\n---\n", prompts);
 
 	arena_clear(&arena);
-	return frontmatter_parse(&arena, text, (size_t)n, &front, &place,
-		       &err) == SS_OK;
+	return frontmatter_parse(
+		       &arena, text, (size_t)n, &front, &place, &err) == SS_OK;
 }
 
 static void

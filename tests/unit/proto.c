@@ -35,7 +35,7 @@ no_json(const char *text, size_t len, const char *message)
 		message);
 	ok(strstr(error.message, message) != NULL, "and says \"%s\"", message);
 	if (strstr(error.message, message) == NULL)
-		printf("# it said: %s\n", error.message);
+		printf("# saw %s\n", error.message);
 }
 
 #define NO(text, message) no_json(text, sizeof(text) - 1, message)
@@ -501,7 +501,7 @@ test_no_byte_hides(void)
 	buf_release(&b);
 }
 
-/* A prefix of any room is what json_string makes of it, and one more is not. */
+/* A prefix of any size is what json_string makes of it, and one more is not. */
 static void
 test_fit(void)
 {
@@ -520,7 +520,7 @@ test_fit(void)
 	}
 	is_int(last, len, "its own size is enough");
 	is_int(json_fit(text, len, b.len - 1, &used), len - 1, "one less not");
-	is_int(wrong, 0, "more room never takes less, nor more than there is");
+	is_int(wrong, 0, "more space never takes less, nor more than there is");
 	is_int(json_fit(text, len, 12, &used), 5, "an escape is not split");
 	is_int(json_fit(text, len, 16, &used), 6, "nor a character");
 	is_int(json_fit(text, len, 0, &used), 0, "no room takes nothing");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Resolution beneath the root (statespace-protocol(7), PATHS), every case on
- * both roads: openat2 and the walk.
+ * both ways: openat2 and the walk.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ die(const char *what)
 	exit(1);
 }
 
-/* The paths of this test are relative to base, where we stand. */
+/* The paths of this test are relative to base, the working directory. */
 static void
 put(const char *path, const char *text)
 {
@@ -223,7 +223,7 @@ holds(int dir, const struct ss_document *doc)
 static struct ss_document doc;
 
 static void
-try_case(const struct root *r, size_t i, const char *road)
+try_case(const struct root *r, size_t i, const char *way)
 {
 	const char *real = cases[i].real ? cases[i].real : cases[i].name;
 	struct ss_error err;
@@ -231,7 +231,7 @@ try_case(const struct root *r, size_t i, const char *road)
 
 	code = root_resolve(r, cases[i].path, ROOT_FILE_AND_DIR, &doc, &err);
 	if (code != SS_OK || cases[i].code != SS_OK) {
-		is_int(code, cases[i].code, "%s: %s", road, cases[i].sentence);
+		is_int(code, cases[i].code, "%s: %s", way, cases[i].sentence);
 		if (code != cases[i].code)
 			printf("# %s (%s)\n", err.message, err.detail);
 		return;
@@ -241,25 +241,25 @@ try_case(const struct root *r, size_t i, const char *road)
 			strcmp(read_text(doc.fd), cases[i].text) == 0 &&
 			doc.linked == (cases[i].real != NULL) &&
 			holds(doc.dir_fd, &doc),
-		"%s: %s", road, cases[i].sentence);
-	document_close(&doc);
+		"%s: %s", way, cases[i].sentence);
+	root_close_document(&doc);
 }
 
 static void
-test_list(struct root *r, const char *road)
+test_list(struct root *r, const char *way)
 {
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
-		try_case(r, i, road);
+		try_case(r, i, way);
 }
 
 static void
-test_identity(const struct root *r, const char *road)
+test_identity(const struct root *r, const char *way)
 {
 	struct stat st;
 
 	stat("site/d/x.md", &st);
 	root_resolve(r, "d/x", ROOT_FILE, &doc, NULL);
-	is_int(doc.dir_fd, -1, "%s: no directory for who wants none", road);
+	is_int(doc.dir_fd, -1, "%s: no directory for who wants none", way);
 	ok(doc.inode == st.st_ino && doc.device == st.st_dev &&
 			doc.length == 1 &&
 			doc.mtime_ns ==
@@ -268,67 +268,67 @@ test_identity(const struct root *r, const char *road)
 			doc.ctime_ns ==
 				st.st_ctim.tv_sec * 1000000000LL +
 					st.st_ctim.tv_nsec,
-		"%s: a document's identity is its file's", road);
-	ok(fcntl(doc.fd, F_GETFD) & FD_CLOEXEC, "%s: close-on-exec", road);
-	document_close(&doc);
-	is_int(doc.fd, -1, "%s: closing empties", road);
+		"%s: a document's identity is its file's", way);
+	ok(fcntl(doc.fd, F_GETFD) & FD_CLOEXEC, "%s: close-on-exec", way);
+	root_close_document(&doc);
+	is_int(doc.fd, -1, "%s: closing empties", way);
 }
 
 /* Long names are 404 and never a fault of ours. */
 static void
-test_long(const struct root *r, const char *road)
+test_long(const struct root *r, const char *way)
 {
 	char path[5001];
 
 	memset(path, 'x', 3000);
 	path[3000] = '\0';
 	is_int(root_resolve(r, path, ROOT_FILE, &doc, NULL), SS_NOT_FOUND,
-		"%s: a name longer than any file system's", road);
+		"%s: a name longer than any file system's", way);
 	for (size_t i = 0; i < 4096; i++)
 		path[i] = i % 2 ? '/' : 'd';
 	path[4095] = 'd', path[4096] = '\0';
 	is_int(root_resolve(r, path, ROOT_FILE, &doc, NULL), SS_NOT_FOUND,
-		"%s: a path of 4096 bytes", road);
+		"%s: a path of 4096 bytes", way);
 	memset(path, 'd', 5000);
 	path[5000] = '\0';
 	is_int(root_resolve(r, path, ROOT_FILE, &doc, NULL), SS_NOT_FOUND,
-		"%s: a path of 5000 bytes", road);
+		"%s: a path of 5000 bytes", way);
 }
 
 /* The cases that root may read anyway. */
 static void
-test_closed(const struct root *r, const char *road)
+test_closed(const struct root *r, const char *way)
 {
 	if (geteuid() == 0) {
 		skip(2, "root reads what it likes");
 		return;
 	}
 	is_int(root_resolve(r, "unread", ROOT_FILE, &doc, NULL), SS_NOT_FOUND,
-		"%s: a file without leave to read", road);
+		"%s: a file without leave to read", way);
 	is_int(root_resolve(r, "closed", ROOT_FILE, &doc, NULL), SS_NOT_FOUND,
-		"%s: a directory without leave to enter", road);
+		"%s: a directory without leave to enter", way);
 }
 
 static void
-test_open_at(const struct root *r, const char *road)
+test_open_at(const struct root *r, const char *way)
 {
 	struct stat st, site;
 	int fd;
 
 	stat("site", &site);
 	is_int(root_open_at(r, "", O_PATH | O_DIRECTORY, &fd, NULL), SS_OK,
-		"%s: the empty path opens", road);
+		"%s: the empty path opens", way);
 	ok(fstat(fd, &st) == 0 && st.st_ino == site.st_ino,
-		"%s: and it is the root", road);
+		"%s: and it is the root", way);
 	fd_close(&fd);
 	is_int(root_open_at(r, "dlink", O_PATH, &fd, NULL), SS_OK,
-		"%s: a link opens as what it points to", road);
+		"%s: a link opens as what it points to", way);
 	ok(fstat(fd, &st) == 0 && S_ISDIR(st.st_mode),
-		"%s: also where O_PATH would take the link", road);
+		"%s: also where O_PATH would take the link", way);
 	fd_close(&fd);
 	is_int(root_open_at(r, "d/../../out/secret.md", O_RDONLY, &fd, NULL),
-		SS_PATH_REFUSED, "%s: dot-dots cannot leave", road);
-	is_int(fd, -1, "%s: a refusal hands nothing out", road);
+		SS_PATH_REFUSED, "%s: dot-dots cannot leave", way);
+	is_int(fd, -1, "%s: a refusal hands nothing out", way);
 }
 
 /*
@@ -336,7 +336,7 @@ test_open_at(const struct root *r, const char *road)
  * times, and forty such links in a row.
  */
 static void
-test_cost(const struct root *r, const char *road)
+test_cost(const struct root *r, const char *way)
 {
 	char target[4096], name[32];
 	uint64_t start = clock_ms();
@@ -352,8 +352,8 @@ test_cost(const struct root *r, const char *road)
 		point(name, target);
 	}
 	is_int(root_resolve(r, "far0", ROOT_FILE, &doc, NULL), SS_NOT_FOUND,
-		"%s: endless detours lead nowhere", road);
-	ok(clock_ms() - start < 1000, "%s: and end soon", road);
+		"%s: endless detours lead nowhere", way);
+	ok(clock_ms() - start < 1000, "%s: and end soon", way);
 }
 
 /* The round after the next tries again. */
@@ -383,7 +383,7 @@ swap_for_ever(void)
 }
 
 static void
-test_race(const struct root *r, const char *road)
+test_race(const struct root *r, const char *way)
 {
 	static const char *const paths[] = { "race/in/f", "race/f",
 		"race/in/sub/up", "race/in/README" };
@@ -409,13 +409,13 @@ test_race(const struct root *r, const char *road)
 			fstat(doc.dir_fd, &st);
 			wrong += st.st_ino == out.st_ino;
 		}
-		document_close(&doc);
+		root_close_document(&doc);
 	}
 	kill(swapper, SIGKILL);
 	waitpid(swapper, NULL, 0);
-	ok(seen > 0, "%s: %u files opened in a race", road, seen);
-	is_int(wrong, 0, "%s: none of them from outside", road);
-	is_int(odd, 0, "%s: and no fault of ours", road);
+	ok(seen > 0, "%s: %u files opened in a race", way, seen);
+	is_int(wrong, 0, "%s: none of them from outside", way);
+	is_int(odd, 0, "%s: and no fault of ours", way);
 }
 
 static void
@@ -462,10 +462,10 @@ main(void)
 		return done();
 	if (r.walk)
 		printf("# no openat2 here: the walk is tested twice\n");
-	for (int road = 0; road < 2; road++) {
-		const char *name = road == 0 ? "openat2" : "walk";
+	for (int way = 0; way < 2; way++) {
+		const char *name = way == 0 ? "openat2" : "walk";
 
-		r.walk = r.walk || road == 1;
+		r.walk = r.walk || way == 1;
 		test_list(&r, name);
 		test_identity(&r, name);
 		test_long(&r, name);

@@ -66,7 +66,7 @@ messages(void)
 	for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
 		is_int(parse(refused[i].text), refused[i].code, "refuses %s",
 			refused[i].why);
-		is_str(id(), refused[i].id, "and knows whom to tell");
+		is_str(id(), refused[i].id, "and keeps the id to answer to");
 	}
 	is_int(parse("{\"jsonrpc\":\"2.0\",\"id\":9007199254740991,"
 		     "\"method\":\"x\",\"params\":{\"a\":null,\"b\":\"c\"}}"),

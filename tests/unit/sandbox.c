@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sandbox, policy: each wall, at both levels, beside a control that runs the
+ * sandbox, policy: each layer, at both levels, beside a control that runs the
  * same attack with the sandbox off and succeeds.
  */
-#include "sandbox/policy.h"
-#include "sandbox/ruleset.h"
-#include "sandbox/sandbox_fork.h"
 #include "sandbox/sandbox_probe.h"
-#include "sandbox/sandbox_run.h"
-#include "sandbox/sandbox_scratch.h"
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -322,7 +317,7 @@ check_limits(void)
 		"more time than limits.timeout is refused");
 	ok(place.line == 9 && place.column == 3 &&
 			strcmp(err.hint, "the most is 30") == 0,
-		"where it stands, in its own unit");
+		"with its place, in its own unit");
 	grant.timeout_ms = 90000;
 	is_int(policy_check(&ask, &grant, NULL, &err), SS_OK,
 		"and allowed by grant.timeout");
@@ -409,7 +404,7 @@ check_faults(void)
 			SANDBOX_LANDLOCK, "and auto gives the next level");
 	}
 	is_int(level_without(SYS_capset, SANDBOX_MODE_AUTO), -1,
-		"a process that keeps capabilities is not born");
+		"a process that keeps capabilities does not start");
 	is_int(level_without(
 		       SYS_landlock_create_ruleset, SANDBOX_MODE_LANDLOCK),
 		SANDBOX_NONE, "without Landlock there is no landlock level");
@@ -433,8 +428,7 @@ check_old_landlock(void)
 		"and allowed to itself");
 	trial.abi = 2;
 	prints(SANDBOX_MODE_LANDLOCK, SH("true"), "");
-	is_int(seen->code, SS_SANDBOX_UNAVAILABLE,
-		"Landlock 2 is below the floor");
+	is_int(seen->code, SS_SANDBOX_UNAVAILABLE, "Landlock 2 is too old");
 	prints(SANDBOX_MODE_STRICT, SH("echo fine"), "");
 	ok(seen->code == SS_OK && strstr(seen->out, "fine") != NULL,
 		"strict without it serves exec: any");

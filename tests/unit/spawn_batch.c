@@ -93,7 +93,7 @@ test_order(void)
 	add("echo c; echo bad >&2; kill -TERM $$", 5000);
 	ok(run(2, 0) == SS_OK, "a batch runs");
 	ok(said(0, "a\n") && said(1, "b\n") && said(2, "c\n"),
-		"each result stands where its command does");
+		"each result has the place of its command");
 	ok(results[1].end == SPAWN_EXITED && results[1].status == 3,
 		"each has its own exit code");
 	ok(results[2].end == SPAWN_SIGNALLED && results[2].status == SIGTERM &&

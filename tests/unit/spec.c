@@ -324,13 +324,13 @@ outlines(const char *tool, const char *wanted)
 {
 	struct buf out = BUF_INIT(4096);
 
-	ok(yaml(tool) && spec_outline(&f.specs[0], &out),
-		"%.60s is a tool", tool);
+	ok(yaml(tool) && spec_outline(&f.specs[0], &out), "%.60s is a tool",
+		tool);
 	is_str(out.data, wanted, "in short it is %s", wanted);
 	buf_release(&out);
 }
 
-/* A word of 40 bytes stands, one of 41 does not; no more after 300 bytes. */
+/* A word of 40 bytes is shown, one of 41 is not; no more after 300 bytes. */
 static void
 test_outline(void)
 {
@@ -340,13 +340,15 @@ test_outline(void)
 	outlines("[a, " TEN TEN TEN TEN "]", "[a, " TEN TEN TEN TEN "]");
 	outlines("[a, " TEN TEN TEN TEN "k]", "[a, …]");
 	outlines("[sh, -c, \"a\\nb\", ;]", "[sh, -c, …, ;]");
-	outlines("[" TEN TEN TEN ", " TEN TEN TEN ", " TEN TEN TEN ", " TEN TEN
-		 TEN ", " TEN TEN TEN ", " TEN TEN TEN ", " TEN TEN TEN
-		 ", " TEN TEN TEN ", " TEN TEN TEN ", " TEN TEN TEN ", last, "
+	outlines("[" TEN TEN TEN ", " TEN TEN TEN ", " TEN TEN TEN
+		 ", " TEN TEN TEN ", " TEN TEN TEN ", " TEN TEN TEN
+		 ", " TEN TEN TEN ", " TEN TEN TEN ", " TEN TEN TEN
+		 ", " TEN TEN TEN ", last, "
 		 "more]",
-		"[" TEN TEN TEN ", " TEN TEN TEN ", " TEN TEN TEN ", " TEN TEN
-		TEN ", " TEN TEN TEN ", " TEN TEN TEN ", " TEN TEN TEN ", " TEN
-		TEN TEN ", " TEN TEN TEN ", " TEN TEN TEN ", …]");
+		"[" TEN TEN TEN ", " TEN TEN TEN ", " TEN TEN TEN
+		", " TEN TEN TEN ", " TEN TEN TEN ", " TEN TEN TEN
+		", " TEN TEN TEN ", " TEN TEN TEN ", " TEN TEN TEN
+		", " TEN TEN TEN ", …]");
 #undef TEN
 }
 

@@ -101,12 +101,12 @@ positions(void)
 	is_int(n->column, 10, "columns count characters, not bytes");
 	n = node_member(node_member(node_member(r, "a"), "b"), "c");
 	is_int(n->key->column, 3, "a key knows its column");
-	is_int(n->column, 7, "a list stands where it opens");
+	is_int(n->column, 7, "the place of a list is where it opens");
 	is_int(n->last->line, 5, "an element knows its line");
 	is_int(n->last->first->column, 11, "a value knows its column");
 	n = node_member(r, "e");
 	is_int((long long)n->count, 2, "[[e]] twice is a list of two");
-	is_int(n->last->line, 7, "each stands at its header");
+	is_int(n->last->line, 7, "the place of each is its header");
 }
 
 static void

@@ -244,7 +244,7 @@ check_read(void)
 	r = (struct tool_range){ .first = 1 };
 	ok(tool_read(dir, "a.txt", &r, &small, &err) == SS_OK && small.full &&
 			small.len == 4,
-		"what does not fit is cut, and said");
+		"what does not fit is cut, and reported");
 	is_int(tool_read(dir, "out", &r, &b, &err), SS_PATH_REFUSED,
 		"a link that leads out is not read");
 	is_int(tool_read(dir, "s", &r, &b, &err), SS_NOT_FOUND,

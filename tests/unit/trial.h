@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trials of the sandbox, for the tests that birth workers: files of a site and
+ * Trials of the sandbox, for the tests that start workers: files of a site and
  * others beside it, one command in a new worker, and what came of it.  As root
  * the tools run as nobody, as a user as that user.
  */
@@ -19,7 +19,6 @@
 #include "sandbox/policy.h"
 #include "sandbox/ruleset.h"
 #include "sandbox/sandbox_fork.h"
-#include "sandbox/sandbox_probe.h"
 #include "sandbox/sandbox_run.h"
 #include "sandbox/sandbox_scratch.h"
 #include "tap.h"
@@ -256,7 +255,7 @@ fork_worker(struct sandbox_plan *plan, pid_t *pid, struct ss_error *err)
 	return true;
 }
 
-/* Births a worker for the trial; its exit status, or -1. */
+/* Starts a worker for the trial; its exit status, or -1. */
 static inline int
 go(void)
 {

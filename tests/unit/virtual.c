@@ -252,7 +252,7 @@ test_files(void)
 	ok(strstr(body, "large.md") == NULL,
 		"a page that does not fit is left out whole");
 	ok(strstr(body, "\nThe list is cut here: there are more pages.\n"),
-		"and that the list is cut is said");
+		"and AGENTS.md has a note that the list is cut");
 	put("AGENTS.md", "mine\n");
 	ask("GET", "/AGENTS.md", NULL);
 	is_int((long long)res.length, 5, "the site's own wins");
@@ -322,7 +322,7 @@ test_catalog(void)
 				"- [A b](a.md): several lines\n"
 				"- [q \\[x\\]](z.markdown)\n"
 				"- [Another](other/d.md)\n") != NULL,
-		"then what changed is said anew, and the rest as before");
+		"then what changed is read again, and the rest is as before");
 	put("other/d.md", "# Yet another\n");
 	ok(catalog_refresh(&site->catalog, &c, NULL) == SS_OK &&
 			strcmp(catalog_page_find(c, "other/d.md")->title,

@@ -141,7 +141,7 @@ test_aliases(void)
 
 	is_str(node_member(n, "b")->first->text, "x", "an alias is its anchor");
 	is_str(node_member(n, "d")->text, "y", "the latest anchor counts");
-	is_int(node_member(n, "b")->line, 2, "an alias stands on its own line");
+	is_int(node_member(n, "b")->line, 2, "an alias has its own line");
 	refuses("x: [*nope]", 1, 5, "quote");
 	refuses("a: &a [*a]", 1, 8, NULL);
 	refuses("a: &a {b: [*a]}", 1, 12, NULL);

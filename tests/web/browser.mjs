@@ -12,7 +12,7 @@ const [modules, executablePath, pictures, example, hostile] =
 const { chromium } = createRequire(modules + "/")("playwright-core");
 const axe = readFileSync(modules + "/axe-core/axe.min.js", "utf8");
 
-const DESK = { viewport: { width: 1200, height: 900 } };
+const WIDE = { viewport: { width: 1200, height: 900 } };
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true,
 	hasTouch: true, deviceScaleFactor: 2 };
 
@@ -59,7 +59,7 @@ const picture = (page, name, fullPage = true) =>
 // --------------------------------------------------------- reading, running
 
 const visit = async () => {
-	const page = await open(DESK);
+	const page = await open(WIDE);
 
 	await page.goto(example + "/");
 	is(await page.title(), "An example site", "the front page has its title");
@@ -101,7 +101,7 @@ const visit = async () => {
 };
 
 const refusals = async () => {
-	const page = await open(DESK);
+	const page = await open(WIDE);
 
 	await page.goto(example + "/texts");
 	const head = card(page, "head");
@@ -154,7 +154,7 @@ const refusals = async () => {
 
 // Every link of every page of the site leads somewhere, however it is asked.
 const links = async () => {
-	const page = await open(DESK);
+	const page = await open(WIDE);
 	const todo = ["/", "/texts", "/texts/", "/texts/README.md", "/clock.md",
 		"/clock/"];
 	const seen = new Set();
@@ -185,7 +185,7 @@ const links = async () => {
 
 // What is not there, and the way back from it.
 const lost = async () => {
-	const page = await open(DESK);
+	const page = await open(WIDE);
 	const response = await page.goto(example + "/texts/nothing");
 
 	is(response.status(), 404, "a page that is not there");
@@ -199,7 +199,7 @@ const lost = async () => {
 };
 
 const keyboard = async () => {
-	const page = await open(DESK);
+	const page = await open(WIDE);
 
 	await page.goto(example + "/primes.md");
 	await page.keyboard.press("Tab");
@@ -221,7 +221,7 @@ const keyboard = async () => {
 };
 
 const without_script = async () => {
-	const page = await open({ ...DESK, javaScriptEnabled: false });
+	const page = await open({ ...WIDE, javaScriptEnabled: false });
 
 	await page.goto(example + "/texts");
 	ok(await page.getByText("The forms need script.").isVisible(),
@@ -237,7 +237,7 @@ const without_script = async () => {
 // ------------------------------------------------------------ hostile pages
 
 const no_harm = async () => {
-	const page = await open(DESK);
+	const page = await open(WIDE);
 	const host = new URL(hostile).host;
 
 	await page.goto(hostile + "/");
@@ -300,7 +300,7 @@ const no_harm = async () => {
 // ------------------------------------------------------ a person is asked
 
 const agreeing = async () => {
-	const page = await open(DESK);
+	const page = await open(WIDE);
 
 	await page.goto(hostile + "/confirm");
 	const echo = card(page, "echo");
@@ -338,8 +338,8 @@ const agreeing = async () => {
 const looks = async () => {
 	// axe has seen the colours of the last one, and its layout, before.
 	for (const [name, options] of [
-		["light", { ...DESK, colorScheme: "light" }],
-		["dark", { ...DESK, colorScheme: "dark" }],
+		["light", { ...WIDE, colorScheme: "light" }],
+		["dark", { ...WIDE, colorScheme: "dark" }],
 		["phone", { ...PHONE, colorScheme: "light" }],
 		["phone-dark", { ...PHONE, colorScheme: "dark" }]]) {
 		const page = await open(options);

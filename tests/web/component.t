@@ -72,7 +72,7 @@ END
 	symlinks => { 'linked.md' => 'w/page.md' });
 
 is body($server, '/two'), "---\ntools: []\n---\nA\none\nB\ntwo\nC",
-    'each block is replaced where it stands, the rest is as written';
+    'each block is replaced in its place, the rest is as written';
 is body($server, '/crlf'), "a\r\nx\r\nb\r\n", 'a CR LF page keeps its breaks';
 is body($server, '/last'), "a\nend", 'a block that ends the page';
 is body($server, '/blank'), "a\nx\nb\n", 'white space at the end is dropped';
@@ -255,7 +255,7 @@ $server->stop_ok;
 	my $answer = qx{"$program" exec -C "@{[$site->dir]}" --get / 2>&1};
 
 	like $answer, qr/\Aa\nran-2\n\[eval error: exit 3\]\n\z/,
-	    'a local GET runs them in a process born for the page';
+	    'a local GET runs them in a process started for the page';
 }
 
 done_testing;

@@ -89,7 +89,7 @@ is((post('/a', @SAY, confirm => 5))[0], 400, 'a number is no token: 400');
 my ($status, $answer) = post('/a', @SAY, confirm => $token);
 is("$status $answer->{stdout}", "200 a b\n", 'with its token it runs');
 like(refused('once', '/a', @SAY, confirm => $token)->{error}{message},
-	qr/too old, or used/, '... which is said');
+	qr/too old, or used/, '... with the reason');
 
 my @many = map { token('/a', command => ['echo', "n$_"]) } 1 .. 12;
 is_deeply([map { (post('/a', command => ['echo', "n$_"],

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Plain CGI, where each request is a process of its own: what its front's
 # hang-up ends, by itself and behind lighttpd and Apache, and what an agreement
-# is worth where nobody remembers.
+# is worth where no process remembers it.
 use strict;
 use warnings;
 use File::Copy qw(copy);

@@ -173,7 +173,7 @@ sub test_tools
 	ok($tool{echo}{outputSchema} && !$tool{pixel}{outputSchema},
 		'an output schema for text, none for bytes');
 	like($tool{steps}{description}, qr/^Runs \[sh, -c, \x{2026}, ;\] in the/m,
-		'a script is not told');
+		'a script is not listed');
 	like($tool{first}{description}, qr/^Runs \[head, -n, \{lines\}, \{file\}\] in/m,
 		'the names of arguments are');
 	like($tool{careful}{description}, qr/^Runs \[echo, done, \{\}, ;\] in/m,
@@ -191,7 +191,7 @@ sub test_calls
 		stderr => '', returncode => 0 }, 'a call runs the tool');
 	is_deeply([@$r{qw(content isError)}], [[{ type => 'text',
 		text => "a \"b\" \$WHO\n" }], JSON::PP::false],
-		'and says so as text too');
+		'and the text has it too');
 	is(call('first', { lines => '1', file => 'docs/a.md' })
 		->{structuredContent}{stdout}, "---\n", 'arguments become words');
 	is(call('first', { lines => '1', file => 'docs/a.md', args => undef,
@@ -206,7 +206,7 @@ sub test_calls
 	$r = call('fails');
 	ok($r->{isError} && $r->{structuredContent}{returncode} == 3,
 		'an exit code is an error of the tool');
-	like($r->{content}[-1]{text}, qr/exit status 3/, 'that is told');
+	like($r->{content}[-1]{text}, qr/exit status 3/, 'the text has the exit status');
 	for (['first', { lines => 'x', file => 'a' }, qr/does not match/],
 		['first', { lines => '1' }, qr/"file" is missing/],
 		['echo', { word => 1 }, qr/must be a string: it is a number/],
@@ -220,7 +220,7 @@ sub test_calls
 		my ($name, $arguments, $why) = @$_;
 		$r = call($name, $arguments);
 		ok($r->{isError} && $r->{content}[0]{text} =~ $why,
-			"a wrong argument is told to the model: $why");
+			"the model reads what is wrong with an argument: $why");
 	}
 	is_deeply(call('pixel')->{content}, [{ type => 'image', data => '/w==',
 		mimeType => 'image/png' }], 'an image is an image');
@@ -358,20 +358,20 @@ sub test_eras
 	is(result($answer)->{protocolVersion}, '2025-06-18',
 		'the version that was asked for');
 	is(result(legacy('initialize', { protocolVersion => '1999-01-01' }))
-		->{protocolVersion}, '2025-11-25', 'else the newest of that era');
+		->{protocolVersion}, '2025-11-25', 'else the newest revision with initialize');
 	like($answer->{headers}{'mcp-session-id'}, qr/^[0-9a-f]{32}$/,
 		'with a session');
 	ok(!exists modern('server/discover')->{headers}{'mcp-session-id'},
-		'which the second era does not have');
+		'which 2026-07-28 does not have');
 	is(post({ jsonrpc => '2.0', method => 'notifications/initialized' })
 		->{status}, 202, 'a notification is accepted');
 	is_deeply(result(legacy('ping')), {}, 'ping');
 	is(legacy('no/method')->{status}, 200,
-		'an unknown method is a JSON-RPC error in the first era');
+		'an unknown method is a JSON-RPC error with initialize');
 	$answer = modern('server/discover');
 	is_deeply(result($answer)->{supportedVersions}, [$MODERN], 'discover');
 	is(result($answer)->{resultType}, 'complete', 'with its type');
-	is(modern('ping')->{status}, 404, 'ping is gone in the second era');
+	is(modern('ping')->{status}, 404, '2026-07-28 has no ping');
 	is(error(modern('no/method'))->{code}, -32601, 'unknown methods are 404');
 	ok(defined result(modern('tools/list'))->{ttlMs}, 'lists may be kept');
 	is(result(modern('tools/call', { name => 'echo',
@@ -456,14 +456,14 @@ my %CAN = (can => { elicitation => {} });
 # The same request again, with the state that came and the answers of a person.
 sub again
 {
-	my ($call, $asked, %said) = @_;
+	my ($call, $asked, %given) = @_;
 
 	return modern('tools/call', { %$call,
 		defined $asked->{requestState}
 			? (requestState => $asked->{requestState}) : (),
-		inputResponses => { map { $_ => ref $said{$_}
-			? { action => 'accept', content => $said{$_} }
-			: { action => $said{$_} } } keys %said } }, %CAN);
+		inputResponses => { map { $_ => ref $given{$_}
+			? { action => 'accept', content => $given{$_} }
+			: { action => $given{$_} } } keys %given } }, %CAN);
 }
 
 sub test_confirm
@@ -508,7 +508,7 @@ sub test_confirm
 	my $answer = modern('tools/call', \%call);
 	is_deeply([$answer->{status}, @{ error($answer) }{qw(code data)}],
 		[400, -32021, { requiredCapabilities => { elicitation => {} } }],
-		'a client that cannot ask is told so');
+		'a client that cannot ask gets an error');
 	like(error($answer)->{message}, qr{POST .* to /.*error\.confirm},
 		'and what its agent can do instead');
 	like(call('careful', { arg1 => 'x' })->{content}[0]{text},
@@ -543,7 +543,7 @@ sub test_agreement
 	cmp_ok(scalar(grep { /"stdout":"done x\\n"/ } @answers), '<=', 1,
 		'an agreement has one run, whatever the worker');
 	is(scalar(grep { /"code":-32602|"stdout":"done x/ } @answers),
-		24, 'and everybody else is told so');
+		24, 'and all others get an error');
 	return;
 }
 
@@ -599,9 +599,9 @@ sub test_asking
 	is_deeply($asked->{inputRequests}{second}{params}{requestedSchema}
 		{required}, ['WHO'], 'only what is missing is asked for');
 	like(result(modern('tools/call', \%call))->{content}[0]{text},
-		qr/"what" is missing/, 'a client that cannot ask is told');
+		qr/"what" is missing/, 'a client that cannot ask reads what is missing');
 	like(call('order')->{content}[0]{text}, qr/"what" is missing/,
-		'and one of the first era');
+		'and one with initialize');
 	my ($tool) = grep { $_->{name} eq 'order' }
 	    @{ result(modern('tools/list'))->{tools} };
 	is_deeply($tool->{inputSchema}{required}, [],
@@ -609,7 +609,7 @@ sub test_asking
 	($tool) = grep { $_->{name} eq 'order' }
 	    @{ result(legacy('tools/list'))->{tools} };
 	is_deeply($tool->{inputSchema}{required}, ['what', 'note'],
-		'but not in the first era');
+		'but not with initialize');
 	return;
 }
 
@@ -652,7 +652,7 @@ sub test_asking_prompt
 	is(error(modern('prompts/get', { name => 'asking' }))->{code}, -32602,
 		'a client that cannot ask has to give it');
 	is(error(legacy('prompts/get', { name => 'asking' }))->{code}, -32602,
-		'and one of the first era');
+		'and one with initialize');
 	return;
 }
 
@@ -684,7 +684,7 @@ sub test_progress
 	is_deeply([sort { $a <=> $b } map { $_->{params}{progress} } @news],
 		[map { $_->{params}{progress} } @news], 'the value rises');
 	ok((grep { ($_->{params}{message} // '') eq 'two' } @news),
-		'and says what the tool said');
+		'and has what the tool wrote');
 	is($events[-1]{result}{structuredContent}{stdout}, "end\n",
 		'the result comes last');
 	is($ask->(Accept => 'application/json')->{json}{id}, $id,
@@ -707,7 +707,7 @@ sub test_first_line
 	my @news = map { $_->{params}{message} // () }
 	    events(watched('early')->{body});
 
-	is_deeply(\@news, ['first'], 'a line that comes at once is told');
+	is_deeply(\@news, ['first'], 'a line that comes at once is reported');
 	return;
 }
 
@@ -726,13 +726,13 @@ sub test_long_events
 	ok(!exists $r->{structuredContent}{truncated}, 'and not called cut');
 	like($r->{content}[0]{text}, qr/\Ax{60000}/, 'the text is cut');
 	like($r->{content}[1]{text}, qr/^\[cut: these are (\d+) of 900000 bytes; /,
-		'which it says');
+		'which the result tells');
 	ok(!$r->{isError}, 'and it is no error');
 	$r = $read->('longer');
 	is(length $r->{structuredContent}{stderr}, 40000, 'stderr is kept');
 	cmp_ok(length $r->{structuredContent}{stdout}, '>', 400000,
 		'of the rest what fits');
-	ok($r->{structuredContent}{truncated}, 'what is cut as structure says so');
+	ok($r->{structuredContent}{truncated}, 'a structure that is cut is marked');
 	like($r->{content}[-1]{text}, qr/of 940000 bytes; ask for less/,
 		'and as text');
 	$r = $read->('picture');
@@ -986,7 +986,7 @@ sub test_elicitation
 	return;
 }
 
-# Waiting for people never takes all workers.
+# Some workers never wait for a person.
 sub test_many_questions
 {
 	my $mine = asking_session('2025-11-25');
@@ -1001,10 +1001,10 @@ sub test_many_questions
 			last if $line =~ /create|isError/;
 		}
 		push @calls, $call;
-		return $first =~ /as many people/;
+		return $first =~ /too many people/;
 	};
 	$refused += $ask->($_) for 1 .. 9;
-	ok($refused && $refused < 9, 'so many people are asked at a time');
+	ok($refused && $refused < 9, 'a limited number of people is asked at a time');
 	is(call('echo', { word => 'x' })->{structuredContent}{stdout}, "x\n",
 		'and other clients are served');
 	close $_ for splice @calls;
@@ -1057,7 +1057,7 @@ sub test_hostile
 			. "\"_meta\":{\"${META}protocolVersion\":3}}}", -32602,
 			'a version in _meta that is a number'],
 		['{"jsonrpc":"2.0","id":1,"method":"tools/list","params":'
-			. '{"cursor":"AAAA"}}', -32602, 'a cursor of nobody'],
+			. '{"cursor":"AAAA"}}', -32602, 'a cursor that we did not make'],
 		['{"jsonrpc":"2.0","id":1,"method":"tools/list","params":'
 			. '{"cursor":"' . 'QUFB' x 100000 . '"}}', -32602,
 			'a cursor without end']) {
@@ -1095,10 +1095,10 @@ sub test_large
 		my ($what, $params, $why) = @$_;
 		my $r = result(legacy('tools/call', $params));
 		ok($r->{isError} && $r->{content}[0]{text} =~ $why,
-			"too many $what are told to the model");
+			"too many $what are an error for the model");
 	}
 	is_deeply(result(legacy('ping', \%many)), {},
-		'parameters that nobody knows are passed over');
+		'unknown parameters are ignored');
 	is(error(legacy('resources/read', { uri => 'page:///'
 		. '%41' x 300000 }))->{code}, -32002, 'a URI without end');
 	is(error(modern('tools/call', { name => 'order', requestState =>

@@ -20,7 +20,7 @@ plan skip_all => 'nginx is not installed'
 # Sanitizers and a shared machine are slow; a hang is far slower.
 my $PATIENCE = $ENV{SANITIZE} ? 6 : 3;
 
-# Parts of the contract that later floors bring, with how to see that they
+# Parts of the contract that come later, with how to see that they
 # are there: the cases that need them are skipped by name until then.
 my %LATER = (
 	components => {

@@ -250,6 +250,11 @@ is($server->request('GET', '/__meta/view.txt')->{status}, 404,
 is($server->request('GET', '/__meta/favicon.svg')->{status}, 404,
 	'the icon is not there');
 
+my $form = html('/docs/')->{body};
+like($form, qr/data-env="TZ"/, 'a form has a field for a variable');
+unlike($form, qr/data-env="(?:OTHER|LESSOPEN)"/,
+	'... and none for one that a request may not set');
+
 # ------------------------------------------------------- the virtual files --
 
 my $agents = $server->request('GET', '/AGENTS.md');

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# Attacks as data, and the roads on which they come.
+# Attacks as data, and the setups in which they are tried.
 #
 # An attack is a command that prints PWNED when it works.  It runs first
 # without any sandbox, as the account that tools run as: that control must
-# succeed, so that what follows means something.  Then it runs on every road
+# succeed, so that what follows means something.  Then it runs in every setup
 # that leads to a command: through nginx at both levels, through
 # statespace-exec, as plain CGI.
 #
@@ -13,12 +13,12 @@
 # A case: id, tool (words), and what it needs:
 #	policy	keys of the tool in the page, besides exec: any
 #	keys	other keys of the page
-#	control	other words for the run without walls, where the first would
+#	control	other words for the run outside the sandbox, where the first would
 #		hurt the machine; or 0 with a sentence in %no_control
-#	danger	never without walls, and in Landlock mode only behind proof
+#	danger	never outside the sandbox, and in Landlock mode only behind proof
 #	check	sub { my ($world, $ran) = @_ } returns what is wrong, a list
-#	roads	only these
-#	next_s	{ road => seconds }: the next answer may take longer than 4 s
+#	setups	only these
+#	next_s	{ setup => seconds }: the next answer may take longer than 4 s
 #	linger	seconds that the control may take to show that it worked
 #	file	{ name => bytes }: programs of the site, there before
 package Statespace::Attack;
@@ -72,7 +72,7 @@ sub by_attack
 	    keys %$table;
 }
 
-# Where nobody gets through without walls either, and why.
+# Where nobody succeeds outside the sandbox either, and why.
 our %no_control = (
 	'fsw-etc' => 'no ordinary account can write there',
 	'fsw-persistence' => 'it says nothing; its traces are looked for',
@@ -104,7 +104,7 @@ our %no_wonder = (
 # Held by one layer or another; what decides is that nothing gets through.
 my $LEVEL = { strict => 'strict', landlock => 'landlock', exec => 'strict',
 	cgi => 'strict' };
-our @roads = qw(strict landlock exec cgi);
+our @setups = qw(strict landlock exec cgi);
 
 my $ENVSECRET = 'envsecret-7f3a91';
 my $BUILD = Cwd::realpath($ENV{BUILD} || 'build')
@@ -474,7 +474,7 @@ sub end_victim
 	return;
 }
 
-# As the tool's own account, under a parent of that account, without walls.
+# As the tool's own account, under a parent of that account, outside the sandbox.
 sub unconfined
 {
 	my ($self, $case) = @_;
@@ -512,7 +512,7 @@ sub unconfined
 	return $ran;
 }
 
-# --------------------------------------------------------------- the roads --
+# --------------------------------------------------------------- the setups --
 
 sub config
 {
@@ -535,15 +535,15 @@ sub secrets
 		AWS_SECRET_ACCESS_KEY => $ENVSECRET);
 }
 
-sub open_road
+sub open_setup
 {
-	my ($self, $road, %with) = @_;
+	my ($self, $setup, %with) = @_;
 
 	$self->{before} = $with{before};
 	Statespace::TestSite::write_file($self->{conf}, $self->config(
-		$with{mode} // ($road eq 'landlock' ? 'landlock' : 'strict')));
-	$self->{road} = $road;
-	if ($road eq 'cgi') {
+		$with{mode} // ($setup eq 'landlock' ? 'landlock' : 'strict')));
+	$self->{setup} = $setup;
+	if ($setup eq 'cgi') {
 		my $bin = "$self->{base}/cgi-bin";
 		mkdir $bin;
 		File::Copy::copy("$BUILD/statespace", "$bin/statespace.cgi")
@@ -552,7 +552,7 @@ sub open_road
 		Statespace::TestSite::write_file("$bin/statespace.toml",
 			"root = \"$self->{dir}\"\n" . slurp($self->{conf}));
 	}
-	return if $road eq 'cgi' || $road eq 'exec';
+	return if $setup eq 'cgi' || $setup eq 'exec';
 	local $ENV{STATESPACE_SANDBOX_MODE};
 	delete $ENV{STATESPACE_SANDBOX_MODE};
 	$self->{server} = Statespace::Server->start(site => $self->{site},
@@ -563,14 +563,14 @@ sub open_road
 	return;
 }
 
-sub close_road
+sub close_setup
 {
 	my ($self, %with) = @_;
 	my $server = delete $self->{server} or return;
 
 	delete $self->{known}{server};
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	return $server->stop_ok(name => "$self->{road}: the server ends "
+	return $server->stop_ok(name => "$self->{setup}: the server ends "
 	    . 'cleanly and leaves no process', %with);
 }
 
@@ -594,11 +594,11 @@ sub worker
 sub send_command
 {
 	my ($self, $page, $words, %more) = @_;
-	my $road = $self->{road};
+	my $setup = $self->{setup};
 	my $body = $json->encode({ command => $words, %more });
 
 	return $self->over_http($page, $body) if $self->{server};
-	return $road eq 'cgi' ? $self->over_cgi($page, $body)
+	return $setup eq 'cgi' ? $self->over_cgi($page, $body)
 	    : $self->over_exec($page, $words, $body);
 }
 
@@ -659,7 +659,7 @@ sub over_exec
 sub attack
 {
 	my ($self, $case, %with) = @_;
-	my $strict = $LEVEL->{ $self->{road} } eq 'strict';
+	my $strict = $LEVEL->{ $self->{setup} } eq 'strict';
 	my $worker = $self->worker;
 	my $words = $self->fill($case->{tool}, strict => $strict ? 1 : 0,
 		wpid => $worker || $$, fcgisock => $self->fcgi_socket,
@@ -675,7 +675,7 @@ sub attack
 	    || ($ran->{json}{error}{code} // '') =~ /\A(?:timeout|output_too)/;
 	my $level = $ran->{json}{sandbox}{level} // 'unsaid';
 	push @wrong, "ran at the level $level" if $ran->{status} == 200
-	    && $level ne $LEVEL->{ $self->{road} };
+	    && $level ne $LEVEL->{ $self->{setup} };
 	# An error may quote the attack; what it won is on its stdout.
 	push @wrong, "printed $&" if ($ran->{json}{stdout} // '') =~ /PWNED.*/
 	    || $ran->{raw} =~ /TOPSECRET|DOTSECRET|\Q$ENVSECRET\E/;
@@ -737,7 +737,7 @@ sub variants
 	my ($self, $case) = @_;
 
 	return undef unless join("\0", @{ $case->{tool} }) =~ /\{(?:SITE|PAGE)\}/;
-	return $LEVEL->{ $self->{road} } eq 'strict' ? ('/site', $self->{dir})
+	return $LEVEL->{ $self->{setup} } eq 'strict' ? ('/site', $self->{dir})
 	    : $self->{dir};
 }
 
@@ -790,7 +790,7 @@ sub can_run
 	return adopt();
 }
 
-# Every case of these areas: the control, then each road.
+# Every case of these areas: the control, then each setup.
 sub family
 {
 	my (%with) = @_;
@@ -802,12 +802,12 @@ sub family
 	    unless @levels;
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	controls(@cases);
-	for my $road (@{ $with{roads} || \@roads }) {
+	for my $setup (@{ $with{setups} || \@setups }) {
 		SKIP: {
-			Test::More::skip("$road: no $LEVEL->{$road} level "
+			Test::More::skip("$setup: no $LEVEL->{$setup} level "
 			    . 'on this machine', 1)
-			    unless grep { $_ eq $LEVEL->{$road} } @levels;
-			along($road, \%with, @cases);
+			    unless grep { $_ eq $LEVEL->{$setup} } @levels;
+			along($setup, \%with, @cases);
 		}
 	}
 	return;
@@ -828,7 +828,7 @@ sub controls
 			Test::More::skip("control: $case->{id}: $why", 1)
 			    if $why && !$ran->{works};
 			Test::More::ok($ran->{works}, "control: $case->{id} "
-			    . 'gets through without walls')
+			    . 'succeeds outside the sandbox')
 			    or Test::More::diag "$ran->{out}$ran->{err}";
 		}
 		$world->rebuild;
@@ -862,43 +862,43 @@ sub rebuild
 
 sub along
 {
-	my ($road, $with, @cases) = @_;
+	my ($setup, $with, @cases) = @_;
 	my $world = new_world();
 
 	$world->{more_config} = $with->{config};
-	$world->open_road($road);
+	$world->open_setup($setup);
 	for my $case (@cases) {
 		SKIP: {
 			my $why = missing($case);
-			Test::More::skip("$road: $case->{id}: $why", 1) if $why;
-			next if $case->{roads}
-			    && !grep { $_ eq $road } @{ $case->{roads} };
+			Test::More::skip("$setup: $case->{id}: $why", 1) if $why;
+			next if $case->{setups}
+			    && !grep { $_ eq $setup } @{ $case->{setups} };
 			$world->judge($case);
 			$world->answers_fast("after $case->{id} the next "
 			    . 'command runs as if nothing had been',
-			    $case->{next_s}{$road})
+			    $case->{next_s}{$setup})
 			    if $with->{fast};
 		}
 	}
 	$with->{after}->($world) if $with->{after};
 	$world->answers_fast unless $with->{fast};
-	$world->close_road(allow => $with->{allow});
+	$world->close_setup(allow => $with->{allow});
 	return;
 }
 
 sub judge
 {
 	my ($self, $case) = @_;
-	my $road = $self->{road};
+	my $setup = $self->{setup};
 	my $gap = $open_of{ $case->{id} }
-	    || ($road eq 'landlock' && $gap_of{ $case->{id} });
+	    || ($setup eq 'landlock' && $gap_of{ $case->{id} });
 
 	for my $site ($self->variants($case)) {
 		my $as = defined $site && $site ne '/site' ? ', by its own path'
 		    : '';
 		for my $time (1 .. $case->{repeat} || 1) {
 			my @wrong = $self->attack($case, site => $site);
-			my $name = "$road: $case->{id}$as";
+			my $name = "$setup: $case->{id}$as";
 			if ($gap) {
 				Test::More::ok(scalar @wrong, "$name gets "
 				    . "through, as the README says: $gap")
@@ -926,7 +926,7 @@ sub answers_fast
 	my $right = $ran->{status} == 200
 	    && ($ran->{json}{stdout} // '') eq "still here\n"
 	    && $ran->{took} < ($most // 4);
-	Test::More::ok($right, "$self->{road}: "
+	Test::More::ok($right, "$self->{setup}: "
 	    . ($name // 'the next command runs as if nothing had been'))
 	    or Test::More::diag "$ran->{took} s\n$ran->{raw}";
 	return $right;

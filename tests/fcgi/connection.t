@@ -1,10 +1,11 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: MIT
-# What the gate lets through, and what a hostile or broken peer gets: no
-# answer to half a request, no worker lost, no worker held.
+# Which connections are served, and what a hostile or broken peer gets: no answer
+# to half a request, no worker lost, no worker held.
 use strict;
 use warnings;
 use FindBin;
+use POSIX ();
 use lib "$FindBin::Bin/../lib";
 use Statespace::FastCGI qw(record begin params stdin pair variables request
 	call talk connect_to receive);
@@ -214,5 +215,37 @@ ok($pool->until_true(sub {
 ok(!receive($stalled)->{ended}, 'and can tell that it was cut');
 serves_as_before('after both', @workers);
 
+# A peer that reads its answer slowly, but reads, has a worker to itself while
+# nobody waits for one; then it makes way.
+my $slow = connect_to($at);
+syswrite $slow, request(variables(SCRIPT_NAME => '/big.bin'));
+sleep 4;
+is(length receive($slow)->{body}, 3_000_000,
+	'a peer that stalls is waited for while workers are idle');
 $pool->stop_ok(allow => qr/no REQUEST_METHOD|code=internal/);
+
+$pool = Statespace::Pool->start(config => "[pool]\nmode = \"static\"\n"
+	    . "reserve = 0\nwatchdog = 3600\n",
+	options => ['--workers', 1]);
+$at = $pool->socket;
+open my $file, '>', $pool->site->dir . '/huge.bin' or die "huge.bin: $!";
+truncate $file, 256 << 20 or die "truncate: $!";
+close $file;
+$slow = connect_to($at);
+syswrite $slow, request(variables(SCRIPT_NAME => '/huge.bin'));
+sysread $slow, my $begin, 65536;
+my $reader = fork() // die "fork: $!";
+if ($reader == 0) {
+	# Never longer than this without a byte.
+	while (sysread $slow, my $piece, 65536) {
+		sleep 0.2;
+	}
+	POSIX::_exit(0);
+}
+close $slow;
+is(talk($at, request(variables()), seconds => 30)->{status}, 200,
+	'a slow reader makes way for one who waits');
+ok($pool->until_true(sub { waitpid($reader, POSIX::WNOHANG()) == $reader }),
+	'and can tell that it was cut') or kill 'KILL', $reader;
+$pool->stop_ok;
 done_testing;
