@@ -104,7 +104,7 @@ my @threads = map { { id => "res-thread-$_->[0]", file => { threads => $threads 
 	[tables => limit_named('none')], [unshare => limit_named('none')],
 );
 # With /proc they run in the launcher.
-push @threads, map { { %$_, id => "$_->{id}-proc", roads => [qw(strict exec cgi)],
+push @threads, map { { %$_, id => "$_->{id}-proc", setups => [qw(strict exec cgi)],
 	policy => { %{ $_->{policy} }, proc => JSON::PP::true } } } @threads;
 @threads = () unless defined $threads;
 
