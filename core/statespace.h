@@ -614,7 +614,7 @@ bool ss_site_log(const struct ss_site *site, const char *event,
 struct ss_document {
 	size_t size;
 	char path[4097];  /* resolved, "docs/README.md" */
-	bool linked;      /* a symlink stood on the way */
+	bool linked;      /* a symlink was followed */
 	char real[4097];  /* where it really lies below the root */
 	int fd;           /* regular file, or -1 */
 	int dir_fd;       /* its directory; -1: none on disk */

@@ -2,6 +2,7 @@
 #include "pool.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -215,8 +216,8 @@ begin_stop(struct pool *p, uint64_t us)
 {
 	char extend[64];
 
-	snprintf(extend, sizeof(extend), "EXTEND_TIMEOUT_USEC=%llu",
-		(unsigned long long)(us + 2 * SECOND));
+	snprintf(extend, sizeof(extend), "EXTEND_TIMEOUT_USEC=%" PRIu64,
+		us + 2 * SECOND);
 	notify_systemd("STOPPING=1");
 	notify_systemd(extend);
 	p->stopping = true;

@@ -334,7 +334,7 @@ answer_frame(struct worker *w, const char *text, size_t len)
 		write_error(w, "internal", "out of memory");
 }
 
-/* Reads one frame and answers it. 0; ENODATA: the peer closed; errno. */
+/* Reads one frame and answers it.  0; ENODATA: the peer closed; errno. */
 static int
 serve_frame(struct worker *w, int in, int out)
 {

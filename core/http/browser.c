@@ -72,7 +72,7 @@ way_into_prefix(struct exchange *x, bool above)
 
 /*
  * A page may have the addresses /a, /a/ and /a.md, and browsers resolve
- * relative links against the address. base leads from there to the page's
+ * relative links against the address.  base leads from there to the page's
  * folder; "" when they are the same.
  */
 static bool

@@ -352,7 +352,7 @@ is_answered_here(struct exchange *x)
 }
 
 /*
- * May the front server open the file by its name? Not one behind a link (it
+ * May the front server open the file by its name?  Not one behind a link (it
  * would follow the link again) or one that a tool could replace by a link.
  */
 static bool

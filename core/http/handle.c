@@ -95,11 +95,11 @@ stage_path(struct exchange *x)
 
 	if (x->req->request_uri != NULL)
 		code = path_check_uri(x->req->request_uri, &x->err);
-	if (code == SS_OK && path == NULL)
-		code = error_set(&x->err, SS_NOT_FOUND, "no such file");
 	if (code == SS_OK)
-		code = ss_path_clean(
-			path, strlen(path), x->path, sizeof(x->path), &x->err);
+		code = path == NULL
+			? error_set(&x->err, SS_NOT_FOUND, "no such file")
+			: ss_path_clean(path, strlen(path), x->path,
+				  sizeof(x->path), &x->err);
 	return stage_end(x, code, STAGE_NEXT);
 }
 

@@ -43,6 +43,7 @@ child_main(struct ss_text text, const char *base, unsigned budget_ms,
 	size_t most, pid_t parent, int fd)
 {
 	struct buf html = BUF_INIT(most);
+	char last;
 
 	signal(SIGPIPE, SIG_DFL);
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent ||
@@ -53,8 +54,8 @@ child_main(struct ss_text text, const char *base, unsigned budget_ms,
 		_exit(1);
 	if (!html.failed)
 		fd_write_all(fd, html.data, html.len);
-	fd_write_all(
-		fd, &(char){ html.failed ? LAST_NO_MEMORY : LAST_DONE }, 1);
+	last = html.failed ? LAST_NO_MEMORY : LAST_DONE;
+	fd_write_all(fd, &last, 1);
 	_exit(0);
 }
 

@@ -46,7 +46,7 @@ static const char how_to[] =
 	"\n"
 	"How the words of a tool are matched:\n"
 	"\n"
-	"- A plain word must stand exactly as it is written.\n"
+	"- A plain word must be sent exactly as it is written.\n"
 	"- `{name}` or `{}` is one word of your choice, in its place. You may "
 	"send the template as it is, with the words beside it: `{\"command\": "
 	"[\"grep\", \"{word}\"], \"args\": {\"word\": \"peace\"}}`.\n"

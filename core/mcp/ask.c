@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "mcp/ask.h"
-#include "wire/json.h"
-
-#include <stdio.h>
 
 #define TRIES_MAX 5 /* of one form in one call, when answers do not fit */
 

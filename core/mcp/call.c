@@ -165,7 +165,7 @@ answer_not_run(
 			? RPC_INTERNAL
 			: mcp_content_refused(m, mcp_content_type(c->spec));
 	case MCP_CANNOT_ASK: return RPC_NO_CAPABILITY;
-	case MCP_SPENT: return RPC_BAD_PARAMS;
+	case MCP_USED: return RPC_BAD_PARAMS;
 	}
 	return RPC_INTERNAL;
 }

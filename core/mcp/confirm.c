@@ -125,10 +125,10 @@ mcp_confirm(struct mcp *m, struct mcp_round *round, const struct mcp_command *c)
 		return MCP_DECLINED;
 	}
 	if (m->revision->asking == MCP_ASKS_BY_REQUEST ||
-		mcp_round_spend(m, round))
+		mcp_round_use(m, round))
 		return MCP_AGREED;
 	mcp_refuse(m, RPC_BAD_PARAMS,
 		"this agreement was used for a run before: call again without "
 		"it");
-	return MCP_SPENT;
+	return MCP_USED;
 }

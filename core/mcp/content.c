@@ -144,7 +144,7 @@ write_texts(struct mcp *m, struct ss_text out, struct ss_text err, int code,
 	bool has_structure, struct ss_text status)
 {
 	size_t whole = out.len + err.len;
-	struct shown text, structure;
+	struct shown text, structure = { .cut = false };
 
 	if (has_structure)
 		cut_both(m, out, err, &text, &structure);

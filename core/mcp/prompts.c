@@ -6,7 +6,6 @@
 #include "mcp/resources.h"
 #include "mcp/uri.h"
 #include "page/prompt.h"
-#include "site/listing.h"
 #include "wire/json.h"
 #include "wire/media.h"
 #include "wire/path.h"

@@ -10,7 +10,7 @@ enum mcp_answered {
 	MCP_ASKED,      /* the result is the question */
 	MCP_DECLINED,   /* m->err has the reason */
 	MCP_CANNOT_ASK, /* the client cannot ask a person; m->err */
-	MCP_SPENT       /* this agreement was used for a run before; m->err */
+	MCP_USED        /* this agreement was used for a run before; m->err */
 };
 
 /* Can the client show a form to a person? */

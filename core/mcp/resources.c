@@ -10,7 +10,6 @@
 #include "wire/media.h"
 #include "wire/path.h"
 
-#include <stdio.h>
 #include <time.h>
 
 /* ------------------------------------------------------------------ list -- */

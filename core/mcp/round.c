@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "base/base64.h"
-#include "wire/json.h"
 
 #define NUMBER_BYTES 12
 #define ANSWERS_MAX ((size_t)1 << 20)
@@ -195,7 +194,7 @@ mcp_round_answer(struct mcp_round *r, const char *name, const char *value)
 }
 
 bool
-mcp_round_spend(struct mcp *m, const struct mcp_round *r)
+mcp_round_use(struct mcp *m, const struct mcp_round *r)
 {
 	/*
 	 * A request without a place for its tool is handled again later: its

@@ -44,6 +44,6 @@ bool mcp_round_state(
  * Marks the agreement as used.  False: it was, as far as this process and
  * those that it shares memory with know.
  */
-bool mcp_round_spend(struct mcp *m, const struct mcp_round *r);
+bool mcp_round_use(struct mcp *m, const struct mcp_round *r);
 
 #endif

@@ -388,19 +388,24 @@ add_page(const struct catalog_cache *cache, struct catalog *c, const char *path,
 
 /* ------------------------------------------------------------- all pages -- */
 
+/* A tool in the order of names. */
+struct named {
+	struct catalog_tool *tool;
+};
+
 static int
 by_name(const void *left, const void *right)
 {
-	struct catalog_tool *const *a = left, *const *b = right;
+	const struct named *a = left, *b = right;
 
-	return strcmp((*a)->name, (*b)->name);
+	return strcmp(a->tool->name, b->tool->name);
 }
 
 /* Tools that would share a name all get their hashed name. */
 static enum ss_err
 settle_names(struct catalog *c, struct ss_error *err)
 {
-	struct catalog_tool **all;
+	struct named *all;
 	size_t n = 0, count = 0;
 
 	for (size_t i = 0; i < c->page_count; i++)
@@ -411,7 +416,7 @@ settle_names(struct catalog *c, struct ss_error *err)
 	for (size_t i = 0; i < c->page_count; i++)
 		for (size_t k = 0; k < c->pages[i].tool_count; k++)
 			if (!c->pages[i].tools[k].hidden)
-				all[n++] = &c->pages[i].tools[k];
+				all[n++].tool = &c->pages[i].tools[k];
 	c->tool_count = n;
 	qsort(all, n, sizeof(*all), by_name);
 	for (size_t i = 0, run; i < n; i += run) {
@@ -419,7 +424,7 @@ settle_names(struct catalog *c, struct ss_error *err)
 			i + run < n && by_name(&all[i], &all[i + run]) == 0;)
 			run++;
 		for (size_t k = i; run > 1 && k < i + run; k++)
-			strcpy(all[k]->name, all[k]->hashed);
+			strcpy(all[k].tool->name, all[k].tool->hashed);
 	}
 	free(all);
 	return SS_OK;

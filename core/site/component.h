@@ -23,7 +23,7 @@ struct component_job {
 };
 
 /*
- * Would a GET of this page run something? False where [components] is off,
+ * Would a GET of this page run something?  False where [components] is off,
  * where tools may write the page, and for a page with wrong frontmatter.
  */
 bool component_applies(const struct executor *e, const struct ss_document *doc,

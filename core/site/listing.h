@@ -38,7 +38,7 @@ enum ss_err listing_folder(const struct listing_source *from,
 enum ss_err listing_site(const struct listing_source *from, struct listing *out,
 	struct ss_error *err);
 
-/* Does [http] listed name this resolved path? It may be any file. */
+/* Does [http] listed name this resolved path?  It may be any file. */
 bool listing_has(const struct listing_source *from, const char *path);
 
 #endif

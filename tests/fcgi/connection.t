@@ -233,7 +233,7 @@ truncate $file, 256 << 20 or die "truncate: $!";
 close $file;
 $slow = connect_to($at);
 syswrite $slow, request(variables(SCRIPT_NAME => '/huge.bin'));
-sysread $slow, my $begin, 65536;
+sysread $slow, my $first, 65536;
 my $reader = fork() // die "fork: $!";
 if ($reader == 0) {
 	# Never longer than this without a byte.

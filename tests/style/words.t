@@ -23,18 +23,18 @@ my %INSTEAD = (
 	'of whom' => 'the subject first', 'it is not said' => 'the subject first',
 );
 # The same letters in a sense of the field.
-my @FIELD = (qr/\bwall[- ]clock\b/, qr/\bbell character\b/, qr/\bno room\b/,
-	qr/\broom (?:for|in|left|to)\b/, qr/\bmaster[ _]process\b/,
-	qr/\bas it stands\b/, qr/\bstands? for\b/, qr/# TYPE \S+ gauge/,
-	qr/\bgauge\\n/, qr/\bhouse ?keeping\b/);
+my @FIELD = (qr/\bwall[- ]clock\b/, qr/"wall"/, qr/"gauge"/,
+	qr/\bno room\b/, qr/\broom (?:for|in|left|to)\b/i,
+	qr/\bmaster[ _]process\b/, qr/\bas it stands\b/, qr/\bstands? for\b/);
+# Identifiers of the kernel, and of the limit that answers call "wall".
+my %FIELD_NAME = map { $_ => 1 } qw(__WALL SPAWN_LIMIT_WALL);
 # Only in identifiers.
 my $NAMES = join '|', qw(walls? birth births born newborn bear bears bury buried
 	bell clerk clerks wish wishes worn errand errands condemned desk gauge
 	gauges board road roads);
 
-# Folders and files that are read.
-my @READ = qw(nginx conf Makefile .ci fcgi/statespace.1
-	fcgi/statespace-exec.1);
+# What is read.
+my @READ = qw(core fcgi nginx conf Makefile .ci);
 
 sub slurp
 {
@@ -105,6 +105,7 @@ sub names
 
 	while ($code =~ /\b([A-Za-z_]\w*)\b/g) {
 		my $name = $1;
+		next if $FIELD_NAME{$name};
 		$found{$name} = 1 if grep { /^(?:$NAMES)$/i } split /_/, $name;
 	}
 	return map { "the name $_" } sort keys %found;

@@ -221,7 +221,7 @@ race(_Atomic unsigned *runs, struct mcp *m)
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		struct mcp_round r = round_of(i, now + 600);
 
-		if (mcp_round_spend(m, &r))
+		if (mcp_round_use(m, &r))
 			atomic_fetch_add(&runs[i], 1);
 	}
 	_exit(0);
@@ -241,9 +241,8 @@ test_spending(void)
 	if (shared == MAP_FAILED)
 		return;
 
-	ok(mcp_round_spend(&m, &r), "an agreement has a run");
-	ok(!mcp_round_spend(&m, &r) && !mcp_round_spend(&m, &r),
-		"and only one");
+	ok(mcp_round_use(&m, &r), "an agreement has a run");
+	ok(!mcp_round_use(&m, &r) && !mcp_round_use(&m, &r), "and only one");
 	for (int i = 0; i < RACERS; i++)
 		if (fork() == 0)
 			race(runs, &m);
@@ -260,12 +259,12 @@ test_spending(void)
 	once = 0;
 	for (unsigned i = ROUNDS; i < ROUNDS * 2; i++) {
 		r = round_of(i, now + 600);
-		once += mcp_round_spend(&m, &r);
+		once += mcp_round_use(&m, &r);
 	}
 	is_int(once, ROUNDS, "what has expired is removed");
 	for (unsigned i = 0; i < 40000; i++) {
 		r = round_of(i * 2 + 1, now + 600);
-		once += mcp_round_spend(&m, &r);
+		once += mcp_round_use(&m, &r);
 	}
 	ok(once < 20000, "a full table lets nothing run: %u", once);
 }

@@ -157,7 +157,7 @@ test_total(void)
 	ok(clock_ms() - start < 8000, "all are ended when it is over");
 	ok(results[0].end == SPAWN_TIMEOUT && said(0, "x\n") &&
 			results[0].run_us > 0,
-		"one that ran keeps what it said");
+		"one that ran keeps its output");
 	ok(results[4].end == SPAWN_TIMEOUT && results[4].run_us == 0 &&
 			said(4, ""),
 		"one that waited was never started");

@@ -130,7 +130,7 @@ for (['most', 500, 0], ['more', 500, 1], ['thousands', 500, 19_500],
 		"$cards tools are shown");
 	my ($count) = $answer->{body} =~ m{<p\ class="note">(\d+)\ more\ tools?
 		\ (?:is|are)\ not\ shown\ here:\ <a\ href="\#_source">}x;
-	is($count // 0, $hidden, "of $hidden it is said that they are not");
+	is($count // 0, $hidden, "a line counts the $hidden that are not");
 }
 is(html('/tools/text')->{status}, 200, 'a text that grows six-fold as HTML');
 
@@ -366,6 +366,6 @@ like(html('/nothing')->{headers}{'content-type'}, qr{^text/plain},
 $llms = $server->request('GET', '/llms.txt');
 is(scalar(() = $llms->{body} =~ /^- \[/mg), 1000,
 	'at most 1000 pages are listed');
-like($llms->{body}, qr{The list is cut here}, 'and that it is cut is said');
+like($llms->{body}, qr{The list is cut here}, 'and a line tells that it is cut');
 $server->stop_ok;
 done_testing;
