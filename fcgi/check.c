@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "options.h"
 #include "say.h"
+#include "served.h"
 #include "socket_config.h"
 
 static const char usage[] =
@@ -136,8 +137,9 @@ cmd_check(int argc, char **argv)
 	if (site == NULL)
 		return options_failed(&err, EXIT_FAILURE);
 	if (job.options.config != NULL &&
-		socket_config_read(site, &(struct socket_config){ 0 }, &err) !=
-			SS_OK) {
+		(socket_config_read(site, &(struct socket_config){ 0 }, &err) !=
+				SS_OK ||
+			served_check_log(site, &err) != SS_OK)) {
 		ss_site_free(site);
 		return options_failed(&err, EXIT_FAILURE);
 	}

@@ -18,6 +18,7 @@
 #include "reply.h"
 #include "say.h"
 #include "sys.h"
+#include "unfinished.h"
 
 #define CHUNK 65536
 /* Bytes of a refused body that are read, so that the answer gets through. */
@@ -220,6 +221,17 @@ take_params(struct connection *c)
 	c->params_done = true;
 }
 
+/* A byte of the body is one too many. */
+static void
+refuse_body(struct request *r)
+{
+	if (r->unannounced)
+		request_refuse(r, SS_LENGTH_REQUIRED, NO_LENGTH);
+	else
+		request_refuse(r, SS_BAD_REQUEST,
+			"the body is longer than its Content-Length");
+}
+
 static const char *
 take_body(struct connection *c, const unsigned char *data, size_t len)
 {
@@ -229,13 +241,8 @@ take_body(struct connection *c, const unsigned char *data, size_t len)
 		c->drained += len;
 		return c->drained > DRAIN_MAX ? "far too large a body" : NULL;
 	}
-	if (r->unannounced) {
-		request_refuse(r, SS_LENGTH_REQUIRED, NO_LENGTH);
-		return NULL;
-	}
-	if (len > r->content_length - c->body_len) {
-		request_refuse(r, SS_BAD_REQUEST,
-			"the body is longer than its Content-Length");
+	if (r->unannounced || len > r->content_length - c->body_len) {
+		refuse_body(r);
 		return NULL;
 	}
 	memcpy(r->body + c->body_len, data, len);
@@ -291,51 +298,13 @@ take_bytes(struct connection *c, size_t n)
 	return why;
 }
 
-/* A front writes as soon as it is connected: its first bytes come soon. */
+/* A front writes as soon as it is connected, and all that it has. */
 static bool
 speaks_soon(const struct connection *c)
 {
 	struct pollfd peer = { .fd = c->fd, .events = POLLIN };
 
 	return poll(&peer, 1, CONNECTION_FIRST_MS) > 0;
-}
-
-static const char sent_nothing[] = "";
-
-/*
- * Reads the whole request; NULL, or why there is none ("": nothing to log;
- * sent_nothing: it may still come).
- */
-static const char *
-receive(struct connection *c)
-{
-	const char *why = NULL;
-
-	while (why == NULL && c->reader.state < RECORD_DONE) {
-		bool first = c->silent != NULL && record_is_fresh(&c->reader);
-		ssize_t n = recv(c->fd, c->chunk, sizeof(c->chunk),
-			first ? MSG_DONTWAIT : 0);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n == 0 && record_is_fresh(&c->reader))
-			return "";
-		if (n == 0)
-			return "the connection ended within the request";
-		if (n < 0 && errno == EAGAIN && first) {
-			if (speaks_soon(c))
-				continue;
-			return sent_nothing;
-		}
-		if (n < 0)
-			return errno == EAGAIN ? "the peer fell silent"
-					       : "the connection broke";
-		if (sys_clock_us() - c->begun_us >
-			CONNECTION_TOTAL_S * UINT64_C(1000000))
-			return "the request took too long to arrive";
-		why = take_bytes(c, (size_t)n);
-	}
-	return why;
 }
 
 /* An idle worker accepts within a millisecond: then nobody has to wait. */
@@ -348,6 +317,88 @@ others_wait(const struct connection *c)
 		if (poll(&others, 1, 0) <= 0 || poll(NULL, 0, 20) < 0)
 			return false;
 	return true;
+}
+
+static int
+save_request(const struct connection *c)
+{
+	struct unfinished u = { .begun_us = c->begun_us,
+		.drained = c->drained,
+		.body_len = c->body_len,
+		.refused =
+			c->params_done && c->request->refused.code != SS_OK };
+
+	return unfinished_save(&u, &c->reader, c->request->body);
+}
+
+/* Hands the connection to c->silent; false: its first part is too large. */
+static bool
+give_away(struct connection *c)
+{
+	struct silent_peer peer = { .fd = c->fd, .saved = -1 };
+
+	if (!record_is_fresh(&c->reader)) {
+		peer.saved = save_request(c);
+		if (peer.saved < 0)
+			return false;
+	}
+	c->fd = -1;
+	c->silent(c->silent_ctx, peer);
+	return true;
+}
+
+/* For what cannot be given away: the peer has less time when others wait. */
+static bool
+speaks_later(const struct connection *c)
+{
+	struct pollfd peer = { .fd = c->fd, .events = POLLIN };
+
+	for (int i = 0; i < CONNECTION_SILENCE_S; i++) {
+		if (poll(&peer, 1, 1000) > 0)
+			return true;
+		if (c->listener < 0 || others_wait(c))
+			return false;
+	}
+	return false;
+}
+
+static const char set_aside[] = "";
+
+/*
+ * Reads the whole request; NULL, or why there is none ("": nothing to log;
+ * set_aside: another process may read the rest).
+ */
+static const char *
+receive(struct connection *c)
+{
+	const char *why = NULL;
+
+	while (why == NULL && c->reader.state < RECORD_DONE) {
+		ssize_t n = recv(c->fd, c->chunk, sizeof(c->chunk),
+			c->silent != NULL ? MSG_DONTWAIT : 0);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n == 0 && record_is_fresh(&c->reader))
+			return "";
+		if (n == 0)
+			return "the connection ended within the request";
+		if (n < 0 && errno != EAGAIN)
+			return "the connection broke";
+		if (n < 0 && c->silent != NULL && speaks_soon(c))
+			continue;
+		if (n < 0 && c->silent != NULL && give_away(c))
+			return set_aside;
+		if (n < 0 && c->silent != NULL && speaks_later(c))
+			continue;
+		if (n < 0)
+			return "the peer fell silent";
+		if (sys_clock_us() - c->begun_us >
+			CONNECTION_TOTAL_S * UINT64_C(1000000))
+			return "the request took too long to arrive";
+		why = take_bytes(c, (size_t)n);
+	}
+	return why;
 }
 
 /*
@@ -547,18 +598,64 @@ answer_and_close(struct connection *c, const char *why, enum ss_err *outcome)
 	return c->empty[1] >= 0;
 }
 
+static const char *
+load_request(struct connection *c, int saved)
+{
+	static const char why[] = "its first part is lost";
+	struct unfinished u;
+
+	if (!unfinished_load(saved, &u, &c->reader)) {
+		record_init(&c->reader);
+		return why;
+	}
+	c->begun_us = u.begun_us;
+	c->drained = u.drained;
+	if (c->reader.state == RECORD_STDIN)
+		take_params(c);
+	if (u.body_len > 0 &&
+		(!c->params_done || c->request->ss.body_too_large ||
+			c->request->body == NULL ||
+			u.body_len > c->request->content_length ||
+			!unfinished_load_body(
+				saved, c->request->body, u.body_len)))
+		return why;
+	c->body_len = u.body_len;
+	if (c->params_done && u.refused != 0)
+		refuse_body(c->request);
+	return NULL;
+}
+
+static bool
+receive_and_answer(struct connection *c, enum ss_err *outcome)
+{
+	const char *why = receive(c);
+
+	if (why != set_aside)
+		return answer_and_close(c, why, outcome);
+	*outcome = SS_GONE;
+	return true;
+}
+
 bool
 connection_serve(struct connection *c, int fd, enum ss_err *outcome)
 {
-	const char *why;
-
 	begin_connection(c, fd, sys_clock_us());
-	why = receive(c);
-	if (why != sent_nothing)
-		return answer_and_close(c, why, outcome);
-	*outcome = SS_GONE;
-	c->silent(c->silent_ctx, fd);
-	return true;
+	return receive_and_answer(c, outcome);
+}
+
+bool
+connection_continue(
+	struct connection *c, struct silent_peer peer, enum ss_err *outcome)
+{
+	const char *why = NULL;
+
+	begin_connection(c, peer.fd, sys_clock_us());
+	if (peer.saved >= 0) {
+		why = load_request(c, peer.saved);
+		close(peer.saved);
+	}
+	return why != NULL ? answer_and_close(c, why, outcome)
+			   : receive_and_answer(c, outcome);
 }
 
 void
@@ -576,6 +673,8 @@ connection_resume(struct connection *c, const struct parked_request *r, int fd,
 	const char *why = "it was parked without its parameters";
 
 	begin_connection(c, fd, r->begun_us);
+	if (r->unfinished) /* not of ours */
+		close(r->saved);
 	if (r->params_len > 0 && r->params_len <= RECORD_PARAMS_MAX &&
 		r->params[r->params_len - 1] == '\0') {
 		memcpy(c->reader.params, r->params, r->params_len);

@@ -16,10 +16,11 @@
 
 #include "parked.h"
 #include "request.h"
+#include "silent.h"
 #include "statespace.h"
 
 #define CONNECTION_SILENCE_S 10
-/* For the first byte: see connection_set_silent. */
+/* For the next bytes of a request: see connection_set_silent. */
 #define CONNECTION_FIRST_MS 5
 #define CONNECTION_TOTAL_S 30
 /* Of an answer in all, while others wait. */
@@ -46,10 +47,11 @@ connection_set_answer(struct connection *c, connection_answer_fn fn, void *ctx);
 /* For FCGI_GET_VALUES: connections that are served at once; 1 at first. */
 void connection_set_most(struct connection *c, unsigned most);
 /*
- * A function that takes over fd, a connection whose peer has sent nothing for
- * CONNECTION_FIRST_MS.  Without one, such peers are waited for.
+ * A function that takes over a connection whose peer has sent nothing for
+ * CONNECTION_FIRST_MS, with what came before.  Without one, such peers are
+ * waited for.
  */
-typedef void (*connection_silent_fn)(void *ctx, int fd);
+typedef void (*connection_silent_fn)(void *ctx, struct silent_peer peer);
 void
 connection_set_silent(struct connection *c, connection_silent_fn fn, void *ctx);
 
@@ -71,6 +73,9 @@ int connection_accept(int listener, unsigned silence_s);
  * False: this process cannot go on and should exit.
  */
 bool connection_serve(struct connection *c, int fd, enum ss_err *outcome);
+/* The same for one that connection_silent_fn got; takes both over. */
+bool connection_continue(
+	struct connection *c, struct silent_peer peer, enum ss_err *outcome);
 
 /*
  * Within an answer function: fills what another process needs to answer this

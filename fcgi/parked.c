@@ -15,7 +15,7 @@ struct message {
 
 union control {
 	struct cmsghdr head;
-	char bytes[CMSG_SPACE(sizeof(int))];
+	char bytes[CMSG_SPACE(2 * sizeof(int))];
 };
 
 bool
@@ -52,33 +52,37 @@ parked_put(const int ends[2], const struct parked_request *r, int fd)
 	struct iovec parts[] = { { &m, sizeof(m) },
 		{ (void *)(uintptr_t)r->params, r->params_len },
 		{ (void *)(uintptr_t)r->body, r->body_len } };
+	int fds[2] = { fd, r->saved };
+	size_t fds_len = (r->unfinished ? 2 : 1) * sizeof(int);
 	union control control = { .bytes = { 0 } };
 	struct msghdr msg = { .msg_iov = parts,
 		.msg_iovlen = 3,
 		.msg_control = control.bytes,
-		.msg_controllen = sizeof(control.bytes) };
+		.msg_controllen = CMSG_SPACE(fds_len) };
 
 	if (r->params_len > PARKED_MAX || r->body_len > PARKED_MAX ||
 		r->params_len + r->body_len > PARKED_MAX)
 		return false;
 	control.head.cmsg_level = SOL_SOCKET;
 	control.head.cmsg_type = SCM_RIGHTS;
-	control.head.cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
+	control.head.cmsg_len = CMSG_LEN(fds_len);
+	memcpy(CMSG_DATA(&control.head), fds, fds_len);
 	return sendmsg(ends[0], &msg, MSG_DONTWAIT | MSG_NOSIGNAL) > 0;
 }
 
-static int
-descriptor_in(struct msghdr *msg)
+/* One descriptor or two; -1: none. */
+static void
+descriptors_in(struct msghdr *msg, int fds[static 2])
 {
 	struct cmsghdr *head = CMSG_FIRSTHDR(msg);
-	int fd;
 
-	if (head == NULL || head->cmsg_type != SCM_RIGHTS ||
-		head->cmsg_len != CMSG_LEN(sizeof(int)))
-		return -1;
-	memcpy(&fd, CMSG_DATA(head), sizeof(fd));
-	return fd;
+	fds[0] = fds[1] = -1;
+	if (head == NULL || head->cmsg_type != SCM_RIGHTS)
+		return;
+	if (head->cmsg_len == CMSG_LEN(2 * sizeof(int)))
+		memcpy(fds, CMSG_DATA(head), 2 * sizeof(int));
+	else if (head->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(fds, CMSG_DATA(head), sizeof(int));
 }
 
 int
@@ -93,13 +97,17 @@ parked_take(const int ends[2], struct parked_request *r)
 		.msg_control = control.bytes,
 		.msg_controllen = sizeof(control.bytes) };
 	ssize_t n = recvmsg(ends[1], &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	int fd = n > 0 ? descriptor_in(&msg) : -1;
+	int fds[2] = { -1, -1 };
 
-	if (fd < 0)
+	if (n > 0)
+		descriptors_in(&msg, fds);
+	if (fds[0] < 0)
 		return -1;
 	if ((size_t)n < sizeof(m) ||
 		(size_t)n != sizeof(m) + m.params_len + m.body_len) {
-		close(fd);
+		close(fds[0]);
+		if (fds[1] >= 0)
+			close(fds[1]);
 		return -1;
 	}
 	*r = (struct parked_request){ .begun_us = m.begun_us,
@@ -107,8 +115,10 @@ parked_take(const int ends[2], struct parked_request *r)
 		.params = bytes,
 		.params_len = m.params_len,
 		.body = bytes + m.params_len,
-		.body_len = m.body_len };
-	return fd;
+		.body_len = m.body_len,
+		.unfinished = fds[1] >= 0,
+		.saved = fds[1] };
+	return fds[0];
 }
 
 uint64_t

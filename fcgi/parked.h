@@ -21,12 +21,14 @@ struct parked_request {
 	size_t params_len;
 	const char *body;
 	size_t body_len;
+	bool unfinished;
+	int saved; /* a second descriptor, with unfinished only */
 };
 
 bool parked_open(int ends[2]);
 void parked_close(int ends[2]);
 
-/* False: too large, or the queue is full.  The caller keeps its fd. */
+/* False: too large, or the queue is full.  The caller keeps fd and saved. */
 bool parked_put(const int ends[2], const struct parked_request *r, int fd);
 /*
  * The oldest one, its bytes in memory that the next call overwrites; returns

@@ -280,6 +280,42 @@ record_take(struct record_reader *r, const unsigned char *data, size_t len,
 	return taken;
 }
 
+/* The pair in hand fits; without one the parameters are whole strings. */
+static bool
+params_fit(const struct record_reader *r)
+{
+	size_t len = r->params_len;
+
+	if (len > RECORD_PARAMS_MAX || r->lengths_have >= sizeof(r->lengths))
+		return false;
+	if (r->name_left > 0)
+		return pair_fits(r, r->name_left, r->value_left);
+	if (r->value_left > 0)
+		return r->value_left < RECORD_PARAMS_MAX - len;
+	return len == 0 || r->params[len - 1] == '\0';
+}
+
+bool
+record_check(struct record_reader *r)
+{
+	unsigned char asking;
+
+	memcpy(&asking, &r->asking, sizeof(asking));
+	r->asking = asking != 0;
+	r->asked = false;
+	r->why = NULL;
+	if (r->state != RECORD_BEGIN && r->state != RECORD_PARAMS &&
+		r->state != RECORD_STDIN)
+		return false;
+	if (r->state == RECORD_STDIN && (r->name_left > 0 || r->value_left > 0))
+		return false;
+	return r->header_have <= RECORD_HEADER_LEN && r->content <= 65535 &&
+		r->padding <= 255 && r->ask_len <= RECORD_ASK_MAX &&
+		((!r->asking && r->state != RECORD_BEGIN) ||
+			r->content <= RECORD_ASK_MAX - r->ask_len) &&
+		params_fit(r);
+}
+
 bool
 record_is_fresh(const struct record_reader *r)
 {

@@ -71,6 +71,12 @@ void record_init(struct record_reader *r);
 size_t record_take(struct record_reader *r, const unsigned char *data,
 	size_t len, const unsigned char **body, size_t *body_len);
 
+/*
+ * Could bytes from elsewhere be a reader within a request?  Makes them safe for
+ * record_take; false: they are not.
+ */
+bool record_check(struct record_reader *r);
+
 /* No byte of a request, and no part of a record, has come. */
 bool record_is_fresh(const struct record_reader *r);
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,21 +12,68 @@
 
 #include "say.h"
 
+/* flags of open(2), which sets errno; *fd is -1 without a log. */
+static enum ss_err
+open_log_file(
+	const struct ss_site *site, int flags, int *fd, struct ss_error *err)
+{
+	const char *file = ss_site_option(site, "log.file");
+	int why;
+
+	*fd = -1;
+	if (file == NULL || *file == '\0')
+		return SS_OK;
+	*fd = open(
+		file, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | flags, 0640);
+	if (*fd >= 0)
+		return SS_OK;
+	why = errno;
+	say_refusal(err, SS_CONFIG, "cannot open the log %s: %s", file,
+		strerror(why));
+	errno = why;
+	return SS_CONFIG;
+}
+
+static bool
+has_directory(const char *file)
+{
+	const char *slash = strrchr(file, '/');
+	char directory[PATH_MAX] = ".";
+	struct stat st;
+
+	if (slash != NULL)
+		snprintf(directory, sizeof(directory), "%.*s/",
+			(int)(slash - file), file);
+	return stat(directory, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Makes no file; what only this account may not do is no mistake. */
+enum ss_err
+served_check_log(const struct ss_site *site, struct ss_error *err)
+{
+	struct ss_error refused = { .code = SS_OK };
+	int fd;
+
+	if (open_log_file(site, O_NONBLOCK, &fd, &refused) == SS_OK) {
+		if (fd >= 0)
+			close(fd);
+		return SS_OK;
+	}
+	if (errno == EACCES || errno == EPERM || errno == ENXIO ||
+		(errno == ENOENT &&
+			has_directory(ss_site_option(site, "log.file"))))
+		return SS_OK;
+	*err = refused;
+	return refused.code;
+}
+
 static enum ss_err
 open_log(struct served *s, struct ss_error *err)
 {
-	const char *file = ss_site_option(s->site, "log.file");
+	enum ss_err code = open_log_file(s->site, O_CREAT, &s->log_fd, err);
 
-	s->log_fd = -1;
-	if (file != NULL && *file != '\0') {
-		s->log_fd = open(file,
-			O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY,
-			0640);
-		if (s->log_fd < 0)
-			return say_refusal(err, SS_CONFIG,
-				"cannot open the log %s: %s", file,
-				strerror(errno));
-	}
+	if (code != SS_OK)
+		return code;
 	ss_site_set_log(s->site, say_line, s->log_fd >= 0 ? &s->log_fd : NULL);
 	return SS_OK;
 }

@@ -26,6 +26,8 @@ struct served {
 /* NULL with err filled: nothing is left behind.  Freed with served_free. */
 struct served *served_new(const struct options *o, struct ss_error *err);
 void served_free(struct served *s);
+/* Would served_new find that [log] file cannot be?  Makes no file. */
+enum ss_err served_check_log(const struct ss_site *site, struct ss_error *err);
 /*
  * Does the name lead to another directory now?  Workers see the old one: their
  * view was mounted at their start.

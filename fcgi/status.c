@@ -418,7 +418,7 @@ status_prometheus(const struct status *s, char *out, size_t cap)
 	return t.full ? 0 : t.len;
 }
 
-/* Saturated: as many workers as there may be, and all are busy. */
+/* Saturated: a page, or a tool, would have to wait. */
 static const char *
 ready_word(const struct status *s)
 {
@@ -426,7 +426,9 @@ ready_word(const struct status *s)
 
 	if (s->total == 0)
 		return s->figures->mode == on_demand ? "ok" : "no worker";
-	return s->idle == 0 && s->busy >= s->figures->max ? "saturated" : "ok";
+	return s->tools_full || (s->idle == 0 && s->busy >= s->figures->max)
+		? "saturated"
+		: "ok";
 }
 
 size_t

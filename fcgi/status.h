@@ -29,6 +29,7 @@ struct status {
 	uint64_t cpu[SCOREBOARD_TIMES], cpu_us; /* of runs of tools */
 	uint64_t memory[SCOREBOARD_SIZES], memory_bytes, memory_most;
 	const struct tool_counts *tools; /* by page and tool */
+	bool tools_full; /* set by the caller: for status_ready */
 };
 
 /*

@@ -94,6 +94,7 @@ answer_ready(struct answer *a, struct ss_response *res)
 
 	status_take(&s, c->figures, c->scoreboard, c->slot_count, c->page,
 		sys_clock_us());
+	s.tools_full = tool_slots_full(c->slots);
 	len = status_ready(&s, &ready, a->body, sizeof(a->body));
 	replace_body(a, res, "application/json", len);
 	if (!ready)
@@ -143,13 +144,13 @@ is_overdue(const struct status_server *c, uint64_t since_us)
 static void
 refuse_ready(const struct status_server *c, struct connection *connection)
 {
+	struct silent_peer peer;
 	enum ss_err outcome;
-	int fd;
 
 	while (is_overdue(c, parked_oldest(c->silent->ready)) &&
-		(fd = silent_take_ready(c->silent)) >= 0) {
+		silent_take_ready(c->silent, &peer)) {
 		atomic_fetch_add(&c->page->refused, 1);
-		connection_serve(connection, fd, &outcome);
+		connection_continue(connection, peer, &outcome);
 	}
 }
 
@@ -211,29 +212,29 @@ refuse_new(const struct status_server *c, struct connection *connection,
 }
 
 static void
-hold_silent(void *ctx, int fd)
+hold_silent(void *ctx, struct silent_peer peer)
 {
 	struct answer *a = ctx;
 
-	silent_hold(&a->silent, fd, !a->refusing);
+	silent_hold(&a->silent, peer, !a->refusing);
 }
 
-/* Connections whose first byte has come: the workers serve them, or we do. */
+/* Connections whose bytes have come: the workers serve them, or we do. */
 static void
 serve_spoken(const struct status_server *c, struct connection *connection,
 	struct answer *a)
 {
+	struct silent_peer peer;
 	enum ss_err outcome;
 	bool own;
-	int fd;
 
-	while ((fd = silent_next(&a->silent, &own)) >= 0) {
+	while (silent_next(&a->silent, &peer, &own)) {
 		if (!own && !c->figures->stopping) {
-			silent_pass_on(c->silent, fd);
+			silent_pass_on(c->silent, peer);
 			continue;
 		}
 		a->refusing = !own;
-		connection_serve(connection, fd, &outcome);
+		connection_continue(connection, peer, &outcome);
 		a->refusing = false;
 	}
 }

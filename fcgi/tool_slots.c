@@ -51,3 +51,9 @@ tool_slots_count(const struct tool_slots *s)
 		count += s->owner[i] != 0;
 	return count;
 }
+
+bool
+tool_slots_full(const struct tool_slots *s)
+{
+	return s->most > 0 && (s->parked > 0 || tool_slots_count(s) >= s->most);
+}

@@ -38,5 +38,7 @@ void tool_slots_give(struct tool_slot *u);
 /* The supervisor's: frees the entry of a worker; counts running tools. */
 void tool_slots_clear(struct tool_slots *s, uint32_t number);
 unsigned tool_slots_count(const struct tool_slots *s);
+/* Would a tool have to wait? */
+bool tool_slots_full(const struct tool_slots *s);
 
 #endif

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -133,6 +134,24 @@ wait_for_slot(struct serving *s, struct request *r)
 			"all workers are busy; the tool did not run");
 }
 
+/* This worker is free for a page, but may a tool start? */
+static void
+replace_ready(const struct serving *s, const struct request *r,
+	struct ss_response *res)
+{
+	static const char saturated[] = "{\"status\": \"saturated\"}\n";
+
+	if (strcmp(r->ss.path, "/readyz") != 0 || res->status != 200 ||
+		!tool_slots_full(s->w->slots))
+		return;
+	res->status = 503;
+	res->length = sizeof(saturated) - 1;
+	if (res->body_len > 0) {
+		res->body = saturated;
+		res->body_len = res->length;
+	}
+}
+
 /*
  * When no tool may start now, the answer is discarded and the request parked;
  * its connection lives on in the queue.
@@ -146,8 +165,10 @@ answer_or_park(void *ctx, struct ss_site *site, struct request *r,
 
 	s->use.put_off = false;
 	code = ss_site_handle(site, &r->ss, res);
-	if (!s->use.put_off)
+	if (!s->use.put_off) {
+		replace_ready(s, r, res);
 		return code;
+	}
 	if (park_request(s, r))
 		return SS_GONE;
 	ss_response_release(res);
@@ -156,14 +177,14 @@ answer_or_park(void *ctx, struct ss_site *site, struct request *r,
 	return ss_site_handle(site, &r->ss, res);
 }
 
-/* The peer has sent nothing: put_off, so that no outcome is counted. */
+/* There is no request yet: put_off, so that no outcome is counted. */
 static void
-give_silent(void *ctx, int fd)
+give_silent(void *ctx, struct silent_peer peer)
 {
 	struct serving *s = ctx;
 
 	s->use.put_off = true;
-	silent_give(s->w->silent, fd);
+	silent_give(s->w->silent, peer);
 }
 
 /* From the accept to the end of the answer. */
@@ -234,12 +255,12 @@ accept_counted(const struct worker *w)
 }
 
 /*
- * The next connection; -1: leave; -2: look at parked requests.  A worker that
+ * The next connection, in *peer; -1: leave; -2: look at parked requests.  A worker that
  * is told to leave accepts once more: EPOLLEXCLUSIVE may have woken it alone
  * for a connection.
  */
 static int
-next_connection(const struct worker *w, int wait_fd)
+next_connection(const struct worker *w, int wait_fd, struct silent_peer *peer)
 {
 	sigset_t open = *w->open;
 
@@ -249,19 +270,20 @@ next_connection(const struct worker *w, int wait_fd)
 		struct epoll_event events[3];
 		int wait_ms = w->slots->parked > 0 ? PARKED_LOOK_MS : -1;
 		int n = epoll_pwait(wait_fd, events, 3, wait_ms, &open);
-		int fd = -1;
 
+		*peer = (struct silent_peer){ .fd = -1, .saved = -1 };
 		for (int i = 0; i < n; i++)
 			if (events[i].data.fd == w->alive)
 				return -1;
-			else if (events[i].data.fd != w->listener)
-				fd = silent_take_ready(w->silent);
 		if (n < 0 && errno != EINTR)
 			return -1;
-		if (fd < 0)
-			fd = accept_counted(w);
-		if (fd >= 0 || leaving)
-			return fd;
+		for (int i = 0; i < n; i++)
+			if (events[i].data.fd != w->listener)
+				silent_take_ready(w->silent, peer);
+		if (peer->fd < 0)
+			peer->fd = accept_counted(w);
+		if (peer->fd >= 0 || leaving)
+			return peer->fd;
 		if (n == 0)
 			return -2;
 		if (errno != EAGAIN && errno != ECONNABORTED && errno != EINTR)
@@ -278,17 +300,19 @@ serve_until_told(struct serving *s, int wait_fd)
 
 	while (fit && !leaving &&
 		(w->max_requests == 0 || served < w->max_requests)) {
+		struct silent_peer peer;
 		enum ss_err outcome;
 		int fd;
 
 		enter_state(w, WORKER_IDLE);
-		fd = next_connection(w, wait_fd);
+		fd = next_connection(w, wait_fd, &peer);
 		enter_state(w, WORKER_BUSY);
 		if (fd == -1)
 			return;
 		if (fd >= 0) {
 			s->use.put_off = false;
-			fit = connection_serve(s->connection, fd, &outcome);
+			fit = connection_continue(
+				s->connection, peer, &outcome);
 			tool_slots_give(&s->use);
 			fit = count_outcome(s, fit, outcome);
 			atomic_store(&w->page->served, ++served);

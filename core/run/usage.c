@@ -14,9 +14,11 @@
 
 #define SOCKET_BYTES 212992 /* where SO_SNDBUF cannot be read */
 #define INODES_MAX 65536
+#define PASSES 64 /* over the threads of a process */
 
 struct process {
 	pid_t pid;
+	pid_t thread;   /* /proc/THREAD shows its memory and descriptors */
 	uint64_t bytes; /* as usage.bytes, without sockets */
 	uint64_t page_tables, threads, open_files;
 };
@@ -25,6 +27,7 @@ struct walk {
 	int proc;
 	struct process *list;
 	size_t count, cap;
+	bool unread; /* a process holds what could not be read */
 };
 
 static bool
@@ -39,7 +42,7 @@ add_process(struct walk *w, pid_t pid)
 			return false;
 		w->list = more;
 	}
-	w->list[w->count++] = (struct process){ .pid = pid };
+	w->list[w->count++] = (struct process){ .pid = pid, .thread = pid };
 	return true;
 }
 
@@ -134,18 +137,23 @@ add_children_of(struct walk *w, pid_t parent, uint64_t threads)
 
 /* ---------------------------------------------- what each one holds */
 
-/* A process that has ended holds nothing. */
-static void
-read_process(const struct walk *w, struct process *p)
+/* False: the thread has ended, or is ending, and shows no memory. */
+static bool
+read_thread(struct walk *w, struct process *p, pid_t thread)
 {
 	char path[32], text[4096];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "%d/status", (int)p->pid);
-	if (read_text(w, path, text, sizeof(text)) <= 0)
-		return;
+	snprintf(path, sizeof(path), "%d/status", (int)thread);
+	if (read_text(w, path, text, sizeof(text)) <= 0) {
+		w->unread |= errno != ENOENT && errno != ESRCH;
+		return false;
+	}
 	p->threads = number_of(text, "\nThreads:");
 	p->threads += p->threads == 0; /* a zombie */
+	if (strstr(text, "\nRssAnon:") == NULL)
+		return false;
+	p->thread = thread;
 	p->page_tables = number_of(text, "\nVmPTE:") << 10;
 	p->bytes = p->page_tables +
 		((number_of(text, "\nRssAnon:") +
@@ -153,9 +161,59 @@ read_process(const struct walk *w, struct process *p)
 			 number_of(text, "\nVmSwap:") +
 			 number_of(text, "\nHugetlbPages:"))
 			<< 10);
-	snprintf(path, sizeof(path), "%d/fd", (int)p->pid);
+	/* Before Linux 6.2 the size was 0. */
+	p->open_files = number_of(text, "\nFDSize:");
+	snprintf(path, sizeof(path), "%d/fd", (int)thread);
 	if (fstatat(w->proc, path, &st, 0) == 0 && st.st_size > 0)
 		p->open_files = (uint64_t)st.st_size;
+	return true;
+}
+
+/* False: none shows memory.  youngest: new threads are last in the list. */
+static bool
+read_some_thread(struct walk *w, struct process *p, pid_t *youngest)
+{
+	char path[32];
+	struct dirent *e;
+	bool found = false;
+	DIR *list;
+
+	*youngest = 0;
+	snprintf(path, sizeof(path), "%d/task", (int)p->pid);
+	list = open_list(w, path);
+	if (list == NULL) {
+		w->unread |= errno != ENOENT && errno != ESRCH;
+		return false;
+	}
+	while (!found && (e = readdir(list)) != NULL) {
+		if (e->d_name[0] == '.')
+			continue;
+		*youngest = (pid_t)strtol(e->d_name, NULL, 10);
+		found = read_thread(w, p, *youngest);
+	}
+	closedir(list);
+	return found;
+}
+
+/*
+ * The first thread may end before the others, and then shows nothing of what
+ * they hold.  Threads may also start one another and end, so that each has
+ * ended when it is read: the process holds nothing only if no thread was
+ * started after all of them were found to have ended.
+ */
+static void
+read_process(struct walk *w, struct process *p)
+{
+	pid_t youngest = 0, before;
+
+	if (read_thread(w, p, p->pid) || p->threads <= 1)
+		return;
+	for (int i = 0; i < PASSES; i++) {
+		before = youngest;
+		if (read_some_thread(w, p, &youngest) || youngest == before)
+			return;
+	}
+	w->unread = true;
 }
 
 /*
@@ -167,7 +225,7 @@ own_part(const struct walk *w, const struct process *p)
 {
 	char path[32], text[4096];
 
-	snprintf(path, sizeof(path), "%d/smaps_rollup", (int)p->pid);
+	snprintf(path, sizeof(path), "%d/smaps_rollup", (int)p->thread);
 	if (read_text(w, path, text, sizeof(text)) <= 0)
 		return p->bytes;
 	return p->page_tables +
@@ -212,7 +270,10 @@ compare_inodes(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* False: its descriptors cannot be read. */
+/*
+ * False: its descriptors cannot be read.  A thread other than the first may
+ * have ended since read_process, and then shows none of them.
+ */
 static bool
 add_sockets(const struct walk *w, const struct process *p, uint64_t *inodes,
 	size_t *count)
@@ -222,6 +283,8 @@ add_sockets(const struct walk *w, const struct process *p, uint64_t *inodes,
 	ssize_t n;
 	DIR *list;
 
+	if (p->thread != p->pid)
+		return false;
 	snprintf(path, sizeof(path), "%d/fd", (int)p->pid);
 	list = open_list(w, path);
 	if (list == NULL)
@@ -294,6 +357,7 @@ usage_read(int proc, bool alone, uint64_t enough, struct usage *out)
 		if (!alone && w.list[i].threads > 0)
 			add_children_of(&w, w.list[i].pid, w.list[i].threads);
 	}
+	done = done && !w.unread;
 	if (done)
 		sum_up(&w, enough, out);
 	free(w.list);

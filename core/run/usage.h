@@ -21,7 +21,8 @@ struct usage {
  *		all others there are descendants.
  * enough	up to so many bytes the sum may count shared pages several
  *		times; above it they are counted once, which takes longer.
- * False	/proc or the kernel's lists of children cannot be read.
+ * False	/proc, the kernel's lists of children or a process that lives
+ *		cannot be read.
  */
 bool usage_read(int proc, bool alone, uint64_t enough, struct usage *out);
 

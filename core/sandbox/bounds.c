@@ -51,8 +51,13 @@ bounds_processes_bind(void)
 void
 bounds_enter_open(int proc, bool alone)
 {
+	struct usage now;
+
 	fd_close(&self.proc);
 	fd_close(&self.listener);
+	/* There may be no lists of children, or nothing mounted on /proc. */
+	if (proc >= 0 && !alone && !usage_read(proc, alone, UINT64_MAX, &now))
+		fd_close(&proc);
 	self.proc = proc;
 	self.alone = alone;
 	self.counts = false;
@@ -68,7 +73,7 @@ bounds_enter(int proc, bool alone, bool binds)
 	bounds_enter_open(proc, alone);
 	self.counts = !binds;
 	if (self.counts &&
-		(proc < 0 ||
+		(self.proc < 0 ||
 			getrandom(&pass, sizeof(pass), 0) !=
 				(ssize_t)sizeof(pass)))
 		return ENOTSUP;
@@ -146,7 +151,7 @@ passed_limit(void *ctx)
 
 	(void)ctx;
 	if (!usage_read(self.proc, self.alone, self.memory, &now))
-		return SPAWN_LIMIT_NONE;
+		return SPAWN_LIMIT_MEMORY;
 	return now.bytes > self.memory ? SPAWN_LIMIT_MEMORY : SPAWN_LIMIT_NONE;
 }
 

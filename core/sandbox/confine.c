@@ -196,15 +196,15 @@ enter_bounds(struct confining *c)
 		fd_close(&proc);
 		return false;
 	}
-	c->self->memory = c->grouped ? SANDBOX_MEMORY_GROUP
-		: proc >= 0          ? SANDBOX_MEMORY_READ
-				     : SANDBOX_MEMORY_PROCESS;
-	if (c->level == SANDBOX_OFF) {
-		bounds_enter_open(proc, false);
-		return true;
-	}
 	binds = c->plan->account.drop || bounds_processes_bind();
-	errno = bounds_enter(proc, strict, binds);
+	errno = 0;
+	if (c->level == SANDBOX_OFF)
+		bounds_enter_open(proc, false);
+	else
+		errno = bounds_enter(proc, strict, binds);
+	c->self->memory = c->grouped ? SANDBOX_MEMORY_GROUP
+		: bounds_watch()     ? SANDBOX_MEMORY_READ
+				     : SANDBOX_MEMORY_PROCESS;
 	return errno == 0 ||
 		step_fail(c->step,
 			binds ? "bound shared memory"

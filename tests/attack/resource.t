@@ -6,8 +6,10 @@ use strict;
 use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
+use File::Temp ();
 use JSON::PP ();
 use Statespace::Attack;
+use Statespace::TestSite qw(slurp);
 use Test::More;
 
 sub limit_named
@@ -90,8 +92,38 @@ my @memory = (
 		'ulimit -s 200000 && echo PWNED'] },
 );
 
+# What threads hold where /proc/PID does not show it.
+my $threads = threads_program();
+my @threads = map { { id => "res-thread-$_->[0]", file => { threads => $threads },
+	policy => { exec => ['./threads'] }, tool => ['./threads', $_->[0]],
+	check => $_->[1] } } (
+	[memory => limit_named('memory')], [relay => limit_named('memory')],
+	[sockets => limit_named('memory')],
+	['relay-sockets' => limit_named('memory')],
+	# These are refused.
+	[tables => limit_named('none')], [unshare => limit_named('none')],
+);
+# With /proc they run in the launcher.
+push @threads, map { { %$_, id => "$_->{id}-proc", setups => [qw(strict exec cgi)],
+	policy => { %{ $_->{policy} }, proc => JSON::PP::true } } } @threads;
+@threads = () unless defined $threads;
+
+# undef: this machine has no compiler.
+sub threads_program
+{
+	my $dir = File::Temp->newdir(DIR => '/var/tmp');
+	my $cc = $ENV{CC} || 'cc';
+
+	return undef if system("$cc -O1 -pthread -o $dir/threads "
+	    . "$FindBin::Bin/threads.c 2>$dir/err");
+	return slurp("$dir/threads");
+}
+
 # On the other side of the limit: what is shared is one, and may be had.
 my @fine = (
+	defined $threads ? { id => 'threads-end', file => { threads => $threads },
+		policy => { exec => ['./threads'] },
+		tool => ['./threads', 'end'] } : (),
 	takes('shares-pages', 'my $p = area(60 * $m, 3, 0x22, -1); '
 		. 'fill($p, 60 * $m); for (1 .. 4) { fork or do { sleep 3; exit } } '
 		. 'select undef, undef, undef, 0.5; print "fine\n"'),
@@ -100,7 +132,7 @@ my @fine = (
 );
 
 my @own = (
-	@memory,
+	@memory, @threads,
 	{ id => 'res-memory', tool => ['perl', '-e',
 		'my $x = "x" x (160 << 20); print "PWNED\n"'] },
 	{ id => 'res-mmap', tool => ['perl', '-e', 'print "PWNED\n" if '
@@ -134,6 +166,10 @@ my @own = (
 $Statespace::Attack::no_control{$_} = 'it would only take long'
     for qw(res-cpu res-wall);
 
+SKIP: {
+	skip 'there is no compiler for what threads hold', 1 unless @threads;
+	pass('what threads hold is compiled');
+}
 Statespace::Attack::family(areas => ['resource'], after => sub {
 		my ($world) = @_;
 		for my $case (@fine) {

@@ -164,4 +164,20 @@ is check($site, config("[pool]\nsocket = '$site/s'"), 'README'), "0, $good",
     'a socket that can be made is fine';
 ok !-e "$site/s", '... and is not made';
 
+for (["$site/none/log", 'No such file or directory'],
+	[$site, 'Is a directory'], ["$site/README.md/log", 'Not a directory']) {
+	my ($log, $why) = @$_;
+	my @file = config("[pool]\nsocket = '$site/s'\n[log]\nfile = '$log'");
+
+	for my $command ('fcgi', 'check') {
+		my ($status, $text) = told($command, @file, $site);
+		is $status, 1, "$command refuses the log $log";
+		like $text, qr/\Qcannot open the log $log: $why\E/,
+		    '... and says why';
+	}
+}
+is check($site, config("[log]\nfile = '$site/log'"), 'README'), "0, $good",
+    'a log that can be made is fine';
+ok !-e "$site/log", '... and is not made';
+
 done_testing;

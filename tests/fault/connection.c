@@ -16,6 +16,7 @@
 #include "../../fcgi/request.c"
 #include "../../fcgi/say.c"
 #include "../../fcgi/sys.c"
+#include "../../fcgi/unfinished.c"
 
 #include <stdio.h>
 #include <sys/prctl.h>

@@ -16,7 +16,8 @@ use Time::HiRes qw(sleep time);
 
 -x Statespace::Server::binary() or plan skip_all => 'the program is not built';
 
-my $pool = Statespace::Pool->start(config =>
+my $pool = Statespace::Pool->start(files => { 'README.md' => "# Hello\n",
+	'large.txt' => 'x' x 2_000_000 }, config =>
 	"[pool]\nmode = \"static\"\nworkers = 2\n");
 my $second = $pool->socket . '.status';
 
@@ -102,11 +103,49 @@ sub is_open
 }
 $pool->until_true(sub { figures()->{pool}{busy} == 0 });
 
-# Two that stop within a request hold both workers (for ten seconds at most).
+# Nor do those that stop within a request: within its parameters, or its body.
+{
+	my $body = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+	my $post = request(variables(REQUEST_METHOD => 'POST',
+		SCRIPT_NAME => '/mcp', CONTENT_TYPE => 'application/json',
+		CONTENT_LENGTH => length $body), $body);
+	my $whole = join ' ', @{ talk($pool->socket, $post) }{qw(status body)};
+	like($whole, qr/"id":1/, 'a request whole');
+	my @cuts = (20, 60, index($post, $body) + 10);
+	my @stalled = map { connect_to($pool->socket) } 1 .. 42;
+
+	syswrite $stalled[$_], substr $post, 0, $cuts[$_ % 3] for 0 .. $#stalled;
+	is(talk($pool->socket, request(variables()))->{status}, 200,
+		'an honest request beside 42 that stopped is answered');
+	is(scalar(grep { is_open($_) } @stalled), 42,
+		'while all of them are still connected');
+	is(figures()->{queue}{refused}, 0, 'and nobody was refused');
+	for my $i (0 .. 2) {
+		my ($socket, $answer) = $stalled[$i];
+		syswrite $socket, substr $post, $cuts[$i], 3;
+		talk($pool->socket, request(variables()));
+		$answer = talk($socket, substr $post, $cuts[$i] + 3);
+		is("@$answer{qw(status body)}", $whole,
+			"one that stopped at byte $cuts[$i] is answered");
+	}
+	my $long = $stalled[5];
+	syswrite $long, substr($post, $cuts[2], -8) . 'trailing';
+	is(receive($long)->{status}, 0, 'a broken record after a stop ends it');
+	# Connections come to the workers in the order of their bytes or ends.
+	my $last = pop @stalled;
+	@stalled = ();
+	is(talk($last, substr $post, $cuts[41 % 3])->{status}, 405,
+		'the last one, after the others were closed');
+}
+$pool->until_true(sub { figures()->{pool}{busy} == 0 });
+
+# Two that do not read a large answer hold both workers, which stop there.
 my @silent = map { connect_to($pool->socket) } 1 .. 2;
-syswrite $_, substr(request(variables()), 0, 20) for @silent;
+syswrite $_, request(variables(SCRIPT_NAME => '/large.txt')) for @silent;
 ok($pool->until_true(sub { figures()->{pool}{busy} == 2 }),
 	'both workers are busy');
+my @stopped = $pool->workers;
+$pool->signal('STOP', $_) for @stopped;
 my $ping = '{"jsonrpc":"2.0","id":7,"method":"ping"}';
 my @waiting = map {
 	my $socket = connect_to($pool->socket);
@@ -144,6 +183,7 @@ $text = ask('/__meta/status', STATESPACE_STATUS => 1,
 	HTTP_ACCEPT => 'text/plain;version=0.0.4')->{body};
 like($text, qr/^statespace_queue_refused_total 3$/m, 'also for a scraper');
 like($text, qr/^statespace_queue_most [1-9]/m, 'and the longest queue');
+$pool->signal('CONT', $_) for @stopped;
 receive($_, seconds => 30) for @silent;
 is(talk($pool->socket, request(variables()))->{status}, 200,
 	'afterwards the pool serves as before');

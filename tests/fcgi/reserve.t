@@ -81,11 +81,23 @@ sub waits
 }
 
 # ------------------------------------------------------- pages beside the tools --
+sub ready
+{
+	my ($path) = @_;
+	my $answer = talk($path, request(variables(SCRIPT_NAME => '/readyz')));
+
+	return "$answer->{status} " . decode_json($answer->{body})->{status};
+}
+is(ready($pool->socket), '200 ok', 'the pool is ready');
+is(ready($pool->socket . '.status'), '200 ok', 'on both of its sockets');
 my @naps = map { "8$_.$$" } 1 .. 9;
 my @held = map { start_sleep($pool, $_) } @naps[0, 1];
 ok($pool->until_true(sub { figures($pool)->{pool}{total} == 4 }),
 	'with both workers in tools there are two more');
 is(figures($pool)->{pool}{tools}, 2, 'the figures count the tools');
+is(ready($pool->socket), '503 saturated',
+	'it is not ready when a tool would have to wait');
+is(ready($pool->socket . '.status'), '503 saturated', 'on both of its sockets');
 my $scraped = talk($pool->socket . '.status', request(variables(
 	SCRIPT_NAME => '/__meta/status', STATESPACE_STATUS => 1,
 	HTTP_ACCEPT => 'text/plain')))->{body};
@@ -124,6 +136,9 @@ my %got = map { $_ => receive($waiting{$_}) } keys %waiting;
 like($got{post}{body}, qr/"stdout": "post\\n"/, 'then the POST is answered');
 like($got{page}{body}, qr/^made$/m, 'and the page');
 like($got{mcp}{body}, qr/mcp\\n/, 'and the call of MCP');
+ok($pool->until_true(sub { ready($pool->socket) eq '200 ok' &&
+	ready($pool->socket . '.status') eq '200 ok' }),
+	'and the pool is ready again');
 my $lines = () = $pool->log =~ /path=\/part /g;
 is($lines, 1, 'of a request that waited the log has one line');
 

@@ -373,6 +373,42 @@ change(enum sizing_mode mode, unsigned total, unsigned idle, bool waiting,
 	return sizing_change(&s, &h);
 }
 
+/* A reader that comes from elsewhere: what could lead outside is refused. */
+static void
+test_check(void)
+{
+	static struct record_reader good, r;
+
+	record_init(&good);
+	good.state = RECORD_PARAMS;
+	good.params_len = 4;
+	memcpy(good.params, "A=b", 4);
+	r = good;
+	ok(record_check(&r), "a reader within the parameters");
+#define BAD(what, change)                                                      \
+	r = good;                                                              \
+	change;                                                                \
+	ok(!record_check(&r), what)
+	BAD("not one that is through", r.state = RECORD_DONE);
+	BAD("not parameters over their limit",
+		r.params_len = RECORD_PARAMS_MAX + 1);
+	BAD("not a string without its end", r.params_len = 3);
+	BAD("not a name over what is left", r.name_left = RECORD_PARAMS_MAX);
+	BAD("not a value over what is left",
+		r.value_left = RECORD_PARAMS_MAX - 4);
+	BAD("not too many bytes of a length", r.lengths_have = 8);
+	BAD("not too many of a header", r.header_have = 9);
+	BAD("not a record over its limit", r.content = 65536);
+	BAD("not a management record over its limit",
+		(r.asking = true, r.ask_len = 1, r.content = RECORD_ASK_MAX));
+	BAD("not a body within a pair",
+		(r.state = RECORD_STDIN, r.value_left = 1));
+#undef BAD
+	r = good;
+	r.value_left = RECORD_PARAMS_MAX - 5;
+	ok(record_check(&r), "a value that just fits");
+}
+
 static void
 test_sizing(void)
 {
@@ -422,6 +458,7 @@ main(void)
 	test_management();
 	test_management_limits();
 	test_abort();
+	test_check();
 	test_sizing();
 	test_queue();
 	return done();

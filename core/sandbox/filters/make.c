@@ -28,6 +28,7 @@
 #include "sandbox/filter.h"
 
 #define FCHMODAT2 452       /* Linux 6.6; not in old libseccomp */
+#define CLOSE_RANGE 436     /* Linux 5.9 */
 #define LOW32 0xffffffffULL /* arguments of type int: the rest is noise */
 
 struct refusal {
@@ -184,6 +185,14 @@ static const struct argument arguments[] = {
 	HAS(clone, 0, CLONE_NEWUSER),
 	HAS(clone, 0, CLONE_NEWPID),
 	HAS(clone, 0, CLONE_NEWNET),
+	/*
+	 * A thread with descriptors of its own: /proc/PID/fd shows only those
+	 * of the first thread, and the sockets among them hold memory.
+	 */
+	{ SCMP_SYS(clone), 0, SCMP_CMP_MASKED_EQ, CLONE_THREAD | CLONE_FILES,
+		CLONE_THREAD, EPERM },
+	{ CLOSE_RANGE, 2, SCMP_CMP_MASKED_EQ, 2 /* CLOSE_RANGE_UNSHARE */, 2,
+		ENOSYS },
 	/*
 	 * Limits of others: RLIMIT_CPU can kill a worker of the same account.
 	 */
