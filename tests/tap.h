@@ -3,7 +3,7 @@
  * TAP for the C tests: a check is a sentence about behaviour.
  *
  *	ok(condition, "refuses a dot-dot hidden by percent signs");
- *	is_int(got, wanted, "...");  is_str(got, wanted, "...");
+ *	is_int(expected, seen, "...");  is_str(expected, seen, "...");
  *	skip(2, "no Landlock here");
  *	return done();			the plan, as the last line
  *
@@ -45,23 +45,24 @@ ok(bool passed, const char *sentence, ...)
 }
 
 __attribute__((format(printf, 3, 4))) static inline bool
-is_int(long long got, long long wanted, const char *sentence, ...)
+is_int(long long expected, long long seen, const char *sentence, ...)
 {
 	va_list args;
 
 	va_start(args, sentence);
-	tap_line(got == wanted, sentence, args);
+	tap_line(seen == expected, sentence, args);
 	va_end(args);
-	if (got != wanted)
-		printf("# expected %lld, saw %lld\n", wanted, got);
-	return got == wanted;
+	if (seen != expected)
+		printf("# expected %lld, saw %lld\n", expected, seen);
+	return seen == expected;
 }
 
 __attribute__((format(printf, 3, 4))) static inline bool
-is_str(const char *got, const char *wanted, const char *sentence, ...)
+is_str(const char *expected, const char *seen, const char *sentence, ...)
 {
-	bool same = got != NULL && wanted != NULL ? strcmp(got, wanted) == 0
-						  : got == wanted;
+	bool same = seen != NULL && expected != NULL
+		? strcmp(seen, expected) == 0
+		: seen == expected;
 	va_list args;
 
 	va_start(args, sentence);
@@ -69,7 +70,7 @@ is_str(const char *got, const char *wanted, const char *sentence, ...)
 	va_end(args);
 	if (!same)
 		printf("# expected \"%s\", saw \"%s\"\n",
-			wanted ? wanted : "(null)", got ? got : "(null)");
+			expected ? expected : "(null)", seen ? seen : "(null)");
 	return same;
 }
 

@@ -130,8 +130,8 @@ main(void)
 	} else {
 		ok(calls > 5 && calls < CALLS_MAX,
 			"%d allocations fail, one after the other", calls);
-		is_int(lies, 0, "each answer is the page or an honest 500");
-		is_int(lost, 0, "the next one is the page");
+		is_int(0, lies, "each answer is the page or an honest 500");
+		is_int(0, lost, "the next one is the page");
 		ok(left <= 0, "no descriptor is left open");
 	}
 	ss_site_free(site);

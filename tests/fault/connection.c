@@ -435,7 +435,7 @@ accept_fails(const char *dir)
 			close(fd);
 		close(peer);
 	}
-	is_int(failed, 3, "a connection that cannot be made ready is none");
+	is_int(3, failed, "a connection that cannot be made ready is none");
 	ok(errno == EAGAIN, "and the listener goes on");
 	close(listener);
 	unlink(address.sun_path);
@@ -461,17 +461,17 @@ tell(const struct tally *t, const char *what)
 {
 	ok(t->calls > 5 && t->calls < CALLS_MAX,
 		"%s: %d calls fail, one after the other", what, t->calls);
-	is_int(t->lies, 0, "%s: no answer is a wrong one", what);
-	is_int(t->lost, 0, "%s: the next one is right", what);
+	is_int(0, t->lies, "%s: no answer is a wrong one", what);
+	is_int(0, t->lost, "%s: the next one is right", what);
 }
 
 static void
 tell_clock(const struct tally *t)
 {
 	ok(t->calls > 0, "the clock is set %d times", t->calls);
-	is_int(t->lies, 0, "pages are answered as before");
-	is_int(t->lost, 0, "and tools run");
-	is_int(t->unfit, 0, "a request that drips in is given up");
+	is_int(0, t->lies, "pages are answered as before");
+	is_int(0, t->lost, "and tools run");
+	is_int(0, t->unfit, "a request that drips in is given up");
 }
 
 int

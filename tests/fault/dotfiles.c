@@ -248,7 +248,7 @@ test_times(void)
 	ok(!keeps_after(-HOUR), "from the future: not kept");
 	ok(!keeps_after(0), "changed right now: not kept");
 	ok(!keeps_after(20 * MS), "changed within 20 ms: not kept");
-	is_int(seen->lists, before, "nor read");
+	is_int(before, seen->lists, "nor read");
 	ok(keeps_after(21 * MS), "changed before that: kept");
 	whole_seconds = true;
 	ok(!keeps_after(2900 * MS),
@@ -275,8 +275,8 @@ test_changes(void)
 	dotfiles_keep(&d, dir);
 	ok(dotfiles_keep(&d, dir) && dotfiles_hold(&d, dir),
 		"nothing changes: it is held");
-	is_int(seen->lists - before, 1, "and was listed once");
-	is_int(count_of(&d, dir), 2, "two names");
+	is_int(1, seen->lists - before, "and was listed once");
+	is_int(2, count_of(&d, dir), "two names");
 	ok(!dotfiles_hold(&d, up), "it is no other directory's");
 	add("page.md");
 	ok(!dotfiles_hold(&d, dir), "a page more: it is not held");
@@ -289,7 +289,7 @@ test_changes(void)
 	ok(!dotfiles_hold(&d, dir), "nor when its time is set back");
 	clock_after(HOUR);
 	dotfiles_keep(&d, dir);
-	is_int(count_of(&d, dir), 3, "and has the new name");
+	is_int(3, count_of(&d, dir), "and has the new name");
 	for (int i = 0; i < MANY; i++) {
 		snprintf(name, sizeof(name), ".one-of-many-%03d", i);
 		put(name);
@@ -297,7 +297,7 @@ test_changes(void)
 	clock_after(HOUR);
 	ok(!dotfiles_keep(&d, dir) && !dotfiles_hold(&d, dir),
 		"more names than it takes: it holds none");
-	is_int(count_of(NULL, dir), 3 + MANY, "and the directory has all");
+	is_int(3 + MANY, count_of(NULL, dir), "and the directory has all");
 	for (int i = 0; i < MANY; i++) {
 		snprintf(name, sizeof(name), ".one-of-many-%03d", i);
 		unlinkat(dir, name, 0);
@@ -327,7 +327,7 @@ test_faults(void)
 	}
 	fault_at = 0;
 	ok(n > 4 && n < CALLS_MAX && kept, "%d calls fail", n - 1);
-	is_int(lies, 0, "after each it holds nothing, and nothing is missed");
+	is_int(0, lies, "after each it holds nothing, and nothing is missed");
 	close(dir);
 }
 
@@ -432,27 +432,27 @@ test_starts(void)
 		skip(13, "this machine refuses namespaces");
 		return;
 	}
-	is_int(seen->lists, 1, "the first start lists the site");
-	is_int(start_worker(&plan, 2) + start_worker(&plan, 2), 0,
+	is_int(1, seen->lists, "the first start lists the site");
+	is_int(0, start_worker(&plan, 2) + start_worker(&plan, 2),
 		"later ones and their rulesets do not");
 	ok(seen->hidden && seen->fresh, "the entries are hidden");
-	is_int(start_worker(&other, 2), 1,
+	is_int(1, start_worker(&other, 2),
 		"a start that is the only one lists once");
 	ok(seen->hidden && seen->fresh, "with the same effect");
 
 	add(".new");
 	clock_after(HOUR);
-	is_int(start_worker(&plan, 3), 1,
+	is_int(1, start_worker(&plan, 3),
 		"an entry appears: it is listed again");
 	ok(seen->hidden, "the new one is hidden");
-	is_int(start_worker(&plan, 3), 0, "and remembered");
+	is_int(0, start_worker(&plan, 3), "and remembered");
 
 	before_a_start = ".late";
 	ok(start_worker(&plan, 4) > 0 && seen->hidden,
 		"one that appears when the parent has looked is hidden");
 	add(".fresh");
 	clock_after(MS);
-	is_int(start_worker(&plan, 5), 3,
+	is_int(3, start_worker(&plan, 5),
 		"within 20 ms of a change nothing is remembered");
 	ok(seen->hidden && !seen->fresh, "and no ruleset is kept");
 
@@ -461,7 +461,7 @@ test_starts(void)
 	make_site();
 	put(".other");
 	clock_after(HOUR);
-	is_int(start_worker(&plan, 1), 1,
+	is_int(1, start_worker(&plan, 1),
 		"another directory of that name is listed");
 	ok(seen->hidden, "and its entries are hidden");
 }
@@ -483,13 +483,13 @@ test_landlock(void)
 		return;
 	}
 	seen->lists = 0;
-	is_int(start_worker(&plan, 0), 0,
+	is_int(0, start_worker(&plan, 0),
 		"landlock: a worker's rulesets do not list");
 	add(".more");
 	clock_after(HOUR);
-	is_int(start_worker(&plan, 0), 1, "but after a change the parent does");
+	is_int(1, start_worker(&plan, 0), "but after a change the parent does");
 	while_alive = ".last";
-	is_int(start_worker(&plan, 0), 1,
+	is_int(1, start_worker(&plan, 0),
 		"and they, once for both, after a later one");
 }
 
@@ -527,6 +527,6 @@ main(void)
 	test_starts();
 	test_landlock();
 	snprintf(command, sizeof(command), "rm -rf %s", base);
-	is_int(system(command), 0, "nothing is left of the test's files");
+	is_int(0, system(command), "nothing is left of the test's files");
 	return done();
 }

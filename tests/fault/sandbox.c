@@ -160,7 +160,7 @@ tear_down(void)
 	char command[160];
 
 	snprintf(command, sizeof(command), "rm -rf %s", base);
-	is_int(system(command), 0, "nothing is left of the test's files");
+	is_int(0, system(command), "nothing is left of the test's files");
 }
 
 /* One command, with the widest exec set, against every layer. */
@@ -290,8 +290,8 @@ try_all(struct sandbox_plan *plan, const char *name)
 	ok(nth > 10 && nth < STARTS_MAX,
 		"%s: %d calls fail, one after the other", name, nth - 1);
 	ok(refused > 0, "%s: %u of them cost the command", name, refused);
-	is_int(unsafe, 0, "%s: and none runs it half confined", name);
-	is_int(missing, 0, "%s: no process is missing without a reason", name);
+	is_int(0, unsafe, "%s: and none runs it half confined", name);
+	is_int(0, missing, "%s: no process is missing without a reason", name);
 }
 
 int

@@ -233,8 +233,8 @@ try_kind(const struct kind *k)
 		n++;
 	ok(n > 10 && n < 500, "%s: %d calls fail, one after the other",
 		k->sentence, n - 1);
-	is_int(lies, 0, "%s: each answer is honest", k->sentence);
-	is_int(traces, 0, "%s: none leaves a trace", k->sentence);
+	is_int(0, lies, "%s: each answer is honest", k->sentence);
+	is_int(0, traces, "%s: none leaves a trace", k->sentence);
 }
 
 /*
@@ -259,7 +259,7 @@ try_first(const struct kind *k)
 		if (status != 0)
 			break;
 	}
-	is_int(n, 100, "a process whose first run failed can run the next");
+	is_int(100, n, "a process whose first run failed can run the next");
 }
 
 int
@@ -308,7 +308,7 @@ main(void)
 	}
 	kinds[6].own = own;
 	try_kind(&kinds[6]);
-	is_int(waitpid(own, NULL, WNOHANG), 0, "that child lives");
+	is_int(0, waitpid(own, NULL, WNOHANG), "that child lives");
 	kill(own, SIGKILL);
 	waitpid(own, NULL, 0);
 	close(full.dir_fd);

@@ -132,8 +132,8 @@ test_path(const char *path, const char *accept, const char *least)
 	fault_at = 0;
 	ok(n > 4 && n < CALLS_MAX, "%s, %s: %d allocations fail", path, accept,
 		n - 1);
-	is_int(lies, 0, "each answer is whole or an honest error");
-	is_int(lost, 0, "the next one is whole");
+	is_int(0, lies, "each answer is whole or an honest error");
+	is_int(0, lost, "the next one is whole");
 }
 
 int

@@ -8,20 +8,20 @@ test_empty(void)
 {
 	struct buf b = BUF_INIT(8), other = BUF_INIT(8);
 
-	is_str(b.data, "", "an unused buffer holds an empty text");
+	is_str("", b.data, "an unused buffer holds an empty text");
 	buf_clear(&b);
-	is_str(b.data, "", "... also when it is cleared");
+	is_str("", b.data, "... also when it is cleared");
 	buf_release(&b);
-	is_str(b.data, "", "... also when it is released");
+	is_str("", b.data, "... also when it is released");
 	ok(buf_add(&b, NULL, 0) && b.len == 0, "nothing can be appended");
-	is_str(b.data, "", "... and leaves it empty");
+	is_str("", b.data, "... and leaves it empty");
 	buf_text(&b, "one");
-	is_str(other.data, "", "buffers do not share what is appended");
-	is_str(buf_view(&b).data, "one", "the view has the bytes");
+	is_str("", other.data, "buffers do not share what is appended");
+	is_str("one", buf_view(&b).data, "the view has the bytes");
 	buf_clear(&b);
-	is_str(b.data, "", "cleared, it is an empty text");
+	is_str("", b.data, "cleared, it is an empty text");
 	buf_text(&b, "two");
-	is_str(b.data, "two", "... that takes bytes again");
+	is_str("two", b.data, "... that takes bytes again");
 	buf_release(&b);
 	ok(b.data[0] == '\0' && b.len == 0 && b.cap == 0 && b.max == 8,
 		"released, it keeps its ceiling alone");
@@ -34,14 +34,14 @@ test_ceiling(void)
 
 	ok(buf_text(&b, "abc") && buf_ok(&b), "takes what its ceiling allows");
 	ok(!buf_char(&b, 'd') && !buf_ok(&b) && b.full, "refuses a byte more");
-	is_str(b.data, "abc", "... and keeps what it held");
+	is_str("abc", b.data, "... and keeps what it held");
 	ok(!buf_text(&b, "") && !b.failed, "a failure sticks");
 	buf_clear(&b);
 	ok(buf_printf(&b, "%d", 123), "clearing it forgets the failure");
 	ok(!buf_printf(&b, "%0200d", 1), "a long text is bounded, too");
 	buf_release(&b);
 	ok(!buf_char(&none, 'x') && none.full, "a ceiling of 0 takes nothing");
-	is_str(none.data, "", "... and its text is empty, not NULL");
+	is_str("", none.data, "... and its text is empty, not NULL");
 	buf_release(&none);
 }
 
@@ -64,7 +64,7 @@ test_growth(void)
 	ok(buf_reserve(&b, 50001) == NULL && b.full, "... up to the ceiling");
 	buf_clear(&b);
 	buf_number(&b, INT64_MIN);
-	is_str(b.data, "-9223372036854775808", "the least number is written");
+	is_str("-9223372036854775808", b.data, "the least number is written");
 	buf_release(&b);
 	ok(buf_printf(&b, "%0300d", 7) && b.len == 300 && b.data[299] == '7',
 		"a formatted text longer than the stack's is whole");

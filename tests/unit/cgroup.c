@@ -117,7 +117,7 @@ check_files(void)
 		"a kill is told once");
 	fd_close(&g.max);
 	g.max = openat(dir, "memory.max", O_RDONLY | O_CLOEXEC);
-	is_int(cgroup_limit(&g, 3000), EBADF, "a refused write is an error");
+	is_int(EBADF, cgroup_limit(&g, 3000), "a refused write is an error");
 	put("procs", "");
 	g.procs = openat(dir, "procs", O_WRONLY | O_CLOEXEC);
 	cgroup_join(&g);
@@ -159,7 +159,7 @@ check_kernel(void)
 		return;
 	}
 	ok(cgroup_open(&g, 1 << 20), "a group is made");
-	is_int(cgroup_limit(&g, 31 << 20), 0, "and limited");
+	is_int(0, cgroup_limit(&g, 31 << 20), "and limited");
 	pid = fork();
 	if (pid == 0)
 		_exit(overuse(&g));

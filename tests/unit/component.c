@@ -35,48 +35,50 @@ shown(enum spawn_end end, int status, const char *said, const char *complained,
 static void
 test_output(void)
 {
-	is_str(shown(SPAWN_EXITED, 0, " a\n b \t\r\n\v\f\n", "noise", 1),
-		" a\n b", "white space goes from the end, from nowhere else");
-	is_str(shown(SPAWN_EXITED, 0, "", "noise", 1), "",
+	is_str(" a\n b",
+		shown(SPAWN_EXITED, 0, " a\n b \t\r\n\v\f\n", "noise", 1),
+		"white space goes from the end, from nowhere else");
+	is_str("", shown(SPAWN_EXITED, 0, "", "noise", 1),
 		"what a block that succeeds complains of is dropped");
-	is_str(shown(SPAWN_EXITED, 0, "x\xffy\xe2\x82z\xed\xa0\x80", "", 1),
-		"x\xef\xbf\xbdy\xef\xbf\xbdz\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd",
+	is_str("x\xef\xbf\xbdy\xef\xbf\xbdz\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd",
+		shown(SPAWN_EXITED, 0, "x\xffy\xe2\x82z\xed\xa0\x80", "", 1),
 		"each ill-formed part becomes one U+FFFD");
-	is_str(shown(SPAWN_OUTPUT, 0, "kept", "", 1), "kept",
+	is_str("kept", shown(SPAWN_OUTPUT, 0, "kept", "", 1),
 		"what reached the ceiling is kept and is no failure");
-	is_str(shown(SPAWN_GONE, 0, "x", "", 1), "",
+	is_str("", shown(SPAWN_GONE, 0, "x", "", 1),
 		"nobody reads what a client left behind");
 }
 
 static void
 test_failure(void)
 {
-	is_str(shown(SPAWN_EXITED, 3, "out", "\n why \n", 1),
-		"[eval error: exit 3 \xe2\x80\x94 why]",
+	is_str("[eval error: exit 3 \xe2\x80\x94 why]",
+		shown(SPAWN_EXITED, 3, "out", "\n why \n", 1),
 		"a failure says stderr, trimmed on both sides");
-	is_str(shown(SPAWN_EXITED, 3, " out\n", " \n", 1),
-		"[eval error: exit 3 \xe2\x80\x94 out]",
+	is_str("[eval error: exit 3 \xe2\x80\x94 out]",
+		shown(SPAWN_EXITED, 3, " out\n", " \n", 1),
 		"or stdout when stderr is blank");
-	is_str(shown(SPAWN_EXITED, 255, "", "", 1), "[eval error: exit 255]",
+	is_str("[eval error: exit 255]", shown(SPAWN_EXITED, 255, "", "", 1),
 		"or its code alone");
-	is_str(shown(SPAWN_SIGNALLED, SIGKILL, "", "", 1),
-		"[eval error: exit 137]",
+	is_str("[eval error: exit 137]",
+		shown(SPAWN_SIGNALLED, SIGKILL, "", "", 1),
 		"a signal counts as the shell counts");
-	is_str(shown(SPAWN_FAILED, 0, "", "", 0),
-		"[eval error: exit 126 \xe2\x80\x94 Argument list too long]",
+	is_str("[eval error: exit 126 \xe2\x80\x94 Argument list too long]",
+		shown(SPAWN_FAILED, 0, "", "", 0),
 		"one that never ran says why");
 }
 
 static void
 test_time(void)
 {
-	is_str(shown(SPAWN_TIMEOUT, 0, "x", "y", 5000000),
-		"[eval error: timed out after 5s]", "its own time was over");
-	is_str(shown(SPAWN_TIMEOUT, 0, "x", "y", 4999999),
-		"[eval error: timed out after 30s]",
+	is_str("[eval error: timed out after 5s]",
+		shown(SPAWN_TIMEOUT, 0, "x", "y", 5000000),
+		"its own time was over");
+	is_str("[eval error: timed out after 30s]",
+		shown(SPAWN_TIMEOUT, 0, "x", "y", 4999999),
 		"the time of all was over before");
-	is_str(shown(SPAWN_TIMEOUT, 0, "", "", 0),
-		"[eval error: timed out after 30s]",
+	is_str("[eval error: timed out after 30s]",
+		shown(SPAWN_TIMEOUT, 0, "", "", 0),
 		"the time of all was over before it began");
 }
 
@@ -90,7 +92,7 @@ is_cut(size_t n, const char *tail, size_t kept, bool dots, const char *sentence)
 	snprintf(wanted, sizeof(wanted),
 		"[eval error: exit 1 \xe2\x80\x94 %.*s%s]", (int)kept, said,
 		dots ? "\xe2\x80\xa6" : "");
-	is_str(shown(SPAWN_EXITED, 1, "", said, 1), wanted, "%s", sentence);
+	is_str(wanted, shown(SPAWN_EXITED, 1, "", said, 1), "%s", sentence);
 }
 
 static void

@@ -103,7 +103,7 @@ limits(void)
 			bounds[i].least);
 		ok(set(name, bounds[i].below) == SS_CONFIG, "%s may not be %s",
 			name, bounds[i].below);
-		is_str(config_text(&config, name), bounds[i].least,
+		is_str(bounds[i].least, config_text(&config, name),
 			"... and keeps what it had");
 		ok(set(name, bounds[i].most) == SS_OK, "%s may be %s", name,
 			bounds[i].most);
@@ -115,7 +115,7 @@ limits(void)
 	}
 	for (size_t i = 0; (key = config_key_at(i)) != NULL; i++)
 		numbers += key->type == KEY_COUNT || key->type == KEY_SECONDS;
-	is_int((long long)numbers, (long long)ARRAY_LEN(bounds),
+	is_int((long long)ARRAY_LEN(bounds), (long long)numbers,
 		"every number of the table was tried");
 }
 
@@ -131,11 +131,11 @@ defaults(void)
 			config_text(&config, key->name));
 		ok(set(key->name, key->preset) == SS_OK,
 			"the default of %s is what it takes", key->name);
-		is_str(config_text(&config, key->name), before,
+		is_str(before, config_text(&config, key->name),
 			"... and what it has from the start");
 	}
-	is_int(config.grant.exec_choice, CHOICE_ANY, "so are choices");
-	is_int(config.grant.network_choice, CHOICE_NONE, "... of every kind");
+	is_int(CHOICE_ANY, config.grant.exec_choice, "so are choices");
+	is_int(CHOICE_NONE, config.grant.network_choice, "... of every kind");
 }
 
 /* What each key takes besides its default, and what it does not. */
@@ -186,7 +186,7 @@ kinds(void)
 		fresh();
 		ok(set(samples[i].key, samples[i].good) == SS_OK,
 			"%s may be %s", samples[i].key, samples[i].good);
-		is_str(config_text(&config, samples[i].key), samples[i].good,
+		is_str(samples[i].good, config_text(&config, samples[i].key),
 			"... and reads the same");
 		ok(set(samples[i].key, samples[i].bad) == SS_CONFIG,
 			"%s may not be %s", samples[i].key, samples[i].bad);
@@ -214,9 +214,9 @@ says(const char *text, const char *message, const char *hint)
 	char wanted[512];
 
 	fresh();
-	is_int(load(text), SS_CONFIG, "refuses the file");
+	is_int(SS_CONFIG, load(text), "refuses the file");
 	snprintf(wanted, sizeof(wanted), "%s:%s", file, message);
-	is_str(error.message, wanted, "... with file and line");
+	is_str(wanted, error.message, "... with file and line");
 	ok(strstr(error.hint, hint) != NULL, "... and a remedy (\"%s\")",
 		error.hint);
 }
@@ -282,32 +282,34 @@ files(void)
 	char wanted[sizeof(folder) + 16];
 
 	fresh();
-	is_int(load("root = 'site'\n[pool]\nsocket = '/run/s'\n[log]\n"
-		    "file = '../log'\n[env]\nA = '1'\nB = '2'\n"),
-		SS_OK, "reads a file");
+	is_int(SS_OK,
+		load("root = 'site'\n[pool]\nsocket = '/run/s'\n[log]\n"
+		     "file = '../log'\n[env]\nA = '1'\nB = '2'\n"),
+		"reads a file");
 	snprintf(wanted, sizeof(wanted), "%s/site", folder);
-	is_str(config.root, wanted, "a relative root begins at the file");
-	is_str(config.pool.socket, "/run/s", "an absolute path stays");
+	is_str(wanted, config.root, "a relative root begins at the file");
+	is_str("/run/s", config.pool.socket, "an absolute path stays");
 	snprintf(wanted, sizeof(wanted), "%s/../log", folder);
-	is_str(config.log.file, wanted, "a log's path begins at the file");
-	is_str(config_text(&config, "env.B"), "2", "[env] has variables");
-	is_int(load("root = '.'\n"), SS_OK, "a file over another");
-	is_str(config.root, folder, "\".\" is the file's directory");
-	is_int((long long)config.env_count, 2, "... adds to the first");
+	is_str(wanted, config.log.file, "a log's path begins at the file");
+	is_str("2", config_text(&config, "env.B"), "[env] has variables");
+	is_int(SS_OK, load("root = '.'\n"), "a file over another");
+	is_str(folder, config.root, "\".\" is the file's directory");
+	is_int(2, (long long)config.env_count, "... adds to the first");
 
-	is_int(load("[env]\nA = 'x'\nC = 'y'\n[limits]\ncpu = 7\nbad = 1\n"),
-		SS_CONFIG, "one wrong key refuses the whole file");
-	is_str(config_text(&config, "env.A"), "1",
+	is_int(SS_CONFIG,
+		load("[env]\nA = 'x'\nC = 'y'\n[limits]\ncpu = 7\nbad = 1\n"),
+		"one wrong key refuses the whole file");
+	is_str("1", config_text(&config, "env.A"),
 		"... a variable is as it was");
-	is_int((long long)config.env_count, 2, "... none is added");
-	is_int((long long)config.limits.cpu, 20, "... no other key is set");
+	is_int(2, (long long)config.env_count, "... none is added");
+	is_int(20, (long long)config.limits.cpu, "... no other key is set");
 
 	unlink(file);
-	is_int(config_load(&config, file, &error), SS_CONFIG,
+	is_int(SS_CONFIG, config_load(&config, file, &error),
 		"a file that is not there is refused");
 	ok(strstr(error.message, "No such file") != NULL,
 		"... with the reason (%s)", error.message);
-	is_int(config_load(&config, folder, &error), SS_CONFIG,
+	is_int(SS_CONFIG, config_load(&config, folder, &error),
 		"a directory is refused");
 }
 
@@ -321,9 +323,9 @@ large_file(void)
 		return;
 	memset(text, '#', most + 1);
 	text[most + 1] = '\0';
-	is_int(load(text), SS_CONFIG, "a file over 1 MiB is refused");
+	is_int(SS_CONFIG, load(text), "a file over 1 MiB is refused");
 	text[most] = '\0';
-	is_int(load(text), SS_OK, "... one of 1 MiB is read");
+	is_int(SS_OK, load(text), "... one of 1 MiB is read");
 	free(text);
 	unlink(file);
 }
@@ -351,19 +353,19 @@ variables(void)
 	static char *bad_env[] = { secret, NULL };
 
 	fresh();
-	is_int(config_environ(&config, good, &error), SS_OK,
+	is_int(SS_OK, config_environ(&config, good, &error),
 		"reads variables (%s)", error.message);
 	ok(config.limits.timeout == 7.5, "LIMITS_TIMEOUT is [limits] timeout");
-	is_int((long long)config.pool.max_requests, 12,
+	is_int(12, (long long)config.pool.max_requests,
 		"names may hold underscores");
-	is_str(config_text(&config, "http.hosts"), "[\"a.example\"]",
+	is_str("[\"a.example\"]", config_text(&config, "http.hosts"),
 		"a list is written as TOML");
-	is_str(config.root, "site", "ROOT stays relative to where we are");
-	is_str(config_text(&config, "env.api_key"), "a=b",
+	is_str("site", config.root, "ROOT stays relative to where we are");
+	is_str("a=b", config_text(&config, "env.api_key"),
 		"ENV_name is a variable of the table, its case kept");
 
 	fresh();
-	is_int(config_environ(&config, bad, &error), SS_CONFIG,
+	is_int(SS_CONFIG, config_environ(&config, bad, &error),
 		"an unknown variable is refused");
 	ok(strncmp(error.message, "STATESPACE_LIMIT_TIMEOUT: ", 26) == 0,
 		"... and named (%s)", error.message);
@@ -371,13 +373,12 @@ variables(void)
 		"... with what is meant (%s)", error.hint);
 	ok(config.limits.timeout == 30.0, "... and nothing is set");
 
-	is_int(config_environ(&config, bad_value, &error), SS_CONFIG,
+	is_int(SS_CONFIG, config_environ(&config, bad_value, &error),
 		"a wrong value is refused");
-	is_str(error.message,
-		"STATESPACE_LIMITS_CPU: found \"much\", expected a whole "
-		"number from 0 to 86400",
-		"... naming the variable");
-	is_int(config_environ(&config, bad_env, &error), SS_CONFIG,
+	is_str("STATESPACE_LIMITS_CPU: found \"much\", expected a whole "
+	       "number from 0 to 86400",
+		error.message, "... naming the variable");
+	is_int(SS_CONFIG, config_environ(&config, bad_env, &error),
 		"a variable with no name is refused");
 	ok(strstr(error.message, "hunter2") == NULL &&
 			strstr(error.hint, "hunter2") == NULL,
@@ -403,25 +404,25 @@ names(void)
 		wrong += config_key_of_variable(text_of(name)) != key;
 		wrong += strncmp(name, "ENV_", 4) == 0;
 	}
-	is_int(wrong, 0, "every key is reached by one variable");
+	is_int(0, wrong, "every key is reached by one variable");
 	fresh();
-	is_int(set("limits.timoeut", "5"), SS_CONFIG,
+	is_int(SS_CONFIG, set("limits.timoeut", "5"),
 		"an option with an unknown key is refused");
 	ok(strstr(error.hint, "[limits] timeout") != NULL,
 		"... with what is meant");
 	ok(config_text(&config, "no.such") == NULL,
 		"an unknown key has no text");
-	is_str(config_text(&config, "env.NONE"), "",
+	is_str("", config_text(&config, "env.NONE"),
 		"an unset variable is \"\"");
-	is_str(config_text(&config, "root"), "", "an unset root is \"\"");
+	is_str("", config_text(&config, "root"), "an unset root is \"\"");
 	for (int i = 0; i < 100; i++) {
 		snprintf(name, sizeof(name), "env.V%d", i);
 		set(name, "x");
 	}
-	is_int((long long)config.env_count, 100, "the table takes 100 names");
+	is_int(100, (long long)config.env_count, "the table takes 100 names");
 	set("env.V50", "y");
-	is_str(config_text(&config, "env.V50"), "y", "the last value wins");
-	is_int((long long)config.env_count, 100, "... in its place");
+	is_str("y", config_text(&config, "env.V50"), "the last value wins");
+	is_int(100, (long long)config.env_count, "... in its place");
 }
 
 /* ------------------------------------------------------------ what we ship -- */
@@ -466,7 +467,7 @@ unchanged(const char *path)
 	struct config plain;
 
 	fresh();
-	is_int(config_load(&config, path, &error), SS_OK,
+	is_int(SS_OK, config_load(&config, path, &error),
 		"statespace.toml is accepted (%s)", error.message);
 	config_init(&plain, NULL);
 	for (size_t i = 0; (key = config_key_at(i)) != NULL; i++)
@@ -475,8 +476,8 @@ unchanged(const char *path)
 			printf("# %s differs\n", key->name);
 			differ++;
 		}
-	is_int(differ, 0, "starting with it equals starting without it");
-	is_int((long long)config.env_count, 0, "... it sets no variable");
+	is_int(0, differ, "starting with it equals starting without it");
+	is_int(0, (long long)config.env_count, "... it sets no variable");
 	config_release(&plain);
 }
 
@@ -502,7 +503,7 @@ conf_file(void)
 			printf("# %s is missing\n", key->name);
 			missing++;
 		}
-	is_int(missing, 0, "every key is in statespace.toml");
+	is_int(0, missing, "every key is in statespace.toml");
 	ok(node_member(root, "env") != NULL, "... and so does [env]");
 	arena_release(&arena);
 	buf_release(&text);
@@ -564,7 +565,7 @@ manual(void)
 			printf("# %s is missing\n", key->name);
 			missing++;
 		}
-	is_int(missing, 0, "the manual has every key with its default");
+	is_int(0, missing, "the manual has every key with its default");
 	buf_release(&page);
 }
 

@@ -94,7 +94,7 @@ test_choices(void)
 		if (lists[i].words == NULL)
 			ok(!read, "%s is no list of words", source);
 		else
-			is_str(read ? out.data : NULL, lists[i].words,
+			is_str(lists[i].words, read ? out.data : NULL,
 				"%s is a list of words", source);
 		buf_release(&out);
 	}
@@ -112,7 +112,7 @@ main(void)
 		if (cases[i].written == NULL)
 			ok(!written, "not told: %s", cases[i].why);
 		else
-			is_str(written ? out.data : NULL, cases[i].written,
+			is_str(cases[i].written, written ? out.data : NULL,
 				"told: %s", cases[i].why);
 		buf_release(&out);
 	}

@@ -171,9 +171,9 @@ ask(const char *engine, const struct buf *in)
 		close(fd);
 		unlink(file);
 	}
-	is_int((long long)seen, (long long)told, "%s reads all that is told",
+	is_int((long long)told, (long long)seen, "%s reads all that is told",
 		engine);
-	is_int((long long)bad, 0, "and finds the same words");
+	is_int(0, (long long)bad, "and finds the same words");
 }
 
 int

@@ -118,21 +118,20 @@ test_list(void)
 	struct name_list list = { true, bad, 2, 4, 2 };
 	struct node_place place;
 
-	is_int(env_check_list(&page, &place, &error), SS_OK,
+	is_int(SS_OK, env_check_list(&page, &place, &error),
 		"a page may list a hook for the server to set");
-	is_int(env_check_list(&list, &place, &error), SS_BAD_FRONTMATTER,
+	is_int(SS_BAD_FRONTMATTER, env_check_list(&list, &place, &error),
 		"but not a reserved name");
-	is_str(error.message,
-		"line 4, column 2: found \"LD_PRELOAD\" in env, expected a "
-		"variable that a page may pass on",
-		"and reads where");
+	is_str("line 4, column 2: found \"LD_PRELOAD\" in env, expected a "
+	       "variable that a page may pass on",
+		error.message, "and reads where");
 	ok(place.line == 4 && place.column == 2, "as lines of check do");
 	list = (struct name_list){ true, worse, 1, 4, 2 };
-	is_int(env_check_list(&list, &place, &error), SS_BAD_FRONTMATTER,
+	is_int(SS_BAD_FRONTMATTER, env_check_list(&list, &place, &error),
 		"nor what is no name");
 	ok(strstr(error.message, "\"$WHO\"") != NULL, "which is named");
 	list.count = 0;
-	is_int(env_check_list(&list, &place, &error), SS_OK,
+	is_int(SS_OK, env_check_list(&list, &place, &error),
 		"an empty list is fine");
 }
 
@@ -148,9 +147,10 @@ script(enum ss_err wanted, const char *sentence, const char *const *words,
 	struct node_place place;
 	struct tool t;
 
-	is_int(env_check_spec(
-		       tool_of(&t, words, count), &scope, &place, &error),
-		wanted, "%s", sentence);
+	is_int(wanted,
+		env_check_spec(
+			tool_of(&t, words, count), &scope, &place, &error),
+		"%s", sentence);
 }
 
 static void
@@ -159,10 +159,9 @@ test_scripts(void)
 	const enum ss_err bad = SS_BAD_FRONTMATTER;
 
 	script(bad, "a secret in sh -c", WORDS("sh", "-c", "x $API_KEY"));
-	is_str(error.message,
-		"line 7, column 3: found $API_KEY inside a script, expected a "
-		"name that env: lists",
-		"the message says where and which");
+	is_str("line 7, column 3: found $API_KEY inside a script, expected a "
+	       "name that env: lists",
+		error.message, "the message says where and which");
 	ok(strstr(error.hint, "add API_KEY to env:") != NULL,
 		"the hint says what to do");
 	script(bad, "with braces", WORDS("sh", "-c", "x ${API_KEY}"));
@@ -215,8 +214,8 @@ test_narrowed(void)
 	scope.tool = NULL; /* env_check_spec has the tool */
 	tool_of(&t, WORDS("sh", "-c", "x $DB"));
 	t.spec.env = own;
-	is_int(env_check_spec(&t.spec, &scope, &place, &error),
-		SS_BAD_FRONTMATTER,
+	is_int(SS_BAD_FRONTMATTER,
+		env_check_spec(&t.spec, &scope, &place, &error),
 		"a secret in a script is refused when the tool does not list "
 		"it");
 }
@@ -231,7 +230,7 @@ word(const char *program, const char *kind, const char *text,
 	const struct spec *s = tool_of(&t, parts, kind != NULL ? 2 : 1);
 
 	error_clear(&error);
-	is_int(env_check_words(s, words, 2, &error), wanted, "%s word \"%s\"",
+	is_int(wanted, env_check_words(s, words, 2, &error), "%s word \"%s\"",
 		kind == NULL                      ? "extra"
 			: strcmp(kind, "{}") == 0 ? "free"
 			: strcmp(kind, "~") == 0  ? "regex"
@@ -270,7 +269,7 @@ sets(const char *name, enum ss_err wanted, const char *sentence)
 	const struct ss_pair one = { name, "v" };
 	struct env_scope scope = scope_of(&one, 1);
 
-	is_int(env_check_request(&scope, &error), wanted, "%s", sentence);
+	is_int(wanted, env_check_request(&scope, &error), "%s", sentence);
 }
 
 static void
@@ -282,12 +281,11 @@ test_request(void)
 		.set = true, .names = &page_names[3], .count = 1
 	};
 
-	is_int(env_check_request(&scope, &error), SS_OK,
+	is_int(SS_OK, env_check_request(&scope, &error),
 		"a request may set what the page lists");
 	sets("OTHER", SS_BAD_ENV, "not what it does not list");
-	is_str(error.message,
-		"\"env\" may not set \"OTHER\": the page does not list it",
-		"and the message names it");
+	is_str("\"env\" may not set \"OTHER\": the page does not list it",
+		error.message, "and the message names it");
 	ok(strstr(error.hint, "WHO") != NULL, "the hint names one that can");
 	sets("API_KEY", SS_BAD_ENV, "not what the server alone has");
 	sets("", SS_BAD_ENV, "not an empty name");
@@ -297,12 +295,12 @@ test_request(void)
 	ok(strstr(error.message, "only the server") != NULL, "and reads why");
 	scope = scope_of(&one, 1);
 	scope.page = &hooks;
-	is_int(env_check_request(&scope, &error), SS_BAD_ENV,
+	is_int(SS_BAD_ENV, env_check_request(&scope, &error),
 		"nothing where a page lists only hooks");
 	ok(strstr(error.hint, "LESSOPEN") == NULL,
 		"and the hint does not name one");
 	scope.page = NULL;
-	is_int(env_check_request(&scope, &error), SS_BAD_ENV,
+	is_int(SS_BAD_ENV, env_check_request(&scope, &error),
 		"nothing where no page lists anything");
 }
 
@@ -333,10 +331,10 @@ fill(const char *part, const char *sent_word, const struct ss_pair *request,
 static void
 fills(const char *text, const char *wanted, const char *wanted_shown)
 {
-	is_int(fill(text, text, sent, ARRAY_LEN(sent)), SS_OK, "fills %s",
+	is_int(SS_OK, fill(text, text, sent, ARRAY_LEN(sent)), "fills %s",
 		text);
-	is_str(argv ? argv[1] : NULL, wanted, "with \"%s\"", wanted);
-	is_str(shown ? shown[1] : NULL, wanted_shown, "and shows \"%s\"",
+	is_str(wanted, argv ? argv[1] : NULL, "with \"%s\"", wanted);
+	is_str(wanted_shown, shown ? shown[1] : NULL, "and shows \"%s\"",
 		wanted_shown);
 }
 
@@ -380,26 +378,26 @@ test_fill_agent(void)
 	static const struct ss_pair absolute[] = { { "WHO", "/etc" } };
 	static const struct ss_pair var[] = { { "WHO", "$API_KEY" } };
 
-	is_int(fill("{}", "$API_KEY", NULL, 0), SS_OK, "an agent's $NAME");
-	is_str(argv[1], "$API_KEY", "stays text");
-	is_int(fill("{}", "$WHO", sent, 2), SS_OK, "a listed one");
-	is_str(argv[1], "$WHO", "too");
-	is_int(fill("~", "$API_KEY", NULL, 0), SS_OK, "in a regex word");
-	is_str(argv[1], "$API_KEY", "as well");
-	is_int(fill("$WHO", "$WHO", climbs, 1), SS_PATH_REFUSED,
+	is_int(SS_OK, fill("{}", "$API_KEY", NULL, 0), "an agent's $NAME");
+	is_str("$API_KEY", argv[1], "stays text");
+	is_int(SS_OK, fill("{}", "$WHO", sent, 2), "a listed one");
+	is_str("$WHO", argv[1], "too");
+	is_int(SS_OK, fill("~", "$API_KEY", NULL, 0), "in a regex word");
+	is_str("$API_KEY", argv[1], "as well");
+	is_int(SS_PATH_REFUSED, fill("$WHO", "$WHO", climbs, 1),
 		"a request's value that climbs is refused");
-	is_int(fill("$WHO", "$WHO", absolute, 1), SS_PATH_REFUSED,
+	is_int(SS_PATH_REFUSED, fill("$WHO", "$WHO", absolute, 1),
 		"and one that is absolute");
-	is_int(fill("x$WHO", "x$WHO", climbs, 1), SS_OK,
+	is_int(SS_OK, fill("x$WHO", "x$WHO", climbs, 1),
 		"not where it is not pasted");
-	is_int(fill("$WHO", "$WHO", var, 1), SS_OK,
+	is_int(SS_OK, fill("$WHO", "$WHO", var, 1),
 		"a value that looks like a "
 		"variable");
-	is_str(argv[1], "$API_KEY", "is not filled again");
-	is_int(fill("$WHO", "$WHO", NULL, 0), SS_BAD_ENV,
+	is_str("$API_KEY", argv[1], "is not filled again");
+	is_int(SS_BAD_ENV, fill("$WHO", "$WHO", NULL, 0),
 		"a listed name that nobody set is refused");
-	is_str(error.message, "the variable WHO is not set", "and named");
-	is_int(fill("x$WHO", "x$WHO", NULL, 0), SS_OK,
+	is_str("the variable WHO is not set", error.message, "and named");
+	is_int(SS_OK, fill("x$WHO", "x$WHO", NULL, 0),
 		"but not inside a longer word");
 }
 
@@ -423,29 +421,30 @@ test_fill_limits(void)
 		return;
 	memset(big, 'x', PROTO_WORD_MAX + 1);
 	big[PROTO_WORD_MAX + 1] = '\0';
-	is_int(env_fill(&arena, s, &scope, &one, &error), SS_COMMAND_TOO_LARGE,
+	is_int(SS_COMMAND_TOO_LARGE, env_fill(&arena, s, &scope, &one, &error),
 		"refuses a word of 131072 bytes");
 	big[PROTO_WORD_MAX] = '\0';
-	is_int(env_fill(&arena, s, &scope, &one, &error), SS_OK,
+	is_int(SS_OK, env_fill(&arena, s, &scope, &one, &error),
 		"takes one of 131071");
-	is_int(env_fill(&arena, s, &scope, &eight, &error), SS_OK,
+	is_int(SS_OK, env_fill(&arena, s, &scope, &eight, &error),
 		"takes a command of 1 MiB");
 	table.name = "BIGGER";
 	words[0] = TEXT("$BIGGERx");
-	is_int(env_fill(&arena, s, &scope, &one, &error), SS_OK,
+	is_int(SS_OK, env_fill(&arena, s, &scope, &one, &error),
 		"a longer name is another one");
 	words[0] = TEXT("$BIGGER!");
-	is_int(env_fill(&arena, s, &scope, &one, &error), SS_COMMAND_TOO_LARGE,
+	is_int(SS_COMMAND_TOO_LARGE, env_fill(&arena, s, &scope, &one, &error),
 		"refuses one byte more around it");
 	words[0] = words[1] = words[2] = words[3] = TEXT("$BIGGER");
 	words[4] = words[5] = words[6] = words[7] = TEXT("$BIGGER");
 	t.spec.part_count = 8;
-	is_int(env_fill(&arena, s, &scope, &eight, &error), SS_OK,
+	is_int(SS_OK, env_fill(&arena, s, &scope, &eight, &error),
 		"eight of them are 1 MiB");
 	big[PROTO_WORD_MAX - 1] = '\0';
 	words[0] = TEXT("$BIGGER!!");
-	is_int(env_fill(&arena, s, &scope, &eight, &error),
-		SS_COMMAND_TOO_LARGE, "still counts each word alone");
+	is_int(SS_COMMAND_TOO_LARGE,
+		env_fill(&arena, s, &scope, &eight, &error),
+		"still counts each word alone");
 	free(big);
 }
 
@@ -482,26 +481,26 @@ test_build(void)
 	struct env_scope scope = scope_of(sent, ARRAY_LEN(sent));
 
 	arena_clear(&arena);
-	is_int(env_build(&arena, &scope, "/tmp/t", &envp, &error), SS_OK,
+	is_int(SS_OK, env_build(&arena, &scope, "/tmp/t", &envp, &error),
 		"builds an environment");
-	is_int((long long)variables(), 9, "of six fixed and three listed");
-	is_str(variable("PATH"), "/usr/local/bin:/usr/bin:/bin", "PATH");
-	is_str(variable("HOME"), "/tmp", "HOME");
-	is_str(variable("LANG"), "C.UTF-8", "LANG");
-	is_str(variable("LC_ALL"), "C.UTF-8", "LC_ALL");
-	is_str(variable("TMPDIR"), "/tmp/t", "TMPDIR");
-	is_str(variable("STATESPACE_REQUEST_ID"), "r-1", "the request's id");
-	is_str(variable("WHO"), "ada", "a listed one from the request");
-	is_str(variable("DB"), "prod", "the server's value goes first");
-	is_str(variable("ABS"), "/srv/../x", "the server's is not checked");
+	is_int(9, (long long)variables(), "of six fixed and three listed");
+	is_str("/usr/local/bin:/usr/bin:/bin", variable("PATH"), "PATH");
+	is_str("/tmp", variable("HOME"), "HOME");
+	is_str("C.UTF-8", variable("LANG"), "LANG");
+	is_str("C.UTF-8", variable("LC_ALL"), "LC_ALL");
+	is_str("/tmp/t", variable("TMPDIR"), "TMPDIR");
+	is_str("r-1", variable("STATESPACE_REQUEST_ID"), "the request's id");
+	is_str("ada", variable("WHO"), "a listed one from the request");
+	is_str("prod", variable("DB"), "the server's value goes first");
+	is_str("/srv/../x", variable("ABS"), "the server's is not checked");
 	ok(variable("API_KEY") == NULL, "what is not listed is not exported");
 	ok(variable("LESSOPEN") == NULL, "what nobody set is not there");
 
 	scope.page = NULL;
 	scope.request_id = NULL;
-	is_int(env_build(&arena, &scope, NULL, &envp, &error), SS_OK,
+	is_int(SS_OK, env_build(&arena, &scope, NULL, &envp, &error),
 		"needs no page, no id, no directory");
-	is_int((long long)variables(), 4, "four are left");
+	is_int(4, (long long)variables(), "four are left");
 }
 
 static void
@@ -521,14 +520,15 @@ test_build_odd(void)
 	if (!ok(big != NULL, "has memory for a long value"))
 		return;
 	memset(big, 'x', PROTO_WORD_MAX - 2);
-	is_int(env_build(&arena, &scope, NULL, &envp, &error), SS_OK,
+	is_int(SS_OK, env_build(&arena, &scope, NULL, &envp, &error),
 		"takes NAME=value of 131071 bytes");
-	is_str(variable("PATH"), "/usr/local/bin:/usr/bin:/bin",
+	is_str("/usr/local/bin:/usr/bin:/bin", variable("PATH"),
 		"a reserved name keeps its value");
-	is_str(variable("LANG"), "C", "the server may choose the language");
+	is_str("C", variable("LANG"), "the server may choose the language");
 	big[PROTO_WORD_MAX - 2] = 'x';
-	is_int(env_build(&arena, &scope, NULL, &envp, &error),
-		SS_COMMAND_TOO_LARGE, "refuses 131072");
+	is_int(SS_COMMAND_TOO_LARGE,
+		env_build(&arena, &scope, NULL, &envp, &error),
+		"refuses 131072");
 	free(big);
 }
 

@@ -412,25 +412,25 @@ test_check(void)
 static void
 test_sizing(void)
 {
-	is_int(change(SIZING_STATIC, 3, 0, false, 0), 5, "static: up to max");
-	is_int(change(SIZING_STATIC, 8, 8, false, 9999), 0, "static: no less");
-	is_int(change(SIZING_DYNAMIC, 3, 1, false, 0), 1,
+	is_int(5, change(SIZING_STATIC, 3, 0, false, 0), "static: up to max");
+	is_int(0, change(SIZING_STATIC, 8, 8, false, 9999), "static: no less");
+	is_int(1, change(SIZING_DYNAMIC, 3, 1, false, 0),
 		"dynamic: started ahead of need");
-	is_int(change(SIZING_DYNAMIC, 7, 0, true, 0), 1,
+	is_int(1, change(SIZING_DYNAMIC, 7, 0, true, 0),
 		"dynamic: never more than max");
-	is_int(change(SIZING_DYNAMIC, 8, 5, false, 0), -1,
+	is_int(-1, change(SIZING_DYNAMIC, 8, 5, false, 0),
 		"dynamic: one may leave when too many are idle");
-	is_int(change(SIZING_DYNAMIC, 5, 3, false, 0), 0,
+	is_int(0, change(SIZING_DYNAMIC, 5, 3, false, 0),
 		"dynamic: enough are idle");
-	is_int(change(SIZING_ONDEMAND, 0, 0, false, 0), 0,
+	is_int(0, change(SIZING_ONDEMAND, 0, 0, false, 0),
 		"on demand: nobody without need");
-	is_int(change(SIZING_ONDEMAND, 0, 0, true, 0), 1,
+	is_int(1, change(SIZING_ONDEMAND, 0, 0, true, 0),
 		"on demand: one for who waits");
-	is_int(change(SIZING_ONDEMAND, 8, 0, true, 0), 0,
+	is_int(0, change(SIZING_ONDEMAND, 8, 0, true, 0),
 		"on demand: never more than max");
-	is_int(change(SIZING_ONDEMAND, 2, 1, false, 2000), -1,
+	is_int(-1, change(SIZING_ONDEMAND, 2, 1, false, 2000),
 		"on demand: leaves after being idle");
-	is_int(change(SIZING_ONDEMAND, 2, 1, true, 2000), 0,
+	is_int(0, change(SIZING_ONDEMAND, 2, 1, true, 2000),
 		"on demand: stays while somebody waits");
 }
 
@@ -439,13 +439,13 @@ test_queue(void)
 {
 	struct queue q = { .netlink = -1 };
 
-	is_int((int)queue_overdue(&q, 100, 3, 10, 50), 0, "nobody waits yet");
-	is_int((int)queue_overdue(&q, 140, 5, 10, 50), 0, "not long enough");
-	is_int((int)queue_overdue(&q, 150, 5, 10, 50), 3,
+	is_int(0, (int)queue_overdue(&q, 100, 3, 10, 50), "nobody waits yet");
+	is_int(0, (int)queue_overdue(&q, 140, 5, 10, 50), "not long enough");
+	is_int(3, (int)queue_overdue(&q, 150, 5, 10, 50),
 		"the three that stood there 50 ago are overdue");
-	is_int((int)queue_overdue(&q, 160, 4, 12, 50), 1,
+	is_int(1, (int)queue_overdue(&q, 160, 4, 12, 50),
 		"two of them were accepted since");
-	is_int((int)queue_overdue(&q, 170, 4, 13, 50), 0, "all of them were");
+	is_int(0, (int)queue_overdue(&q, 170, 4, 13, 50), "all of them were");
 }
 
 int

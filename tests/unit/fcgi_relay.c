@@ -119,27 +119,27 @@ test_posts(void)
 	char out[8] = "";
 	eventfd_t many = 0;
 
-	is_int(found(1), -1, "nothing is there at first");
-	is_int(as_worker(3, post_one), 0, "a worker posts");
-	is_int(relay_take(&relay, key(1), out, sizeof(out)), 5, "others see");
-	is_str(out, "words", "what it posted");
+	is_int(-1, found(1), "nothing is there at first");
+	is_int(0, as_worker(3, post_one), "a worker posts");
+	is_int(5, relay_take(&relay, key(1), out, sizeof(out)), "others see");
+	is_str("words", out, "what it posted");
 	eventfd_read(relay.fd, &many);
-	is_int((long long)many, 1, "and are woken");
-	is_int(found(2), -1, "under its key alone");
-	is_int(relay_take(&relay, key(1), out, 4), -1,
+	is_int(1, (long long)many, "and are woken");
+	is_int(-1, found(2), "under its key alone");
+	is_int(-1, relay_take(&relay, key(1), out, 4),
 		"what does not fit is not cut");
 	now += RELAY_KEEP_US + 1;
-	is_int(found(1), -1, "after a minute it is over");
+	is_int(-1, found(1), "after a minute it is over");
 }
 
 static void
 test_limits(void)
 {
-	is_int(as_worker(3, post_many), 0,
+	is_int(0, as_worker(3, post_many),
 		"messages as long as may be, and none that is longer");
-	is_int(found(100), -1, "one more takes the place of the oldest");
-	is_int(found(101), RELAY_DATA, "and no other");
-	is_int(found(100 + RELAY_POSTS), RELAY_DATA, "the last is there");
+	is_int(-1, found(100), "one more takes the place of the oldest");
+	is_int(RELAY_DATA, found(101), "and no other");
+	is_int(RELAY_DATA, found(100 + RELAY_POSTS), "the last is there");
 	ok(WIFSIGNALED(as_worker(3, write_foreign)),
 		"a worker cannot write the page of another");
 	ok(as_worker(3, unlock_seen) != 0, "nor make it writable");
@@ -151,17 +151,17 @@ test_damage(void)
 	struct relay_post *p = &relay.slots[3].posts[5];
 	unsigned n = p->key[SS_RELAY_KEY - 1];
 
-	is_int(found(n), RELAY_DATA, "a message");
+	is_int(RELAY_DATA, found(n), "a message");
 	p->len = RELAY_DATA + 1;
-	is_int(found(n), -1, "that lies about its length is none");
+	is_int(-1, found(n), "that lies about its length is none");
 	p->len = 1;
-	is_int(found(n), 1, "one of another length is");
+	is_int(1, found(n), "one of another length is");
 	p->turn++;
-	is_int(found(n), -1, "one that is half written is none");
+	is_int(-1, found(n), "one that is half written is none");
 	for (int i = 0; i < RELAY_POSTS; i++)
 		relay_post(&relay, key(7), "", 0);
 	*relay.used = UINT32_MAX;
-	is_int(found(n + 50), -1, "a wrong count of pages leads nowhere");
+	is_int(-1, found(n + 50), "a wrong count of pages leads nowhere");
 }
 
 int

@@ -86,13 +86,13 @@ test_sums(void)
 	run(1, 2, 1, 1);
 	run(1, 77, 5, 5);
 	take();
-	is_int((long long)counts.count, 2, "two tools have names");
-	is_str(counts.named[0].page, "a.md", "the first is named");
-	is_int((long long)counts.named[0].sum.runs, 2, "runs are added up");
-	is_int((long long)counts.named[0].sum.cpu_us, 2000, "times, too");
-	is_int((long long)counts.named[0].sum.memory_most, 9000,
+	is_int(2, (long long)counts.count, "two tools have names");
+	is_str("a.md", counts.named[0].page, "the first is named");
+	is_int(2, (long long)counts.named[0].sum.runs, "runs are added up");
+	is_int(2000, (long long)counts.named[0].sum.cpu_us, "times, too");
+	is_int(9000, (long long)counts.named[0].sum.memory_most,
 		"of the memory it is the largest");
-	is_int((long long)counts.other.runs, 1, "what is not listed is other");
+	is_int(1, (long long)counts.other.runs, "what is not listed is other");
 }
 
 static void
@@ -102,16 +102,16 @@ test_worker_bound(void)
 	for (size_t i = 1; i < SCOREBOARD_TOOLS; i++)
 		run(0, i, 1, 1);
 	take();
-	is_int((long long)counts.count, SCOREBOARD_TOOLS - 1,
+	is_int(SCOREBOARD_TOOLS - 1, (long long)counts.count,
 		"a worker has a place for each of 127 tools");
-	is_int((long long)counts.other.runs, 0, "and none is other");
+	is_int(0, (long long)counts.other.runs, "and none is other");
 	run(0, SCOREBOARD_TOOLS, 1, 1);
 	run(0, SCOREBOARD_TOOLS + 1, 1, 1);
 	run(0, 5, 1, 1);
 	take();
-	is_int((long long)counts.count, SCOREBOARD_TOOLS - 1, "more have none");
-	is_int((long long)counts.other.runs, 2, "and are other");
-	is_int((long long)counts.named[4].sum.runs, 2,
+	is_int(SCOREBOARD_TOOLS - 1, (long long)counts.count, "more have none");
+	is_int(2, (long long)counts.other.runs, "and are other");
+	is_int(2, (long long)counts.named[4].sum.runs,
 		"those that have one go on");
 }
 
@@ -122,13 +122,13 @@ test_status_bound(void)
 	for (size_t i = 1; i <= TOOL_COUNTS_NAMED; i++)
 		run(i % SLOTS, i, 1, 1);
 	take();
-	is_int((long long)counts.count, TOOL_COUNTS_NAMED,
+	is_int(TOOL_COUNTS_NAMED, (long long)counts.count,
 		"256 tools are named");
-	is_int((long long)counts.other.runs, 0, "and none is other");
+	is_int(0, (long long)counts.other.runs, "and none is other");
 	run(1, TOOL_COUNTS_NAMED + 1, 1, 1);
 	take();
-	is_int((long long)counts.count, TOOL_COUNTS_NAMED, "257 are not");
-	is_int((long long)counts.other.runs, 1, "the last is other");
+	is_int(TOOL_COUNTS_NAMED, (long long)counts.count, "257 are not");
+	is_int(1, (long long)counts.other.runs, "the last is other");
 }
 
 static void
@@ -138,9 +138,9 @@ test_nonsense(void)
 	run(1, 1, 10, 10);
 	memset(&region[0], 0xff, sizeof(region[0]));
 	take();
-	is_int((long long)counts.count, 1, "a worker that claims too much");
-	is_str(counts.named[0].page, "a.md", "adds no name");
-	is_int((long long)counts.named[0].sum.runs, 1,
+	is_int(1, (long long)counts.count, "a worker that claims too much");
+	is_str("a.md", counts.named[0].page, "adds no name");
+	is_int(1, (long long)counts.named[0].sum.runs,
 		"and hides none of another worker");
 	reset(TOOL_COUNTS_NAMED);
 	for (size_t i = 0; i < SCOREBOARD_TOOLS - 1; i++)
@@ -148,9 +148,9 @@ test_nonsense(void)
 	for (size_t i = 1; i < SCOREBOARD_TOOLS; i++)
 		run(1, i, 1, 1);
 	take();
-	is_int((long long)counts.count, SCOREBOARD_TOOLS - 1,
+	is_int(SCOREBOARD_TOOLS - 1, (long long)counts.count,
 		"numbers without a tool take no place from those with one");
-	is_int((long long)counts.other.runs, SCOREBOARD_TOOLS - 1,
+	is_int(SCOREBOARD_TOOLS - 1, (long long)counts.other.runs,
 		"they are other");
 }
 
@@ -172,16 +172,16 @@ test_text(void)
 		"JSON, too");
 	first = "a\nb.md";
 	take();
-	is_int((long long)counts.count, 0,
+	is_int(0, (long long)counts.count,
 		"a path that no request can have has no name");
 	memset(path, 'p', TOOL_COUNTS_PATH - 1);
 	first = path;
 	take();
-	is_int((long long)counts.count, 1, "255 bytes of path are named");
+	is_int(1, (long long)counts.count, "255 bytes of path are named");
 	memset(path, 'p', TOOL_COUNTS_PATH);
 	take();
-	is_int((long long)counts.count, 0, "256 are not");
-	is_int((long long)counts.other.runs, 1, "but counted");
+	is_int(0, (long long)counts.count, "256 are not");
+	is_int(1, (long long)counts.other.runs, "but counted");
 }
 
 /* The longest there can be. */

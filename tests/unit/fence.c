@@ -17,7 +17,7 @@ finds(const char *text, const char *script, const char *why)
 			text + b.script);
 	else
 		snprintf(got, sizeof(got), "nothing");
-	is_str(got, script, "%s", why);
+	is_str(script, got, "%s", why);
 }
 
 /*

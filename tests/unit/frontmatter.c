@@ -110,8 +110,8 @@ test_keys(void)
 {
 	parse("---\ntitle: T\ndescription: D\nenv: [A, B]\nprompts: [{name: x}]\n"
 	      "other: {tools: 1}\n---\n");
-	is_str(f.title, "T", "title is read");
-	is_str(f.description, "D", "description is read");
+	is_str("T", f.title, "title is read");
+	is_str("D", f.description, "description is read");
 	ok(f.env.set && f.env.count == 2 && f.env.line == 4, "env is read");
 	ok(f.prompt_count == 1 && f.root != NULL, "prompts are read");
 	accepts("tools:");
@@ -138,7 +138,7 @@ test_keys(void)
 	refuses("title: [a]", 2, 8, NULL);
 	refuses("tools: [[ls]]\nenv: 1", 3, 6, NULL);
 	parse("\n\n---\ntools: [ls]\n---\n");
-	is_int(place.line, 4, "lines count from the page's first");
+	is_int(4, place.line, "lines count from the page's first");
 	ok(parse("+++\ntools = [ls]\n+++\n") == SS_BAD_FRONTMATTER &&
 			place.line == 2,
 		"in TOML too");
@@ -163,9 +163,9 @@ parse_names(size_t count)
 static void
 test_many_names(void)
 {
-	is_int(parse_names(VALUE_NAMES_MAX), SS_OK, "as many names as may be");
+	is_int(SS_OK, parse_names(VALUE_NAMES_MAX), "as many names as may be");
 	ok(f.env.count == VALUE_NAMES_MAX, "are all read");
-	is_int(parse_names(VALUE_NAMES_MAX + 1), SS_BAD_FRONTMATTER,
+	is_int(SS_BAD_FRONTMATTER, parse_names(VALUE_NAMES_MAX + 1),
 		"one more is refused");
 	ok(strstr(err.message, "at most 1000") != NULL &&
 			strstr(err.hint, "1001") != NULL,

@@ -132,7 +132,7 @@ make_site(const char *cors)
 		site, "http.origins", "[\"https://friend.example\"]", &err);
 	ss_site_set_log(site, note_log, NULL);
 	ss_site_set_option(site, "http.cors", cors, &err);
-	is_int(ss_site_open(site, &err), SS_OK,
+	is_int(SS_OK, ss_site_open(site, &err),
 		"a site without a root opens "
 		"on its own resolver");
 	return site;
@@ -188,10 +188,10 @@ test_get(void)
 	struct ss_request req = get("/");
 	char etag[128], date[128];
 
-	is_int(ask(&req), 200, "a page is found");
-	is_str(header("Content-Type"), "text/markdown; charset=utf-8",
+	is_int(200, ask(&req), "a page is found");
+	is_str("text/markdown; charset=utf-8", header("Content-Type"),
 		"a page is Markdown");
-	is_str(header("X-Content-Type-Options"), "nosniff", "never sniffed");
+	is_str("nosniff", header("X-Content-Type-Options"), "never sniffed");
 	ok(strstr(res.body, "tools:") != NULL, "frontmatter is part of it");
 	ok(header("X-Request-Id") != NULL &&
 			strlen(header("X-Request-Id")) == 32,
@@ -201,41 +201,41 @@ test_get(void)
 
 	req.request_id = "front-1.x_Y";
 	ask(&req);
-	is_str(header("X-Request-Id"), "front-1.x_Y", "the front's id is kept");
+	is_str("front-1.x_Y", header("X-Request-Id"), "the front's id is kept");
 	req.request_id = "no spaces";
 	ask(&req);
 	ok(strcmp(header("X-Request-Id"), "no spaces") != 0,
 		"an id with other characters is not believed");
 
 	req.if_none_match = etag;
-	is_int(ask(&req), 304, "If-None-Match with our ETag: not modified");
-	is_int((long long)res.body_len, 0, "and no body");
+	is_int(304, ask(&req), "If-None-Match with our ETag: not modified");
+	is_int(0, (long long)res.body_len, "and no body");
 	req.if_none_match = "\"other\", W/\"more\"";
-	is_int(ask(&req), 200, "another ETag: whole");
+	is_int(200, ask(&req), "another ETag: whole");
 	req.if_modified_since = date;
-	is_int(ask(&req), 200, "If-None-Match decides, not the date");
+	is_int(200, ask(&req), "If-None-Match decides, not the date");
 	req.if_none_match = NULL;
-	is_int(ask(&req), 304, "If-Modified-Since with our date: not modified");
+	is_int(304, ask(&req), "If-Modified-Since with our date: not modified");
 	req.if_modified_since = "Tue, 14 Nov 2000 22:13:20 GMT";
-	is_int(ask(&req), 200, "an older date: whole");
+	is_int(200, ask(&req), "an older date: whole");
 
 	req = get("/");
 	req.method = "HEAD";
-	is_int(ask(&req), 200, "HEAD is GET");
+	is_int(200, ask(&req), "HEAD is GET");
 	ok(res.head_only && res.length > 0, "with the length and no body");
 	req = get("/page.html");
 	ask(&req);
 	ok(strncmp(header("Content-Type"), "text/plain", 10) == 0,
 		"HTML of the site is text");
-	is_str(header("Content-Security-Policy"), "sandbox",
+	is_str("sandbox", header("Content-Security-Policy"),
 		"a data file is sandboxed");
 	req = get("/nothing");
-	is_int(ask(&req), 404, "no such file");
+	is_int(404, ask(&req), "no such file");
 	ok(strncmp(header("Content-Type"), "text/plain", 10) == 0,
 		"a GET's error is text");
 	req.accept = "application/json";
 	ask(&req);
-	is_str(header("Content-Type"), "application/json",
+	is_str("application/json", header("Content-Type"),
 		"unless the client prefers JSON");
 }
 
@@ -263,11 +263,11 @@ test_validators(void)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		changed = cases[i].seconds;
 		ask(&req);
-		is_str(header("Last-Modified"), cases[i].date,
+		is_str(cases[i].date, header("Last-Modified"),
 			"a date of HTTP");
-		is_str(header("ETag"), cases[i].etag, "and a tag");
+		is_str(cases[i].etag, header("ETag"), "and a tag");
 		req.if_modified_since = cases[i].date;
-		is_int(ask(&req), 304, "which compares with itself");
+		is_int(304, ask(&req), "which compares with itself");
 		req.if_modified_since = NULL;
 	}
 	changed = 1700000000;
@@ -299,8 +299,8 @@ test_range(void)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		req.range = cases[i].range;
-		is_int(ask(&req), cases[i].status, "Range: %s", req.range);
-		is_str(header("Content-Range"), cases[i].content_range,
+		is_int(cases[i].status, ask(&req), "Range: %s", req.range);
+		is_str(cases[i].content_range, header("Content-Range"),
 			"Content-Range for %s", req.range);
 		ok(res.body_len == strlen(cases[i].body) &&
 				memcmp(res.body, cases[i].body, res.body_len) ==
@@ -311,29 +311,29 @@ test_range(void)
 	ask(&req);
 	snprintf(etag, sizeof(etag), "%s", header("ETag"));
 	req.if_range = etag;
-	is_int(ask(&req), 206, "If-Range with our ETag: the part");
+	is_int(206, ask(&req), "If-Range with our ETag: the part");
 	req.if_range = "\"old\"";
-	is_int(ask(&req), 200, "If-Range with another: the whole");
+	is_int(200, ask(&req), "If-Range with another: the whole");
 	snprintf(etag, sizeof(etag), "W/%s", header("ETag"));
 	req.if_range = etag;
-	is_int(ask(&req), 200, "If-Range with a weak one: the whole");
+	is_int(200, ask(&req), "If-Range with a weak one: the whole");
 	snprintf(date, sizeof(date), "%s", header("Last-Modified"));
 	req.if_range = date;
-	is_int(ask(&req), 206, "If-Range with our date: the part");
+	is_int(206, ask(&req), "If-Range with our date: the part");
 	req.if_range = "Tue, 14 Nov 2000 22:13:20 GMT";
-	is_int(ask(&req), 200, "If-Range with another date: the whole");
+	is_int(200, ask(&req), "If-Range with another date: the whole");
 	req.if_range = NULL;
 	req.if_none_match = "*";
-	is_int(ask(&req), 304, "a condition comes before the range");
+	is_int(304, ask(&req), "a condition comes before the range");
 	req.if_none_match = etag;
-	is_int(ask(&req), 304, "If-None-Match compares weakly");
+	is_int(304, ask(&req), "If-None-Match compares weakly");
 	req.if_none_match = NULL;
 	req.method = "HEAD";
-	is_int(ask(&req), 200, "HEAD has no parts");
-	is_int((long long)res.length, 10, "and tells the length of the whole");
+	is_int(200, ask(&req), "HEAD has no parts");
+	is_int(10, (long long)res.length, "and tells the length of the whole");
 	req = get("/");
 	req.range = "bytes=0-1";
-	is_int(ask(&req), 200, "a page is never sent in parts");
+	is_int(200, ask(&req), "a page is never sent in parts");
 }
 
 static void
@@ -341,49 +341,49 @@ test_post(void)
 {
 	struct ss_request req = post("/", "{\"command\": [\"echo\", \"hi\"]}");
 
-	is_int(ask(&req), 200, "an allowed command runs");
-	is_str(ran, "echo hi", "with its words");
-	is_str(res.body,
-		"{\"stdout\": \"out\xef\xbf\xbd\", \"stderr\": \"\", "
-		"\"returncode\": 3}",
+	is_int(200, ask(&req), "an allowed command runs");
+	is_str("echo hi", ran, "with its words");
+	is_str("{\"stdout\": \"out\xef\xbf\xbd\", \"stderr\": \"\", "
+	       "\"returncode\": 3}",
+		res.body,
 		"the answer is JSON, what is not UTF-8 becomes U+FFFD");
 	ok(header("Server-Timing") != NULL, "and says how long it took");
 	ok(strstr(logged, " tool=0 exit=3 ") != NULL, "as does the log");
 	ran[0] = '\0';
 	req = post("/", "{\"command\": [\"cat\", \"b\"]}");
-	is_int(ask(&req), 403, "another command is refused");
+	is_int(403, ask(&req), "another command is refused");
 	ok(strstr(res.body, "not_allowed") && strstr(res.body, "[echo, {}]"),
 		"with the tools as the author wrote them");
-	is_str(ran, "", "and nothing ran");
+	is_str("", ran, "and nothing ran");
 	req = post("/", "{\"command\": [\"echo\", \"/etc/passwd\"]}");
-	is_int(ask(&req), 403, "an absolute word is refused");
+	is_int(403, ask(&req), "an absolute word is refused");
 	req = post("/",
 		"{\"command\": [\"echo\", \"a\"], \"env\": {\"X\": \"1\"}}");
-	is_int(ask(&req), 400, "an unlisted variable is refused");
+	is_int(400, ask(&req), "an unlisted variable is refused");
 	req = post("/", "{\"command\": [\"echo\", \"a\"], \"stdin\": \"x\"}");
-	is_int(ask(&req), 400, "stdin for a tool that does not declare it");
+	is_int(400, ask(&req), "stdin for a tool that does not declare it");
 	req = post("/", "{\"command\": []}");
-	is_int(ask(&req), 400, "an empty command is refused");
+	is_int(400, ask(&req), "an empty command is refused");
 	ok(strstr(logged, "stage=parse code=bad_request total_ms=") != NULL,
 		"and the log names no tool");
 	req = post("/plain.md", "{\"command\": [\"echo\", \"a\"]}");
-	is_int(ask(&req), 400, "a page without frontmatter");
+	is_int(400, ask(&req), "a page without frontmatter");
 	ok(strstr(res.body, "no_frontmatter") != NULL, "says so");
 	req = post("/bad.md", "{\"command\": [\"ls\"]}");
-	is_int(ask(&req), 400, "a page with bad frontmatter");
+	is_int(400, ask(&req), "a page with bad frontmatter");
 	ok(strstr(res.body, "line 2") != NULL, "says where");
 	req = post("/data.csv", "{\"command\": [\"ls\"]}");
-	is_int(ask(&req), 403, "a file that is no page");
+	is_int(403, ask(&req), "a file that is no page");
 	req = post("/", "{\"command\": [\"echo\", \"a\"]}");
 	req.content_type = "text/plain";
-	is_int(ask(&req), 415, "another content type");
+	is_int(415, ask(&req), "another content type");
 	req.content_type = "application/merge+json; charset=utf-8";
-	is_int(ask(&req), 200, "a +json type is JSON");
+	is_int(200, ask(&req), "a +json type is JSON");
 	req.body_too_large = true;
-	is_int(ask(&req), 413, "a body that the gate stopped reading");
+	is_int(413, ask(&req), "a body that the gate stopped reading");
 	req = post("/healthz", "{}");
-	is_int(ask(&req), 405, "a reserved path takes no POST");
-	is_str(header("Allow"), "GET, HEAD, OPTIONS",
+	is_int(405, ask(&req), "a reserved path takes no POST");
+	is_str("GET, HEAD, OPTIONS", header("Allow"),
 		"and does not say that it does");
 }
 
@@ -420,18 +420,18 @@ test_guard(void)
 	for (size_t i = 0; i < sizeof(hosts) / sizeof(*hosts); i++) {
 		req = get("/");
 		req.host = hosts[i].host;
-		is_int(ask(&req), hosts[i].status, "Host: %s", req.host);
+		is_int(hosts[i].status, ask(&req), "Host: %s", req.host);
 	}
 	for (size_t i = 0; i < sizeof(origins) / sizeof(*origins); i++) {
 		req = post("/", "{\"command\": [\"echo\", \"a\"]}");
 		req.origin = origins[i].origin;
 		req.host = origins[i].host;
-		is_int(ask(&req), origins[i].status, "Origin %s for Host %s",
+		is_int(origins[i].status, ask(&req), "Origin %s for Host %s",
 			req.origin, req.host);
 	}
 	req = get("/");
 	req.origin = "https://evil.example";
-	is_int(ask(&req), 200, "a foreign page may look");
+	is_int(200, ask(&req), "a foreign page may look");
 	ok(header("Access-Control-Allow-Origin") == NULL,
 		"but its browser does not show it the answer");
 	req.origin = "https://friend.example";
@@ -447,33 +447,33 @@ test_cors(void)
 	struct ss_request req = get("/");
 
 	ask(&req);
-	is_str(header("Vary"), "Accept, Origin",
+	is_str("Accept, Origin", header("Vary"),
 		"a cache learns that answers differ by Origin");
 	ok(header("Access-Control-Allow-Origin") == NULL,
 		"without an Origin there is nobody to tell");
 	req.origin = "https://evil.example";
-	is_int(ask(&req), 200, "a foreign page may look");
+	is_int(200, ask(&req), "a foreign page may look");
 	ok(header("Access-Control-Allow-Origin") == NULL,
 		"but its browser does not show it the answer");
 	req.origin = "https://friend.example";
 	ask(&req);
-	is_str(header("Access-Control-Allow-Origin"), req.origin,
+	is_str(req.origin, header("Access-Control-Allow-Origin"),
 		"a listed one is shown it");
 	req.method = "OPTIONS";
-	is_int(ask(&req), 204, "its browser asks before it posts");
-	is_str(header("Access-Control-Allow-Methods"), header("Allow"),
+	is_int(204, ask(&req), "its browser asks before it posts");
+	is_str(header("Allow"), header("Access-Control-Allow-Methods"),
 		"and is told the methods");
 	ok(strstr(header("Access-Control-Allow-Headers"), "Content-Type") !=
 			NULL,
 		"and that JSON can be sent");
 	req = post("/", "{\"command\": [\"rm\"]}");
 	req.origin = "https://friend.example";
-	is_int(ask(&req), 403, "a refusal");
-	is_str(header("Access-Control-Allow-Origin"), req.origin,
+	is_int(403, ask(&req), "a refusal");
+	is_str(req.origin, header("Access-Control-Allow-Origin"),
 		"can be read like an answer");
-	is_str(header("Vary"), "Origin", "which only the Origin changes");
+	is_str("Origin", header("Vary"), "which only the Origin changes");
 	req.origin = "https://evil.example";
-	is_int(ask(&req), 403, "who is not listed does not post");
+	is_int(403, ask(&req), "who is not listed does not post");
 	ok(header("Access-Control-Allow-Origin") == NULL,
 		"and does not read why");
 }
@@ -484,23 +484,23 @@ test_paths(void)
 	struct ss_request req = get("/");
 
 	req.method = "PUT";
-	is_int(ask(&req), 405, "another method");
-	is_str(header("Allow"), "GET, HEAD, POST, OPTIONS", "says which go");
+	is_int(405, ask(&req), "another method");
+	is_str("GET, HEAD, POST, OPTIONS", header("Allow"), "says which go");
 	req.method = "OPTIONS";
-	is_int(ask(&req), 204, "OPTIONS has no body");
-	is_str(header("Allow"), "GET, HEAD, POST, OPTIONS",
+	is_int(204, ask(&req), "OPTIONS has no body");
+	is_str("GET, HEAD, POST, OPTIONS", header("Allow"),
 		"and says the same");
 	req = get("/README.md");
 	req.request_uri = "/x/../README.md";
-	is_int(ask(&req), 403, "a dot-dot that the front resolved is refused");
+	is_int(403, ask(&req), "a dot-dot that the front resolved is refused");
 	req.request_uri = "/README.md?q=../..";
-	is_int(ask(&req), 200, "a query is not a path");
+	is_int(200, ask(&req), "a query is not a path");
 	req = get("/../etc/passwd");
-	is_int(ask(&req), 403, "a dot-dot is refused");
+	is_int(403, ask(&req), "a dot-dot is refused");
 	req = get("/healthz");
-	is_int(ask(&req), 200, "healthz answers");
+	is_int(200, ask(&req), "healthz answers");
 	req = get("/__meta/status");
-	is_int(ask(&req), 404, "status is not there for everyone");
+	is_int(404, ask(&req), "status is not there for everyone");
 }
 
 /* Without an exchange, as when memory ran out. */
@@ -511,10 +511,10 @@ test_closed(void)
 
 	site = ss_site_new();
 	req.request_id = "front-1";
-	is_int(ask(&req), 500, "a site that is not open has an answer");
-	is_str(header("X-Content-Type-Options"), "nosniff",
+	is_int(500, ask(&req), "a site that is not open has an answer");
+	is_str("nosniff", header("X-Content-Type-Options"),
 		"with the headers of every answer");
-	is_str(header("X-Request-Id"), "front-1", "and its id");
+	is_str("front-1", header("X-Request-Id"), "and its id");
 	ss_response_release(&res);
 	ss_site_free(site);
 }
@@ -540,10 +540,10 @@ main(void)
 
 	req = get("/");
 	ask(&req);
-	is_str(hook_trace, "abba", "hooks look in order and back in reverse");
+	is_str("abba", hook_trace, "hooks look in order and back in reverse");
 	req.remote_user = "a";
-	is_int(ask(&req), 401, "a hook can refuse");
-	is_str(hook_trace, "aa", "then only those that looked see the answer");
+	is_int(401, ask(&req), "a hook can refuse");
+	is_str("aa", hook_trace, "then only those that looked see the answer");
 	ss_response_release(&res);
 	ss_site_free(site);
 	return done();

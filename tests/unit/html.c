@@ -111,14 +111,14 @@ test_frame(void)
 		"a text without a heading gets the title as one");
 	ok(has("href=\"../__meta/view.css?v=v1\""), "the style is ours");
 	ok(has("src=\"../__meta/view.js?v=v1\""), "and so is the script");
-	is_int((long long)count("<script"), 1, "there is no other script");
-	is_int((long long)count("style="), 0, "no style is in the page");
+	is_int(1, (long long)count("<script"), "there is no other script");
+	is_int(0, (long long)count("style="), "no style is in the page");
 	ok(!strstr(out.data, "_tools"), "a page without tools has no cards");
 
 	show("# Own *heading*\n", NULL);
 	ok(has("<title>Own heading</title>"),
 		"without a title the first heading is it");
-	is_int((long long)count("<h1"), 1, "a heading is not repeated");
+	is_int(1, (long long)count("<h1"), "a heading is not repeated");
 	show("text\n", NULL);
 	ok(has("<title>docs/README.md</title>"),
 		"without a heading the path is the title");
@@ -194,7 +194,7 @@ test_card(void)
 	ok(!strstr(out.data, "_t0-x0"),
 		"a locked tool has no field for more words");
 	ok(has("data-more"), "an open one has");
-	is_int((long long)count("data-stdin"), 1,
+	is_int(1, (long long)count("data-stdin"),
 		"no standard input where it is not read");
 }
 
@@ -221,7 +221,7 @@ test_touch(void)
 		"a tool with no variables asks for none");
 	ok(strstr(second, "data-env=\"WHO\"") != NULL,
 		"a variable that nobody has set is asked for");
-	is_int((long long)count("data-env"), 1,
+	is_int(1, (long long)count("data-env"),
 		"not one of the server's, nor one that only it may set");
 	ok(!strstr(out.data, "s3cret"), "no value is shown");
 

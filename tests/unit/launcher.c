@@ -59,11 +59,11 @@ check_launcher(void)
 		"a command that takes too long is stopped over there");
 	trial.launcher = false;
 	prints(SANDBOX_MODE_STRICT, SH("true"), "");
-	is_int(seen->code, SS_SANDBOX_UNAVAILABLE,
+	is_int(SS_SANDBOX_UNAVAILABLE, seen->code,
 		"without a launcher such a tool is refused");
 	trial.launcher = true;
 	prints(SANDBOX_MODE_LANDLOCK, SH("true"), "");
-	is_int(seen->code, SS_SANDBOX_UNAVAILABLE,
+	is_int(SS_SANDBOX_UNAVAILABLE, seen->code,
 		"everybody's /proc is never given");
 }
 

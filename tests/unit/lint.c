@@ -70,7 +70,7 @@ warns(const char *tool, const char *words)
 static void
 silent(const char *tool)
 {
-	is_str(lint_tool(tool), "", "%s: no warning", tool);
+	is_str("", lint_tool(tool), "%s: no warning", tool);
 }
 
 static void
@@ -162,7 +162,7 @@ prompts(const char *yaml, unsigned line, unsigned column, const char *words)
 	snprintf(text, sizeof(text), "prompts:\n%s", yaml);
 	lint_yaml(text);
 	if (words[0] == '\0') {
-		is_str(warnings, "", "%s: no warning", yaml);
+		is_str("", warnings, "%s: no warning", yaml);
 		return;
 	}
 	ok(strstr(warnings, words) != NULL && first_line == line &&
@@ -227,6 +227,6 @@ main(void)
 	test_network();
 	test_prompts();
 	lint_yaml("title: x");
-	is_int(count, 0, "a page without tools has no warnings");
+	is_int(0, count, "a page without tools has no warnings");
 	return done();
 }

@@ -38,17 +38,17 @@ test_numbers(void)
 	char text[NUMBER_MAX + 1];
 
 	text[text_number(text, 0)] = '\0';
-	is_str(text, "0", "zero has a digit");
+	is_str("0", text, "zero has a digit");
 	text[text_number(text, INT64_MAX)] = '\0';
-	is_str(text, "9223372036854775807", "the largest number is whole");
+	is_str("9223372036854775807", text, "the largest number is whole");
 	text[text_number(text, INT64_MIN)] = '\0';
-	is_str(text, "-9223372036854775808", "the smallest number is whole");
+	is_str("-9223372036854775808", text, "the smallest number is whole");
 	text[text_ms(text, 7)] = '\0';
-	is_str(text, "0.007", "seven microseconds are 0.007 ms");
+	is_str("0.007", text, "seven microseconds are 0.007 ms");
 	text[text_ms(text, 61234050)] = '\0';
-	is_str(text, "61234.050", "a minute keeps its microseconds");
+	is_str("61234.050", text, "a minute keeps its microseconds");
 	text[text_ms(text, UINT64_MAX)] = '\0';
-	is_str(text, "18446744073709551.615", "no time is too long");
+	is_str("18446744073709551.615", text, "no time is too long");
 }
 
 /* The clock that clock_stamp reads; time(2) is a tick behind it. */
@@ -110,19 +110,18 @@ test_formats(void)
 
 	log_begin(&l, LOG_LOGFMT, "test");
 	fill(&l);
-	is_str(ended(&l),
-		"event=test bare=a/b-c empty=\"\" "
-		"text=\"a \\\"b\\\"\\\\\\u000a\\u0001\\u007f\xef\xbf\xbd\xc3\xa9\" "
-		"n=-12 ms=1.268",
+	is_str("event=test bare=a/b-c empty=\"\" "
+	       "text=\"a \\\"b\\\"\\\\\\u000a\\u0001\\u007f\xef\xbf\xbd\xc3\xa9\" "
+	       "n=-12 ms=1.268",
+		ended(&l),
 		"logfmt quotes what is not bare and escapes control bytes");
 	log_begin(&l, LOG_JSON, "test");
 	fill(&l);
-	is_str(ended(&l),
-		"event\":\"test\",\"bare\":\"a/b-c\",\"empty\":\"\","
-		"\"text\":"
-		"\"a \\\"b\\\"\\\\\\u000a\\u0001\\u007f\xef\xbf\xbd\xc3\xa9\","
-		"\"n\":-12,\"ms\":1.268}",
-		"a JSON line is an object, with numbers as numbers");
+	is_str("event\":\"test\",\"bare\":\"a/b-c\",\"empty\":\"\","
+	       "\"text\":"
+	       "\"a \\\"b\\\"\\\\\\u000a\\u0001\\u007f\xef\xbf\xbd\xc3\xa9\","
+	       "\"n\":-12,\"ms\":1.268}",
+		ended(&l), "a JSON line is an object, with numbers as numbers");
 	ok(strncmp(line, "{\"time\":\"2", 10) == 0,
 		"it begins with the time: %.20s", line);
 }
@@ -137,7 +136,7 @@ test_too_long(void)
 	value[sizeof(value) - 1] = '\0';
 	log_begin(&l, LOG_LOGFMT, "test");
 	log_text(&l, "v", value);
-	is_int((long long)strlen(ended(&l)), 10 + 3 + 512,
+	is_int(10 + 3 + 512, (long long)strlen(ended(&l)),
 		"a value is cut at 512 bytes");
 }
 

@@ -107,14 +107,13 @@ static const struct {
 static void
 test_base(void)
 {
-	is_str(show("[a](b) [c](../d) [e](/f) [g](#h) [i](http://j)", "x/"),
-		"<p><a href=\"x/b\">a</a> <a href=\"x/../d\">c</a> "
-		"<a href=\"/f\">e</a> <a href=\"#h\">g</a> "
-		"<a href=\"http://j\">i</a></p>\n",
+	is_str("<p><a href=\"x/b\">a</a> <a href=\"x/../d\">c</a> "
+	       "<a href=\"/f\">e</a> <a href=\"#h\">g</a> "
+	       "<a href=\"http://j\">i</a></p>\n",
+		show("[a](b) [c](../d) [e](/f) [g](#h) [i](http://j)", "x/"),
 		"only a link relative to the page is moved");
-	is_str(show("![a](b.png)", "x/"),
-		"<p><img src=\"x/b.png\" alt=\"a\" /></p>\n",
-		"an image as well");
+	is_str("<p><img src=\"x/b.png\" alt=\"a\" /></p>\n",
+		show("![a](b.png)", "x/"), "an image as well");
 }
 
 static void
@@ -124,7 +123,7 @@ test_heading(void)
 
 	ok(markdown_heading(TEXT("a\n\n## The `x` *of* it\n# b\n"), &out),
 		"a heading is found");
-	is_str(out.data, "The x of it", "its text has no markup");
+	is_str("The x of it", out.data, "its text has no markup");
 	buf_clear(&out);
 	ok(!markdown_heading(TEXT("```\n# a\n```\n"), &out),
 		"a comment in code is no heading");
@@ -135,11 +134,11 @@ test_heading(void)
 		"nor do a comment, code, a quote and a list");
 	ok(markdown_heading(TEXT("a\n***\nb *c*\n  d\n===\n"), &out),
 		"an underline makes a heading");
-	is_str(out.data, "b c d", "of each line above it");
+	is_str("b c d", out.data, "of each line above it");
 	buf_clear(&out);
 	ok(markdown_heading(TEXT("\r\n  ## 1. ~~a~~ [b](c) ##\r\n"), &out),
 		"blanks around a heading do not count");
-	is_str(out.data, "1. a b", "nor do marks at its end");
+	is_str("1. a b", out.data, "nor do marks at its end");
 	buf_release(&out);
 }
 
@@ -246,7 +245,7 @@ int
 main(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(shown); i++)
-		is_str(show(shown[i].text, ""), shown[i].html, "%s",
+		is_str(shown[i].html, show(shown[i].text, ""), "%s",
 			shown[i].sentence);
 	test_base();
 	test_heading();

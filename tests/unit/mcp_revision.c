@@ -20,7 +20,7 @@ main(void)
 	ok(mcp_revision_find("2024-11-05") == NULL, "an older one is not");
 	ok(mcp_revision_find("") == NULL, "nor is an empty text");
 	mcp_revision_list(&list);
-	is_str(list.data, "[\"2026-07-28\"]",
+	is_str("[\"2026-07-28\"]", list.data,
 		"only what a message may name is listed");
 	buf_release(&list);
 	return done();

@@ -118,7 +118,7 @@ test_state(void)
 	char wrong[4096];
 	unsigned taken = 0;
 
-	is_int(present(&usual, state, &r), RPC_OK, "a state comes back");
+	is_int(RPC_OK, present(&usual, state, &r), "a state comes back");
 	ok(!r.confirming && r.answer_count == 1 &&
 			strcmp(r.answers[0].name, "drink") == 0 &&
 			strcmp(r.answers[0].value, "tea") == 0,
@@ -128,36 +128,36 @@ test_state(void)
 	snprintf(wrong, sizeof(wrong), "%s", ask(false));
 	ok(strcmp(wrong, ask(false)) != 0, "each is another one");
 	other.user = "bob";
-	is_int(present(&other, state, &r), RPC_BAD_PARAMS,
+	is_int(RPC_BAD_PARAMS, present(&other, state, &r),
 		"it is of no use to another user");
 	other = usual;
 	other.path = "b.md";
-	is_int(present(&other, state, &r), RPC_BAD_PARAMS, "on another page");
+	is_int(RPC_BAD_PARAMS, present(&other, state, &r), "on another page");
 	other = usual;
 	other.declared = "[rm, {}]";
-	is_int(present(&other, state, &r), RPC_BAD_PARAMS,
+	is_int(RPC_BAD_PARAMS, present(&other, state, &r),
 		"when the tool is another one by now");
 	other = usual;
 	other.name = "cat";
-	is_int(present(&other, state, &r), RPC_BAD_PARAMS, "for another tool");
+	is_int(RPC_BAD_PARAMS, present(&other, state, &r), "for another tool");
 	other = usual;
 	other.arguments = "{\"a\":\"c\"}";
-	is_int(present(&other, state, &r), RPC_BAD_PARAMS,
+	is_int(RPC_BAD_PARAMS, present(&other, state, &r),
 		"or for other arguments");
 	other = usual;
 	other.method = "prompts/get";
-	is_int(present(&other, state, &r), RPC_BAD_PARAMS, "or another method");
+	is_int(RPC_BAD_PARAMS, present(&other, state, &r), "or another method");
 	other = usual;
 	other.room = 0;
-	is_int(present(&other, state, &r), RPC_BAD_PARAMS,
+	is_int(RPC_BAD_PARAMS, present(&other, state, &r),
 		"nor with answers that nobody has asked for");
 	other = usual;
 	other.version = "2025-11-25";
-	is_int(present(&other, "x", &r), RPC_OK,
+	is_int(RPC_OK, present(&other, "x", &r),
 		"older revisions have no such member");
 	other = usual;
 	other.arguments = "{},\"inputResponses\":[]";
-	is_int(present(&other, "", &r), RPC_BAD_PARAMS,
+	is_int(RPC_BAD_PARAMS, present(&other, "", &r),
 		"answers that come along are an object");
 	snprintf(wrong, sizeof(wrong), "%s0", state);
 	taken += present(&usual, wrong, &r) == RPC_OK;
@@ -168,9 +168,9 @@ test_state(void)
 		wrong[i] = '\0';
 		taken += i > 0 && present(&usual, wrong, &r) == RPC_OK;
 	}
-	is_int(taken, 0, "no byte of it can be changed, added or left out");
+	is_int(0, taken, "no byte of it can be changed, added or left out");
 	site.seal.key[0] ^= 1;
-	is_int(present(&usual, state, &r), RPC_BAD_PARAMS, "or to another key");
+	is_int(RPC_BAD_PARAMS, present(&usual, state, &r), "or to another key");
 	site.seal.key[0] ^= 1;
 }
 
@@ -182,18 +182,18 @@ test_age(void)
 	struct mcp_round r;
 
 	now = start + 599;
-	is_int(present(&usual, state, &r), RPC_OK,
+	is_int(RPC_OK, present(&usual, state, &r),
 		"it is good for ten minutes");
 	now = start + 601;
-	is_int(present(&usual, state, &r), RPC_BAD_PARAMS, "and no longer");
+	is_int(RPC_BAD_PARAMS, present(&usual, state, &r), "and no longer");
 	now = start - 10;
-	is_int(present(&usual, state, &r), RPC_BAD_PARAMS,
+	is_int(RPC_BAD_PARAMS, present(&usual, state, &r),
 		"nor before it was made");
 	/* Over the change of the hour's key. */
 	now = start / 3600 * 3600 + 3599;
 	state = ask(true);
 	now += 300;
-	is_int(present(&usual, state, &r), RPC_OK, "keys rotate beneath it");
+	is_int(RPC_OK, present(&usual, state, &r), "keys rotate beneath it");
 	now = start;
 }
 
@@ -252,7 +252,7 @@ test_spending(void)
 		once += runs[i] == 1;
 		more += runs[i] > 1;
 	}
-	is_int(more, 0, "none has two, however many come at once");
+	is_int(0, more, "none has two, however many come at once");
 	ok(once > ROUNDS / 2, "most have one: %u of %d", once, ROUNDS);
 	munmap(shared, size);
 	now += 700;
@@ -261,7 +261,7 @@ test_spending(void)
 		r = round_of(i, now + 600);
 		once += mcp_round_use(&m, &r);
 	}
-	is_int(once, ROUNDS, "what has expired is removed");
+	is_int(ROUNDS, once, "what has expired is removed");
 	for (unsigned i = 0; i < 40000; i++) {
 		r = round_of(i * 2 + 1, now + 600);
 		once += mcp_round_use(&m, &r);

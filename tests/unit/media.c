@@ -14,19 +14,19 @@ test_types(void)
 		"a.averyveryverylongextension", "LICENSE" };
 
 	for (size_t i = 0; i < ARRAY_LEN(scripts); i++)
-		is_str(media_type(scripts[i]), "text/plain; charset=utf-8",
+		is_str("text/plain; charset=utf-8", media_type(scripts[i]),
 			"%s is shown as text", scripts[i]);
 	for (size_t i = 0; i < ARRAY_LEN(unknown); i++)
-		is_str(media_type(unknown[i]), "application/octet-stream",
+		is_str("application/octet-stream", media_type(unknown[i]),
 			"\"%s\" is bytes", unknown[i]);
-	is_str(media_type("a.md"), MEDIA_MARKDOWN, "a page is Markdown");
-	is_str(media_type("a.markdown"), MEDIA_MARKDOWN, "so is .markdown");
-	is_str(media_type("d/a.csv"), "text/csv; charset=utf-8", "CSV");
-	is_str(media_type("a.JSON"), "application/json", "case does not count");
-	is_str(media_type("a.tar.gz"), "application/gzip", "the last part");
-	is_str(media_type("a.png"), "image/png", "a picture");
-	is_str(media_type("a.pdf"), "application/pdf", "a PDF");
-	is_str(media_type("a.parquet"), "application/vnd.apache.parquet",
+	is_str(MEDIA_MARKDOWN, media_type("a.md"), "a page is Markdown");
+	is_str(MEDIA_MARKDOWN, media_type("a.markdown"), "so is .markdown");
+	is_str("text/csv; charset=utf-8", media_type("d/a.csv"), "CSV");
+	is_str("application/json", media_type("a.JSON"), "case does not count");
+	is_str("application/gzip", media_type("a.tar.gz"), "the last part");
+	is_str("image/png", media_type("a.png"), "a picture");
+	is_str("application/pdf", media_type("a.pdf"), "a PDF");
+	is_str("application/vnd.apache.parquet", media_type("a.parquet"),
 		"columns of data");
 }
 
@@ -98,7 +98,7 @@ test_prefer(void)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
-		is_int(media_prefer(cases[i].accept, pages, 2), cases[i].wanted,
+		is_int(cases[i].wanted, media_prefer(cases[i].accept, pages, 2),
 			"Accept: %s",
 			cases[i].accept ? cases[i].accept : "(none)");
 }

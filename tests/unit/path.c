@@ -11,11 +11,11 @@ cleans(const char *raw, const char *wanted)
 	char out[PATH_BYTES_MAX + 1], twice[PATH_BYTES_MAX + 1];
 	struct ss_error err = { 0 };
 
-	is_int(ss_path_clean(raw, strlen(raw), out, sizeof(out), &err), SS_OK,
+	is_int(SS_OK, ss_path_clean(raw, strlen(raw), out, sizeof(out), &err),
 		"takes \"%s\"", raw);
-	is_str(out, wanted, "makes \"%s\" of it", wanted);
+	is_str(wanted, out, "makes \"%s\" of it", wanted);
 	ss_path_clean(out, strlen(out), twice, sizeof(twice), &err);
-	is_str(twice, out, "and cleaning again changes nothing");
+	is_str(out, twice, "and cleaning again changes nothing");
 }
 
 static void
@@ -24,7 +24,7 @@ refuses_bytes(const char *raw, size_t len, enum ss_err wanted, const char *why)
 	char out[PATH_BYTES_MAX + 1];
 	struct ss_error err = { 0 };
 
-	is_int(ss_path_clean(raw, len, out, sizeof(out), &err), wanted,
+	is_int(wanted, ss_path_clean(raw, len, out, sizeof(out), &err),
 		"refuses %s", why);
 	ok(err.code == wanted && err.message[0] != '\0',
 		"and says so in a sentence");
@@ -84,19 +84,23 @@ test_lengths(void)
 	struct ss_error err = { 0 };
 
 	memset(raw, 'a', sizeof(raw));
-	is_int(ss_path_clean(raw, PATH_BYTES_MAX, out, sizeof(out), &err),
-		SS_OK, "takes a path of 4096 bytes");
-	is_int((long long)strlen(out), PATH_BYTES_MAX, "and keeps all of it");
-	is_int(ss_path_clean(raw, PATH_BYTES_MAX + 1, out, sizeof(out), &err),
-		SS_BAD_REQUEST, "refuses one of 4097");
-	is_int(ss_path_clean("abc", 3, small, sizeof(small), &err), SS_OK,
+	is_int(SS_OK,
+		ss_path_clean(raw, PATH_BYTES_MAX, out, sizeof(out), &err),
+		"takes a path of 4096 bytes");
+	is_int(PATH_BYTES_MAX, (long long)strlen(out), "and keeps all of it");
+	is_int(SS_BAD_REQUEST,
+		ss_path_clean(raw, PATH_BYTES_MAX + 1, out, sizeof(out), &err),
+		"refuses one of 4097");
+	is_int(SS_OK, ss_path_clean("abc", 3, small, sizeof(small), &err),
 		"fills a small buffer to its end");
-	is_int(ss_path_clean("abcd", 4, small, sizeof(small), &err),
-		SS_BAD_REQUEST, "refuses what does not fit the buffer");
-	is_str(err.message, "the path is longer than 3 bytes",
+	is_int(SS_BAD_REQUEST,
+		ss_path_clean("abcd", 4, small, sizeof(small), &err),
+		"refuses what does not fit the buffer");
+	is_str("the path is longer than 3 bytes", err.message,
 		"and says how much would");
-	is_int(ss_path_clean("a/../b", 6, out, sizeof(out), NULL),
-		SS_PATH_REFUSED, "needs no error struct");
+	is_int(SS_PATH_REFUSED,
+		ss_path_clean("a/../b", 6, out, sizeof(out), NULL),
+		"needs no error struct");
 }
 
 static void
@@ -104,7 +108,7 @@ uri(const char *text, enum ss_err wanted, const char *sentence)
 {
 	struct ss_error err = { 0 };
 
-	is_int(path_check_uri(text, &err), wanted, "%s", sentence);
+	is_int(wanted, path_check_uri(text, &err), "%s", sentence);
 }
 
 static void
@@ -112,7 +116,7 @@ refuses_escape(const char *text, const char *sentence)
 {
 	struct ss_error err = { 0 };
 
-	is_int(path_check_uri(text, &err), SS_BAD_REQUEST, "%s", sentence);
+	is_int(SS_BAD_REQUEST, path_check_uri(text, &err), "%s", sentence);
 	ok(strstr(err.message, "broken") != NULL, "and calls it broken");
 }
 
@@ -166,9 +170,9 @@ test_names(void)
 	ok(!path_is_page("a.MD"), "case counts");
 	ok(!path_is_page("a.md.txt"), "only the end counts");
 	ok(!path_is_page("md"), "a name without a dot is none");
-	is_int((long long)path_dir_len("docs/a.md"), 4, "docs/ has four bytes");
-	is_int((long long)path_dir_len("a.md"), 0, "the root has none");
-	is_int((long long)path_dir_len("a/b/c"), 3, "the last slash counts");
+	is_int(4, (long long)path_dir_len("docs/a.md"), "docs/ has four bytes");
+	is_int(0, (long long)path_dir_len("a.md"), "the root has none");
+	is_int(3, (long long)path_dir_len("a/b/c"), "the last slash counts");
 }
 
 static void

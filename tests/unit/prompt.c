@@ -31,17 +31,17 @@ test_messages(void)
 	parse("\n - { name: p, text: x }");
 	p = front.prompts;
 	ok(!p->is_page && p->message_count == 1, "text is one message");
-	is_str(p->messages[0].role, "user", "of the user");
+	is_str("user", p->messages[0].role, "of the user");
 	parse("\n - { name: p, text: x, messages: [{role: assistant, text: y, "
 	      "file: z}, {role: system, file: f}, {role: user}, w] }");
 	p = front.prompts;
-	is_int(p->message_count, 2, "messages without text and file are none");
-	is_str(p->messages[0].role, "assistant", "the role is kept");
+	is_int(2, p->message_count, "messages without text and file are none");
+	is_str("assistant", p->messages[0].role, "the role is kept");
 	ok(p->messages[0].file == NULL, "text comes before file");
-	is_str(p->messages[1].role, "user", "an unknown role is the user");
-	is_str(p->messages[1].file, "f", "a file is kept");
+	is_str("user", p->messages[1].role, "an unknown role is the user");
+	is_str("f", p->messages[1].file, "a file is kept");
 	parse("\n - { name: p, text: x, messages: y }");
-	is_str(front.prompts[0].messages[0].text, "x",
+	is_str("x", front.prompts[0].messages[0].text,
 		"messages that are no list leave the text");
 	parse("\n - { name: p, messages: [] }");
 	ok(!front.prompts[0].is_page && front.prompts[0].message_count == 0,
@@ -56,7 +56,7 @@ test_arguments(void)
 	parse("\n - name: p\n   arguments: [a, {name: b, required: true}, "
 	      "{required: true}, a, {name: c, required: 'true'}]");
 	p = front.prompts;
-	is_int(p->argument_count, 3, "one for each name");
+	is_int(3, p->argument_count, "one for each name");
 	ok(!p->arguments[0].required && p->arguments[1].required,
 		"required is read");
 	ok(!p->arguments[2].required, "and must be a boolean");
@@ -74,7 +74,7 @@ test_lenient(void)
 		 " - {name: p, title: 2}") &&
 			front.prompt_count == 1,
 		"what has no name, or a name again, is not offered");
-	is_str(front.prompts[0].title, "1", "the first counts");
+	is_str("1", front.prompts[0].title, "the first counts");
 	ok(prompt_find(front.prompts, front.prompt_count, "q") == NULL,
 		"NULL: no such prompt");
 	ok(!parse(" !foo []"), "a tag is an error of the page");
@@ -84,7 +84,7 @@ static void
 test_forms(void)
 {
 	parse("\n - {name: p, ask: [{name: f, message: M, arguments: [a]}]}");
-	is_int(front.prompts[0].ask_count, 1, "forms are read");
+	is_int(1, front.prompts[0].ask_count, "forms are read");
 	ok(front.prompts[0].ask_error == NULL, "without an error");
 	parse("\n - {name: p, ask: [{name: f}]}");
 	ok(front.prompt_count == 1 && front.prompts[0].ask_count == 0 &&

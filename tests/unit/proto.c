@@ -24,14 +24,14 @@ static void
 is_json(const char *text)
 {
 	error_clear(&error);
-	is_int(json_check(text, strlen(text), &error), SS_OK, "takes %s", text);
+	is_int(SS_OK, json_check(text, strlen(text), &error), "takes %s", text);
 }
 
 static void
 no_json(const char *text, size_t len, const char *message)
 {
 	error_clear(&error);
-	is_int(json_check(text, len, &error), SS_BAD_REQUEST, "refuses %s",
+	is_int(SS_BAD_REQUEST, json_check(text, len, &error), "refuses %s",
 		message);
 	ok(strstr(error.message, message) != NULL, "and says \"%s\"", message);
 	if (strstr(error.message, message) == NULL)
@@ -44,7 +44,7 @@ static void
 test_json(void)
 {
 	is_json("{}");
-	is_int(json_check(" \t\r\n[ ]\n", 8, &error), SS_OK,
+	is_int(SS_OK, json_check(" \t\r\n[ ]\n", 8, &error),
 		"takes blanks around everything");
 	is_json("null");
 	is_json("[1, -0, 0.5, 1e9, 1E+9, -1.25e-3, true, false, null, \"\"]");
@@ -119,10 +119,10 @@ test_bounds(void)
 
 	if (!ok(text != NULL, "has memory for long texts"))
 		return;
-	is_int(nested('[', ']', 64), SS_OK, "takes 64 levels");
-	is_int(nested('[', ']', 65), SS_BAD_REQUEST, "refuses 65");
+	is_int(SS_OK, nested('[', ']', 64), "takes 64 levels");
+	is_int(SS_BAD_REQUEST, nested('[', ']', 65), "refuses 65");
 	memset(text, '[', 1 << 20);
-	is_int(json_check(text, 1 << 20, &error), SS_BAD_REQUEST,
+	is_int(SS_BAD_REQUEST, json_check(text, 1 << 20, &error),
 		"refuses a million levels without falling over");
 
 	buf_char(&b, '{');
@@ -130,12 +130,12 @@ test_bounds(void)
 		buf_printf(&b, "%s\"k%d\":0", i ? "," : "", i * 7919 % 100000);
 	buf_char(&b, '}');
 	begun = clock();
-	is_int(json_check(b.data, b.len, &error), SS_OK,
+	is_int(SS_OK, json_check(b.data, b.len, &error),
 		"takes 100000 members");
 	ok(clock() - begun < 5 * CLOCKS_PER_SEC, "in less than 5 s");
 	b.len--;
 	buf_text(&b, ",\"k4711\":1}");
-	is_int(json_check(b.data, b.len, &error), SS_BAD_REQUEST,
+	is_int(SS_BAD_REQUEST, json_check(b.data, b.len, &error),
 		"finds the one of 100001 that is there twice");
 	buf_release(&b);
 	free(text);
@@ -144,44 +144,46 @@ test_bounds(void)
 static void
 test_request(void)
 {
-	is_int(parse("{\"command\": [\"ls\", \"-l\"]}"), SS_OK,
+	is_int(SS_OK, parse("{\"command\": [\"ls\", \"-l\"]}"),
 		"takes a command");
-	is_int((long long)request.word_count, 2, "of two words");
-	is_str(request.words[0].data, "ls", "the first is ls");
-	is_int((long long)request.words[1].len, 2, "the second has two bytes");
-	is_int((long long)request.env_count, 0, "there is no env");
+	is_int(2, (long long)request.word_count, "of two words");
+	is_str("ls", request.words[0].data, "the first is ls");
+	is_int(2, (long long)request.words[1].len, "the second has two bytes");
+	is_int(0, (long long)request.env_count, "there is no env");
 	ok(!request.has_stdin, "nor stdin");
 
-	is_int(parse("{\"command\": [\"\"], \"args\": null, \"env\": null, "
-		     "\"stdin\": null, \"future\": [{}]}"),
-		SS_OK, "null is absent, unknown members do not count");
+	is_int(SS_OK,
+		parse("{\"command\": [\"\"], \"args\": null, \"env\": null, "
+		      "\"stdin\": null, \"future\": [{}]}"),
+		"null is absent, unknown members do not count");
 	ok(!request.has_stdin, "stdin null is no stdin");
 
-	is_int(parse("{\"env\": {\"A\": \"1\", \"B\": \"\"}, \"stdin\": \"\", "
-		     "\"command\": [\"x\"]}"),
-		SS_OK, "members come in any order");
-	is_int((long long)request.env_count, 2, "env has two");
-	is_str(request.env[0].name, "A", "a name");
-	is_str(request.env[0].value, "1", "its value");
-	is_str(request.env[1].value, "", "an empty value");
+	is_int(SS_OK,
+		parse("{\"env\": {\"A\": \"1\", \"B\": \"\"}, \"stdin\": \"\", "
+		      "\"command\": [\"x\"]}"),
+		"members come in any order");
+	is_int(2, (long long)request.env_count, "env has two");
+	is_str("A", request.env[0].name, "a name");
+	is_str("1", request.env[0].value, "its value");
+	is_str("", request.env[1].value, "an empty value");
 	ok(request.has_stdin && request.stdin_text.len == 0,
 		"an empty stdin is one");
-	is_int(parse("{\"command\": [\"\\ud83d\\ude00\"]}"), SS_OK,
+	is_int(SS_OK, parse("{\"command\": [\"\\ud83d\\ude00\"]}"),
 		"takes a pair of surrogates");
-	is_str(request.words[0].data, "\xf0\x9f\x98\x80",
+	is_str("\xf0\x9f\x98\x80", request.words[0].data,
 		"which is one character");
-	is_int(parse("{\"command\": [\"{w}\"]}"), SS_OK,
+	is_int(SS_OK, parse("{\"command\": [\"{w}\"]}"),
 		"takes braces without args");
-	is_str(request.words[0].data, "{w}", "which stay text");
-	is_int(parse("{\"Command\": [\"x\"]}"), SS_BAD_REQUEST,
+	is_str("{w}", request.words[0].data, "which stay text");
+	is_int(SS_BAD_REQUEST, parse("{\"Command\": [\"x\"]}"),
 		"names are case-sensitive");
 }
 
 static void
 wrong(const char *text, const char *message)
 {
-	is_int(parse(text), SS_BAD_REQUEST, "refuses %s", text);
-	is_str(error.message, message, "and says why");
+	is_int(SS_BAD_REQUEST, parse(text), "refuses %s", text);
+	is_str(message, error.message, "and says why");
 }
 
 static void
@@ -270,13 +272,14 @@ is_other(size_t i, const char *found)
 static void
 test_call(void)
 {
-	is_int(parse(CALL("{\"t\": \"x\", \"l\": [\"p\", \"q\"], \"e\": "
-			  "[], \"no\": null, \"m\": {\"k\": \"v\", \"w\": "
-			  "\"\"}, \"n\": 7}")),
-		SS_OK, "a tool is called by its name");
-	is_str(request.call_name, "n", "the name is kept");
-	is_int((long long)request.word_count, 0, "there are no words yet");
-	is_str(called(), "t=x;l=[p][q];e=;m={k:v}{w:};n=a number;",
+	is_int(SS_OK,
+		parse(CALL("{\"t\": \"x\", \"l\": [\"p\", \"q\"], \"e\": "
+			   "[], \"no\": null, \"m\": {\"k\": \"v\", \"w\": "
+			   "\"\"}, \"n\": 7}")),
+		"a tool is called by its name");
+	is_str("n", request.call_name, "the name is kept");
+	is_int(0, (long long)request.word_count, "there are no words yet");
+	is_str("t=x;l=[p][q];e=;m={k:v}{w:};n=a number;", called(),
 		"its arguments are text, list, map or what else they are");
 	parse(CALL("{\"a\": [\"x\", 1], \"b\": {\"k\": []}, \"c\": [[]], "
 		   "\"d\": true}"));
@@ -315,12 +318,13 @@ fills(const char *word, const char *wanted)
 	struct ss_text words[] = { text_of("grep"), text_of(word) };
 
 	arena_clear(&arena);
-	is_int(proto_fill(&arena, words, 2, args, ARRAY_LEN(args), &error),
-		SS_OK, "fills %s", word);
-	is_str(words[1].data, wanted, "to %s", wanted);
-	is_int((long long)words[1].len, (long long)strlen(wanted),
+	is_int(SS_OK,
+		proto_fill(&arena, words, 2, args, ARRAY_LEN(args), &error),
+		"fills %s", word);
+	is_str(wanted, words[1].data, "to %s", wanted);
+	is_int((long long)strlen(wanted), (long long)words[1].len,
 		"and knows its length");
-	is_str(words[0].data, "grep", "and leaves the other word");
+	is_str("grep", words[0].data, "and leaves the other word");
 }
 
 static void
@@ -342,10 +346,11 @@ test_fill(void)
 	fills("{a}}", "{b}}");
 	fills("{b}{b}{b}", "BBB");
 	fills("{", "{");
-	is_int(parse("{\"command\": [\"echo\", \"{w}\", \"w\"], "
-		     "\"args\": {\"w\": \"{w}\"}}"),
-		SS_OK, "a request's args are filled in");
-	is_str(request.words[1].data, "{w}", "and not scanned again");
+	is_int(SS_OK,
+		parse("{\"command\": [\"echo\", \"{w}\", \"w\"], "
+		      "\"args\": {\"w\": \"{w}\"}}"),
+		"a request's args are filled in");
+	is_str("{w}", request.words[1].data, "and not scanned again");
 }
 
 /* A body whose command is count times word, after first. */
@@ -382,23 +387,28 @@ long_word(size_t len)
 static void
 test_limits(void)
 {
-	is_int(parse_repeated("", "\"\"", PROTO_WORDS_MAX), SS_OK,
+	is_int(SS_OK, parse_repeated("", "\"\"", PROTO_WORDS_MAX),
 		"takes 65536 words");
-	is_int((long long)request.word_count, PROTO_WORDS_MAX, "all of them");
-	is_int(parse_repeated("", "\"\"", PROTO_WORDS_MAX + 1),
-		SS_COMMAND_TOO_LARGE, "refuses 65537");
-	is_int(parse_repeated("", long_word(PROTO_WORD_MAX), 1), SS_OK,
+	is_int(PROTO_WORDS_MAX, (long long)request.word_count, "all of them");
+	is_int(SS_COMMAND_TOO_LARGE,
+		parse_repeated("", "\"\"", PROTO_WORDS_MAX + 1),
+		"refuses 65537");
+	is_int(SS_OK, parse_repeated("", long_word(PROTO_WORD_MAX), 1),
 		"takes a word of 131071 bytes");
-	is_int(parse_repeated("", long_word(PROTO_WORD_MAX + 1), 1),
-		SS_COMMAND_TOO_LARGE, "refuses one of 131072");
-	is_int(parse_repeated("", long_word(PROTO_WORD_MAX), 8), SS_OK,
+	is_int(SS_COMMAND_TOO_LARGE,
+		parse_repeated("", long_word(PROTO_WORD_MAX + 1), 1),
+		"refuses one of 131072");
+	is_int(SS_OK, parse_repeated("", long_word(PROTO_WORD_MAX), 8),
 		"takes a command of 1048576 bytes, NULs counted");
-	is_int(parse_repeated("\"\"", long_word(PROTO_WORD_MAX), 8),
-		SS_COMMAND_TOO_LARGE, "refuses one of 1048577");
-	is_int(parse_repeated("", "\"{w}{w}{w}{w}{w}{w}{w}{w}{w}{w}\"", 10381),
-		SS_OK, "takes what is filled to 1048481 bytes");
-	is_int(parse_repeated("", "\"{w}{w}{w}{w}{w}{w}{w}{w}{w}{w}\"", 10382),
-		SS_COMMAND_TOO_LARGE, "refuses what is filled to 1048582");
+	is_int(SS_COMMAND_TOO_LARGE,
+		parse_repeated("\"\"", long_word(PROTO_WORD_MAX), 8),
+		"refuses one of 1048577");
+	is_int(SS_OK,
+		parse_repeated("", "\"{w}{w}{w}{w}{w}{w}{w}{w}{w}{w}\"", 10381),
+		"takes what is filled to 1048481 bytes");
+	is_int(SS_COMMAND_TOO_LARGE,
+		parse_repeated("", "\"{w}{w}{w}{w}{w}{w}{w}{w}{w}{w}\"", 10382),
+		"refuses what is filled to 1048582");
 }
 
 /* Many keys at many places: a table that is searched, not walked. */
@@ -417,18 +427,19 @@ test_fill_cost(void)
 	buf_text(&b, "}}");
 	arena_clear(&arena);
 	begun = clock();
-	is_int(proto_parse(&arena, b.data, b.len, &request, &error), SS_OK,
+	is_int(SS_OK, proto_parse(&arena, b.data, b.len, &request, &error),
 		"60000 args fill 16000 places");
 	ok(clock() - begun < 5 * CLOCKS_PER_SEC, "in less than 5 s");
-	is_str(request.words[0].data, "", "with nothing, here");
+	is_str("", request.words[0].data, "with nothing, here");
 	b.len = 0;
 	buf_text(&b, "{\"command\": [\"");
 	for (int i = 0; i < 500000; i++)
 		buf_char(&b, '{');
 	buf_text(&b, "\"], \"args\": {\"a\": \"\"}}");
 	begun = clock();
-	is_int(proto_parse(&arena, b.data, b.len, &request, &error),
-		SS_COMMAND_TOO_LARGE, "half a million braces are too long");
+	is_int(SS_COMMAND_TOO_LARGE,
+		proto_parse(&arena, b.data, b.len, &request, &error),
+		"half a million braces are too long");
 	ok(clock() - begun < 2 * CLOCKS_PER_SEC, "and are read once");
 	buf_release(&b);
 }
@@ -439,7 +450,7 @@ string_is(const char *data, size_t len, const char *wanted)
 	struct buf b = BUF_INIT(4096);
 
 	ok(json_string(&b, data, len), "writes a string");
-	is_str(b.data, wanted, "as %s", wanted);
+	is_str(wanted, b.data, "as %s", wanted);
 	buf_release(&b);
 }
 
@@ -497,7 +508,7 @@ test_no_byte_hides(void)
 			for (size_t i = 0; i < b.len; i++)
 				wrong += (unsigned char)b.data[i] < 0x20;
 		}
-	is_int(wrong, 0, "every byte at every place is written as it must be");
+	is_int(0, wrong, "every byte at every place is written as it must be");
 	buf_release(&b);
 }
 
@@ -511,19 +522,19 @@ test_fit(void)
 	int wrong = 0;
 
 	json_string(&b, text, len);
-	is_int(json_fit(text, len, SIZE_MAX, &used), len, "all of it fits");
-	is_int(used, b.len, "in as many bytes as it is written with");
+	is_int(len, json_fit(text, len, SIZE_MAX, &used), "all of it fits");
+	is_int(b.len, used, "in as many bytes as it is written with");
 	for (size_t room = 2; room <= b.len; room++) {
 		n = json_fit(text, len, room, &used);
 		wrong += n < last || used > room;
 		last = n;
 	}
-	is_int(last, len, "its own size is enough");
-	is_int(json_fit(text, len, b.len - 1, &used), len - 1, "one less not");
-	is_int(wrong, 0, "more space never takes less, nor more than there is");
-	is_int(json_fit(text, len, 12, &used), 5, "an escape is not split");
-	is_int(json_fit(text, len, 16, &used), 6, "nor a character");
-	is_int(json_fit(text, len, 0, &used), 0, "no room takes nothing");
+	is_int(len, last, "its own size is enough");
+	is_int(len - 1, json_fit(text, len, b.len - 1, &used), "one less not");
+	is_int(0, wrong, "more space never takes less, nor more than there is");
+	is_int(5, json_fit(text, len, 12, &used), "an escape is not split");
+	is_int(6, json_fit(text, len, 16, &used), "nor a character");
+	is_int(0, json_fit(text, len, 0, &used), "no room takes nothing");
 	buf_release(&b);
 }
 
@@ -535,11 +546,10 @@ test_ended(void)
 
 	ok(proto_ended(&b, TEXT("a\n"), TEXT("b\nlate"), &err),
 		"writes what a tool that was ended had written");
-	is_str(b.data,
-		"{\"stdout\": \"a\\n\", \"stderr\": \"b\\nlate\", "
-		"\"returncode\": 1, \"error\": {\"code\": \"timeout\", "
-		"\"message\": \"late\", \"hint\": \"\"}}",
-		"beside the error");
+	is_str("{\"stdout\": \"a\\n\", \"stderr\": \"b\\nlate\", "
+	       "\"returncode\": 1, \"error\": {\"code\": \"timeout\", "
+	       "\"message\": \"late\", \"hint\": \"\"}}",
+		b.data, "beside the error");
 	buf_release(&b);
 }
 
@@ -552,43 +562,38 @@ test_answers(void)
 
 	r.out = TEXT("hi\n");
 	ok(proto_result(&b, &r), "writes a result");
-	is_str(b.data,
-		"{\"stdout\": \"hi\\n\", \"stderr\": \"\", \"returncode\": 0}",
-		"without a sandbox");
+	is_str("{\"stdout\": \"hi\\n\", \"stderr\": \"\", \"returncode\": 0}",
+		b.data, "without a sandbox");
 	buf_clear(&b);
 	r = (struct ss_result){ .err = TEXT("x"),
 		.returncode = 137,
 		.sandbox = "strict",
 		.limit = "wall" };
 	proto_result(&b, &r);
-	is_str(b.data,
-		"{\"stdout\": \"\", \"stderr\": \"x\", \"returncode\": 137, "
-		"\"sandbox\": {\"level\": \"strict\", \"limit\": \"wall\"}}",
-		"with level and limit");
+	is_str("{\"stdout\": \"\", \"stderr\": \"x\", \"returncode\": 137, "
+	       "\"sandbox\": {\"level\": \"strict\", \"limit\": \"wall\"}}",
+		b.data, "with level and limit");
 	buf_clear(&b);
 	r.memory = "process";
 	r.limit = "memory";
 	proto_result(&b, &r);
-	is_str(b.data,
-		"{\"stdout\": \"\", \"stderr\": \"x\", \"returncode\": 137, "
-		"\"sandbox\": {\"level\": \"strict\", "
-		"\"memory\": \"process\", \"limit\": \"memory\"}}",
-		"and with how memory was bounded");
+	is_str("{\"stdout\": \"\", \"stderr\": \"x\", \"returncode\": 137, "
+	       "\"sandbox\": {\"level\": \"strict\", "
+	       "\"memory\": \"process\", \"limit\": \"memory\"}}",
+		b.data, "and with how memory was bounded");
 	buf_clear(&b);
 	r = (struct ss_result){ .returncode = -1, .sandbox = "none" };
 	proto_result(&b, &r);
-	is_str(b.data,
-		"{\"stdout\": \"\", \"stderr\": \"\", \"returncode\": -1, "
-		"\"sandbox\": {\"level\": \"none\"}}",
-		"with the level alone");
+	is_str("{\"stdout\": \"\", \"stderr\": \"\", \"returncode\": -1, "
+	       "\"sandbox\": {\"level\": \"none\"}}",
+		b.data, "with the level alone");
 	buf_clear(&b);
 	error_set(&err, SS_NOT_ALLOWED, "no \"tool\"");
 	ok(proto_error(&b, &err), "writes an error");
-	is_str(b.data,
-		"{\"stdout\": \"\", \"stderr\": \"no \\\"tool\\\"\", "
-		"\"returncode\": 1, \"error\": {\"code\": \"not_allowed\", "
-		"\"message\": \"no \\\"tool\\\"\", \"hint\": \"\"}}",
-		"the hint is always there");
+	is_str("{\"stdout\": \"\", \"stderr\": \"no \\\"tool\\\"\", "
+	       "\"returncode\": 1, \"error\": {\"code\": \"not_allowed\", "
+	       "\"message\": \"no \\\"tool\\\"\", \"hint\": \"\"}}",
+		b.data, "the hint is always there");
 	buf_clear(&b);
 	error_hint(&err, "cat\n");
 	error_detail(&err, "/secret");
@@ -606,9 +611,10 @@ test_no_memory(void)
 	struct arena small;
 
 	arena_init(&small, 100);
-	is_int(proto_parse(
-		       &small, "{\"command\": [\"a\"]}", 18, &request, &error),
-		SS_INTERNAL, "an arena that is full is an internal error");
+	is_int(SS_INTERNAL,
+		proto_parse(
+			&small, "{\"command\": [\"a\"]}", 18, &request, &error),
+		"an arena that is full is an internal error");
 	arena_release(&small);
 }
 

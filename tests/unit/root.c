@@ -231,7 +231,7 @@ try_case(const struct root *r, size_t i, const char *way)
 
 	code = root_resolve(r, cases[i].path, ROOT_FILE_AND_DIR, &doc, &err);
 	if (code != SS_OK || cases[i].code != SS_OK) {
-		is_int(code, cases[i].code, "%s: %s", way, cases[i].sentence);
+		is_int(cases[i].code, code, "%s: %s", way, cases[i].sentence);
 		if (code != cases[i].code)
 			printf("# %s (%s)\n", err.message, err.detail);
 		return;
@@ -259,7 +259,7 @@ test_identity(const struct root *r, const char *way)
 
 	stat("site/d/x.md", &st);
 	root_resolve(r, "d/x", ROOT_FILE, &doc, NULL);
-	is_int(doc.dir_fd, -1, "%s: no directory for who wants none", way);
+	is_int(-1, doc.dir_fd, "%s: no directory for who wants none", way);
 	ok(doc.inode == st.st_ino && doc.device == st.st_dev &&
 			doc.length == 1 &&
 			doc.mtime_ns ==
@@ -271,7 +271,7 @@ test_identity(const struct root *r, const char *way)
 		"%s: a document's identity is its file's", way);
 	ok(fcntl(doc.fd, F_GETFD) & FD_CLOEXEC, "%s: close-on-exec", way);
 	root_close_document(&doc);
-	is_int(doc.fd, -1, "%s: closing empties", way);
+	is_int(-1, doc.fd, "%s: closing empties", way);
 }
 
 /* Long names are 404 and never a fault of ours. */
@@ -282,16 +282,16 @@ test_long(const struct root *r, const char *way)
 
 	memset(path, 'x', 3000);
 	path[3000] = '\0';
-	is_int(root_resolve(r, path, ROOT_FILE, &doc, NULL), SS_NOT_FOUND,
+	is_int(SS_NOT_FOUND, root_resolve(r, path, ROOT_FILE, &doc, NULL),
 		"%s: a name longer than any file system's", way);
 	for (size_t i = 0; i < 4096; i++)
 		path[i] = i % 2 ? '/' : 'd';
 	path[4095] = 'd', path[4096] = '\0';
-	is_int(root_resolve(r, path, ROOT_FILE, &doc, NULL), SS_NOT_FOUND,
+	is_int(SS_NOT_FOUND, root_resolve(r, path, ROOT_FILE, &doc, NULL),
 		"%s: a path of 4096 bytes", way);
 	memset(path, 'd', 5000);
 	path[5000] = '\0';
-	is_int(root_resolve(r, path, ROOT_FILE, &doc, NULL), SS_NOT_FOUND,
+	is_int(SS_NOT_FOUND, root_resolve(r, path, ROOT_FILE, &doc, NULL),
 		"%s: a path of 5000 bytes", way);
 }
 
@@ -303,9 +303,9 @@ test_closed(const struct root *r, const char *way)
 		skip(2, "root reads what it likes");
 		return;
 	}
-	is_int(root_resolve(r, "unread", ROOT_FILE, &doc, NULL), SS_NOT_FOUND,
+	is_int(SS_NOT_FOUND, root_resolve(r, "unread", ROOT_FILE, &doc, NULL),
 		"%s: a file without leave to read", way);
-	is_int(root_resolve(r, "closed", ROOT_FILE, &doc, NULL), SS_NOT_FOUND,
+	is_int(SS_NOT_FOUND, root_resolve(r, "closed", ROOT_FILE, &doc, NULL),
 		"%s: a directory without leave to enter", way);
 }
 
@@ -316,19 +316,20 @@ test_open_at(const struct root *r, const char *way)
 	int fd;
 
 	stat("site", &site);
-	is_int(root_open_at(r, "", O_PATH | O_DIRECTORY, &fd, NULL), SS_OK,
+	is_int(SS_OK, root_open_at(r, "", O_PATH | O_DIRECTORY, &fd, NULL),
 		"%s: the empty path opens", way);
 	ok(fstat(fd, &st) == 0 && st.st_ino == site.st_ino,
 		"%s: and it is the root", way);
 	fd_close(&fd);
-	is_int(root_open_at(r, "dlink", O_PATH, &fd, NULL), SS_OK,
+	is_int(SS_OK, root_open_at(r, "dlink", O_PATH, &fd, NULL),
 		"%s: a link opens as what it points to", way);
 	ok(fstat(fd, &st) == 0 && S_ISDIR(st.st_mode),
 		"%s: also where O_PATH would take the link", way);
 	fd_close(&fd);
-	is_int(root_open_at(r, "d/../../out/secret.md", O_RDONLY, &fd, NULL),
-		SS_PATH_REFUSED, "%s: dot-dots cannot leave", way);
-	is_int(fd, -1, "%s: a refusal hands nothing out", way);
+	is_int(SS_PATH_REFUSED,
+		root_open_at(r, "d/../../out/secret.md", O_RDONLY, &fd, NULL),
+		"%s: dot-dots cannot leave", way);
+	is_int(-1, fd, "%s: a refusal hands nothing out", way);
 }
 
 /*
@@ -351,7 +352,7 @@ test_cost(const struct root *r, const char *way)
 		unlink(name);
 		point(name, target);
 	}
-	is_int(root_resolve(r, "far0", ROOT_FILE, &doc, NULL), SS_NOT_FOUND,
+	is_int(SS_NOT_FOUND, root_resolve(r, "far0", ROOT_FILE, &doc, NULL),
 		"%s: endless detours lead nowhere", way);
 	ok(clock_ms() - start < 1000, "%s: and end soon", way);
 }
@@ -414,8 +415,8 @@ test_race(const struct root *r, const char *way)
 	kill(swapper, SIGKILL);
 	waitpid(swapper, NULL, 0);
 	ok(seen > 0, "%s: %u files opened in a race", way, seen);
-	is_int(wrong, 0, "%s: none of them from outside", way);
-	is_int(odd, 0, "%s: and no fault of ours", way);
+	is_int(0, wrong, "%s: none of them from outside", way);
+	is_int(0, odd, "%s: and no fault of ours", way);
 }
 
 static void
@@ -437,15 +438,15 @@ test_root_itself(void)
 	struct ss_error err;
 	struct root r;
 
-	is_int(root_open(&r, "site/a.md", &err), SS_CONFIG,
+	is_int(SS_CONFIG, root_open(&r, "site/a.md", &err),
 		"a file is no site");
 	ok(strstr(err.message, "cannot be served: Not a directory") != NULL,
 		"and the refusal says why");
-	is_int(r.fd, -1, "a refused root holds nothing");
-	is_int(root_open(&r, "nowhere", NULL), SS_CONFIG,
+	is_int(-1, r.fd, "a refused root holds nothing");
+	is_int(SS_CONFIG, root_open(&r, "nowhere", NULL),
 		"neither is what does not exist");
 	if (geteuid() != 0)
-		is_int(root_open(&r, "site/closed", NULL), SS_CONFIG,
+		is_int(SS_CONFIG, root_open(&r, "site/closed", NULL),
 			"nor what cannot be entered");
 }
 
@@ -477,7 +478,7 @@ main(void)
 	}
 	root_close(&r);
 	clean_up();
-	is_int(open_count(), before, "no descriptor is left");
+	is_int(before, open_count(), "no descriptor is left");
 	ok(access(base, F_OK) != 0, "no file is left");
 	return done();
 }

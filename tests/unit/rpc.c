@@ -64,27 +64,29 @@ static void
 messages(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
-		is_int(parse(refused[i].text), refused[i].code, "refuses %s",
+		is_int(refused[i].code, parse(refused[i].text), "refuses %s",
 			refused[i].why);
-		is_str(id(), refused[i].id, "and keeps the id to answer to");
+		is_str(refused[i].id, id(), "and keeps the id to answer to");
 	}
-	is_int(parse("{\"jsonrpc\":\"2.0\",\"id\":9007199254740991,"
-		     "\"method\":\"x\",\"params\":{\"a\":null,\"b\":\"c\"}}"),
-		RPC_OK, "takes a request");
-	is_str(id(), "9007199254740991", "the largest id comes back whole");
+	is_int(RPC_OK,
+		parse("{\"jsonrpc\":\"2.0\",\"id\":9007199254740991,"
+		      "\"method\":\"x\",\"params\":{\"a\":null,\"b\":\"c\"}}"),
+		"takes a request");
+	is_str("9007199254740991", id(), "the largest id comes back whole");
 	ok(rpc.kind == RPC_REQUEST && rpc_member(rpc.params, "a") == NULL,
 		"null is absent");
-	is_str(rpc_text(rpc_member(rpc.params, "b")), "c", "a text is read");
-	is_int(parse("{\"jsonrpc\":\"2.0\",\"id\":\"\\u00e9\\n\","
-		     "\"method\":\"x\"}"),
-		RPC_OK, "takes text as an id");
-	is_str(id(), "\"é\\n\"", "which comes back as text");
-	is_int(parse("{\"jsonrpc\":\"2.0\",\"method\":\"x\"}"), RPC_OK,
+	is_str("c", rpc_text(rpc_member(rpc.params, "b")), "a text is read");
+	is_int(RPC_OK,
+		parse("{\"jsonrpc\":\"2.0\",\"id\":\"\\u00e9\\n\","
+		      "\"method\":\"x\"}"),
+		"takes text as an id");
+	is_str("\"é\\n\"", id(), "which comes back as text");
+	is_int(RPC_OK, parse("{\"jsonrpc\":\"2.0\",\"method\":\"x\"}"),
 		"takes a notification");
-	is_int(rpc.kind, RPC_NOTIFICATION, "and knows it");
-	is_int(parse("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}"), RPC_OK,
+	is_int(RPC_NOTIFICATION, rpc.kind, "and knows it");
+	is_int(RPC_OK, parse("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}"),
 		"takes a response");
-	is_int(rpc.kind, RPC_RESPONSE, "and knows it");
+	is_int(RPC_RESPONSE, rpc.kind, "and knows it");
 	rpc_release(&rpc);
 }
 
@@ -102,7 +104,7 @@ base64(void)
 	for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
 		buf_clear(&b);
 		base64_write(&b, pairs[i][0], strlen(pairs[i][0]));
-		is_str(b.data, pairs[i][1], "base64 of %zu bytes",
+		is_str(pairs[i][1], b.data, "base64 of %zu bytes",
 			strlen(pairs[i][0]));
 		buf_clear(&b);
 		ok(base64_read(&b, pairs[i][1], strlen(pairs[i][1])) &&
@@ -126,16 +128,14 @@ digests(void)
 
 	digest_of("abc", 3, out);
 	digest_hex(out, DIGEST_BYTES, hex);
-	is_str(hex,
-		"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015"
-		"ad",
-		"SHA-256");
+	is_str("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015"
+	       "ad",
+		hex, "SHA-256");
 	digest_keyed(key, "what do ya want for nothing?", 28, out);
 	digest_hex(out, DIGEST_BYTES, hex);
-	is_str(hex,
-		"5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec38"
-		"43",
-		"HMAC");
+	is_str("5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec38"
+	       "43",
+		hex, "HMAC");
 }
 
 int

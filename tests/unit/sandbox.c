@@ -313,25 +313,25 @@ check_limits(void)
 		.limits = { .timeout_ms = 30000 } };
 	struct ss_error err;
 
-	is_int(policy_check(&ask, &grant, &place, &err), SS_CAPABILITY_REFUSED,
+	is_int(SS_CAPABILITY_REFUSED, policy_check(&ask, &grant, &place, &err),
 		"more time than limits.timeout is refused");
 	ok(place.line == 9 && place.column == 3 &&
 			strcmp(err.hint, "the most is 30") == 0,
 		"with its place, in its own unit");
 	grant.timeout_ms = 90000;
-	is_int(policy_check(&ask, &grant, NULL, &err), SS_OK,
+	is_int(SS_OK, policy_check(&ask, &grant, NULL, &err),
 		"and allowed by grant.timeout");
 	page = (struct wants){ .network = NETWORK_ALL };
-	is_int(policy_check(&ask, &grant, NULL, &err), SS_CAPABILITY_REFUSED,
+	is_int(SS_CAPABILITY_REFUSED, policy_check(&ask, &grant, NULL, &err),
 		"network is off unless granted");
 	grant.exec_any = false;
 	page = (struct wants){ .exec_any = true };
-	is_int(policy_check(&ask, &grant, NULL, &err), SS_CAPABILITY_REFUSED,
+	is_int(SS_CAPABILITY_REFUSED, policy_check(&ask, &grant, NULL, &err),
 		"exec: any is refused where programs are listed");
 	page = (struct wants){ .read = { .set = true,
 				       .names = (const char *[]){ "../x" },
 				       .count = 1 } };
-	is_int(policy_check(&ask, &grant, NULL, &err), SS_CAPABILITY_REFUSED,
+	is_int(SS_CAPABILITY_REFUSED, policy_check(&ask, &grant, NULL, &err),
 		"a path that climbs is refused");
 }
 
@@ -395,21 +395,24 @@ check_faults(void)
 	for (size_t i = 0; i < ARRAY_LEN(faults); i++) {
 		const struct fault *f = &faults[i];
 
-		is_int(level_without(f->call, SANDBOX_MODE_STRICT),
-			SANDBOX_NONE, "without %s there is no strict level",
-			f->name);
+		is_int(SANDBOX_NONE,
+			level_without(f->call, SANDBOX_MODE_STRICT),
+			"without %s there is no strict level", f->name);
 		ok(seen->code == SS_SANDBOX_UNAVAILABLE && seen->len == 0,
 			"and no tool runs");
-		is_int(level_without(f->call, SANDBOX_MODE_AUTO),
-			SANDBOX_LANDLOCK, "and auto gives the next level");
+		is_int(SANDBOX_LANDLOCK,
+			level_without(f->call, SANDBOX_MODE_AUTO),
+			"and auto gives the next level");
 	}
-	is_int(level_without(SYS_capset, SANDBOX_MODE_AUTO), -1,
+	is_int(-1, level_without(SYS_capset, SANDBOX_MODE_AUTO),
 		"a process that keeps capabilities does not start");
-	is_int(level_without(
-		       SYS_landlock_create_ruleset, SANDBOX_MODE_LANDLOCK),
-		SANDBOX_NONE, "without Landlock there is no landlock level");
-	is_int(level_without(SYS_landlock_restrict_self, SANDBOX_MODE_STRICT),
-		SANDBOX_STRICT, "a ruleset that cannot be entered");
+	is_int(SANDBOX_NONE,
+		level_without(
+			SYS_landlock_create_ruleset, SANDBOX_MODE_LANDLOCK),
+		"without Landlock there is no landlock level");
+	is_int(SANDBOX_STRICT,
+		level_without(SYS_landlock_restrict_self, SANDBOX_MODE_STRICT),
+		"a ruleset that cannot be entered");
 	ok(seen->code == SS_OK && seen->end == SPAWN_FAILED && seen->len == 0,
 		"keeps the command from running");
 }
@@ -428,7 +431,7 @@ check_old_landlock(void)
 		"and allowed to itself");
 	trial.abi = 2;
 	prints(SANDBOX_MODE_LANDLOCK, SH("true"), "");
-	is_int(seen->code, SS_SANDBOX_UNAVAILABLE, "Landlock 2 is too old");
+	is_int(SS_SANDBOX_UNAVAILABLE, seen->code, "Landlock 2 is too old");
 	prints(SANDBOX_MODE_STRICT, SH("echo fine"), "");
 	ok(seen->code == SS_OK && strstr(seen->out, "fine") != NULL,
 		"strict without it serves exec: any");
@@ -440,7 +443,7 @@ check_old_landlock(void)
 	trial.words = WORDS("true");
 	trial.mode = SANDBOX_MODE_STRICT;
 	go();
-	is_int(seen->code, SS_SANDBOX_UNAVAILABLE,
+	is_int(SS_SANDBOX_UNAVAILABLE, seen->code,
 		"and refuses a closed exec set");
 }
 
@@ -477,7 +480,7 @@ check_probes(void)
 		works += probes[i].works == (probes[i].remedy == NULL);
 	ok(count >= 10 && works == count,
 		"every layer that does not work has a remedy");
-	is_int(sandbox_decide(&plan), SANDBOX_STRICT, "this machine is strict");
+	is_int(SANDBOX_STRICT, sandbox_decide(&plan), "this machine is strict");
 	ok(plan.account.uid != 0 && plan.account.gid != 0,
 		"tools never run as root");
 }

@@ -78,7 +78,7 @@ main(void)
 	struct stat st;
 	int fd;
 
-	is_int(scratch_make(&s, &err), SS_OK, "a scratch is made");
+	is_int(SS_OK, scratch_make(&s, &err), "a scratch is made");
 	snprintf(path, sizeof(path), "%s", s.path);
 	ok(stat(path, &st) == 0 && (st.st_mode & 0777) == 0700,
 		"it is private to its owner");

@@ -109,17 +109,17 @@ static void
 test_start(void)
 {
 	ok(run_shell("echo out; echo err >&2; exit 7"), "a program runs");
-	is_int(r.end, SPAWN_EXITED, "it ends by itself");
-	is_int(r.status, 7, "its exit code is told");
-	is_str(text(&r.out), "out\n", "stdout is collected");
-	is_str(text(&r.err), "err\n", "stderr apart from it");
+	is_int(SPAWN_EXITED, r.end, "it ends by itself");
+	is_int(7, r.status, "its exit code is told");
+	is_str("out\n", text(&r.out), "stdout is collected");
+	is_str("err\n", text(&r.err), "stderr apart from it");
 	ok(r.limit == SPAWN_LIMIT_NONE, "no limit ended it");
 	ok(r.run_us > 0, "its time is told");
 	run_shell("kill -TERM $$");
 	ok(r.end == SPAWN_SIGNALLED && r.status == SIGTERM,
 		"death by a signal is told");
 	run_shell("wc -c");
-	is_str(text(&r.out), "0\n", "stdin is empty when nothing is given");
+	is_str("0\n", text(&r.out), "stdin is empty when nothing is given");
 }
 
 static void
@@ -138,18 +138,18 @@ test_surroundings(void)
 	s.dir_fd = dir;
 	run(&s);
 	snprintf(expected, sizeof(expected), "%s\n0077\nhere", base);
-	is_str(text(&r.out), expected, "directory and umask are set");
+	is_str(expected, text(&r.out), "directory and umask are set");
 	s = spawn_of(argv0);
 	s.program = "/bin/sh";
 	run(&s);
-	is_str(text(&r.out), "by-this-name\n", "argv[0] is the caller's");
+	is_str("by-this-name\n", text(&r.out), "argv[0] is the caller's");
 	run_shell("env | sort | grep -v -e ^PWD= -e ^_= -e ^SHLVL= "
 		  "-e ^OLDPWD=");
-	is_str(text(&r.out), "PATH=/usr/bin:/bin\n",
+	is_str("PATH=/usr/bin:/bin\n", text(&r.out),
 		"the environment is what was given");
 	run_shell("ps -o pid=,pgid=,sid= -p $$ | "
 		  "awk '{ print ($1 == $2 && $2 == $3) }'");
-	is_str(text(&r.out), "1\n", "the child leads a session of its own");
+	is_str("1\n", text(&r.out), "the child leads a session of its own");
 	close(dir);
 }
 
@@ -163,8 +163,8 @@ test_descriptors(void)
 	before = open_count();
 	run_shell("ls /proc/self/fd | tr '\\n' ' '");
 	/* The fourth is the folder that ls reads. */
-	is_str(text(&r.out), "0 1 2 3 ", "no descriptor comes through");
-	is_int(open_count(), before, "a run leaves no descriptor open");
+	is_str("0 1 2 3 ", text(&r.out), "no descriptor comes through");
+	is_int(before, open_count(), "a run leaves no descriptor open");
 	close(leak);
 }
 
@@ -212,7 +212,7 @@ test_signals(void)
 	/* Not grep on its own status: it catches SIGSEGV. */
 	run_shell("cat /proc/self/status | grep -E '^Sig(Blk|Ign|Cgt)' | "
 		  "awk '{ print $2 }' | sort -u");
-	is_str(text(&r.out), "0000000000000000\n",
+	is_str("0000000000000000\n", text(&r.out),
 		"no signal is blocked, ignored or caught in the child");
 	sigprocmask(SIG_SETMASK, NULL, &after);
 	ok(sigismember(&after, SIGUSR1) && !sigismember(&after, SIGTERM),
@@ -247,7 +247,7 @@ test_settled(void)
 		_exit(0);
 	}
 	waitpid(pid, &status, 0);
-	is_int(status, 0, "nor in the children of a settled process");
+	is_int(0, status, "nor in the children of a settled process");
 }
 
 static void
@@ -257,7 +257,7 @@ test_sigchld(void)
 
 	signal(SIGCHLD, SIG_IGN);
 	run_shell("exit 9");
-	is_int(r.status, 9, "a host that ignores SIGCHLD gets the exit code");
+	is_int(9, r.status, "a host that ignores SIGCHLD gets the exit code");
 	sigaction(SIGCHLD, NULL, &now);
 	ok(now.sa_handler == SIG_IGN, "and still ignores it");
 	signal(SIGCHLD, SIG_DFL);
@@ -274,31 +274,31 @@ test_limits(void)
 	s.limits.cpu_s = 5;
 	s.limits.memory_bytes = 64 << 20;
 	run(&s);
-	is_str(text(&r.out), "0\n33\n1024\n5\n65536\n6\n",
+	is_str("0\n33\n1024\n5\n65536\n6\n", text(&r.out),
 		"the limits are set, and no core is dumped");
 	s = shell("sed -n 's/^Max core file size *//p' /proc/self/limits | "
 		  "tr -s ' '");
 	run(&s);
-	is_str(text(&r.out), "1 1 bytes \n",
+	is_str("1 1 bytes \n", text(&r.out),
 		"nor handed to a program of the host: 1 is the word for that");
 	s = shell("exec dd if=/dev/zero of=big bs=4096 count=100 2>&1");
 	s.dir_fd = open(base, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	s.limits.file_bytes = 8192;
 	run(&s);
 	ok(r.end == SPAWN_SIGNALLED && r.status == SIGXFSZ, "SIGXFSZ comes");
-	is_str(spawn_limit_name(r.limit), "file", "and the limit has a name");
+	is_str("file", spawn_limit_name(r.limit), "and the limit has a name");
 	close(s.dir_fd);
 	s = shell("while :; do :; done");
 	s.limits.cpu_s = 1;
 	run(&s);
 	ok(r.end == SPAWN_SIGNALLED && r.status == SIGXCPU, "SIGXCPU comes");
-	is_str(spawn_limit_name(r.limit), "cpu", "and that limit has a name");
+	is_str("cpu", spawn_limit_name(r.limit), "and that limit has a name");
 	s = shell("trap '' XCPU; while :; do :; done");
 	s.limits.cpu_s = 1;
 	run(&s);
 	ok(r.end == SPAWN_SIGNALLED && r.status == SIGKILL,
 		"who ignores it is killed a second later");
-	is_str(spawn_limit_name(r.limit), "cpu", "for the same limit");
+	is_str("cpu", spawn_limit_name(r.limit), "for the same limit");
 }
 
 /* A soft limit above the hard one we have ourselves: the hard one stays. */
@@ -319,7 +319,7 @@ test_lower_hard_limit(void)
 		_exit(run(&s) && strcmp(text(&r.out), "50\n") == 0 ? 0 : 1);
 	}
 	waitpid(child, &status, 0);
-	is_int(status, 0, "a hard limit that is lower already is kept");
+	is_int(0, status, "a hard limit that is lower already is kept");
 }
 
 /* --------------------------------------------------------------- failing */
@@ -346,15 +346,15 @@ test_failure(void)
 	pid_t entered = 0;
 
 	ok(run(&s), "a program that is not there is no fault of ours");
-	is_int(r.end, SPAWN_FAILED, "it never ran");
-	is_str(spawn_step_name(r.failed_step), "exec", "the step is named");
-	is_int(r.failed_errno, ENOENT, "with its errno");
+	is_int(SPAWN_FAILED, r.end, "it never ran");
+	is_str("exec", spawn_step_name(r.failed_step), "the step is named");
+	is_int(ENOENT, r.failed_errno, "with its errno");
 	s = shell("echo ran");
 	s.dir_fd = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
 	run(&s);
 	ok(r.end == SPAWN_FAILED && r.failed_errno == ENOTDIR,
 		"a directory that is none: it never ran");
-	is_str(spawn_step_name(r.failed_step), "chdir",
+	is_str("chdir", spawn_step_name(r.failed_step),
 		"that step has its name");
 	close(s.dir_fd);
 	s = shell("echo ran");
@@ -364,7 +364,7 @@ test_failure(void)
 	ok(r.end == SPAWN_FAILED && r.failed_errno == EPROTO &&
 			r.failed_step == SPAWN_STEP_SANDBOX,
 		"a sandbox that does not come up: it never ran");
-	is_int((long long)r.out.len, 0, "not a byte came out");
+	is_int(0, (long long)r.out.len, "not a byte came out");
 	s.enter.child_enter = mark;
 	s.enter.ctx = &entered;
 	run(&s);
@@ -430,14 +430,14 @@ test_relay(void)
 
 	fstat(fd, &st);
 	relay_of(fd, "wc -c", 5000);
-	is_int(atoi(text(&r.out)), st.st_size, "a file is relayed");
+	is_int(st.st_size, atoi(text(&r.out)), "a file is relayed");
 	close(fd);
 
 	fd_pipe(ends);
 	fd_write_all(ends[1], "through a pipe", 14);
 	fd_close(&ends[1]);
 	relay_of(ends[0], "cat", 5000);
-	is_str(text(&r.out), "through a pipe", "a pipe is relayed to its end");
+	is_str("through a pipe", text(&r.out), "a pipe is relayed to its end");
 	fd_close(&ends[0]);
 
 	fd_pipe(ends);
@@ -445,8 +445,8 @@ test_relay(void)
 	ok(r.end == SPAWN_EXITED && r.run_us < 2000000,
 		"a silent stdin does not hold a run that has ended");
 	relay_of(ends[0], "cat", 100);
-	is_int(r.end, SPAWN_TIMEOUT, "nor its time limit");
-	is_int(fcntl(ends[0], F_GETFL) & O_NONBLOCK, 0,
+	is_int(SPAWN_TIMEOUT, r.end, "nor its time limit");
+	is_int(0, fcntl(ends[0], F_GETFL) & O_NONBLOCK,
 		"our stdin stays blocking for those who share it");
 	fd_close(&ends[0]), fd_close(&ends[1]);
 
@@ -455,7 +455,7 @@ test_relay(void)
 	fd_write_all(pair[1], "through a socket", 16);
 	shutdown(pair[1], SHUT_WR);
 	relay_of(pair[0], "cat", 5000);
-	is_str(text(&r.out), "through a socket", "a socket is relayed");
+	is_str("through a socket", text(&r.out), "a socket is relayed");
 	close(pair[0]), close(pair[1]);
 }
 
@@ -471,10 +471,10 @@ test_terminal(void)
 		return;
 	}
 	relay_of(slave, "echo early", 5000);
-	is_str(text(&r.out), "early\n", "a terminal does not hold the loop");
+	is_str("early\n", text(&r.out), "a terminal does not hold the loop");
 	fd_write_all(master, "typed\n", 6);
 	relay_of(slave, "head -n 1; test -t 0 || echo no terminal", 5000);
-	is_str(text(&r.out), "typed\nno terminal\n",
+	is_str("typed\nno terminal\n", text(&r.out),
 		"what is typed goes through a pipe");
 	close(slave), close(master);
 }
@@ -493,21 +493,21 @@ test_ceiling(void)
 	run(&s);
 	ok(r.end == SPAWN_OUTPUT && r.out.len == 1 << 20,
 		"one byte more is cut");
-	is_str(spawn_limit_name(r.limit), "output", "and the limit has a name");
+	is_str("output", spawn_limit_name(r.limit), "and the limit has a name");
 	s = shell("yes >&2");
 	run(&s);
 	ok(r.end == SPAWN_OUTPUT && r.err.len == 1 << 20,
 		"stderr has the same ceiling");
 	s = shell("(yes >&2) & yes");
 	run(&s);
-	is_int(r.end, SPAWN_OUTPUT, "both streams count together");
-	is_int((long long)(r.out.len + r.err.len), 1 << 20,
+	is_int(SPAWN_OUTPUT, r.end, "both streams count together");
+	is_int(1 << 20, (long long)(r.out.len + r.err.len),
 		"up to the last byte");
 	ok(r.run_us < 5000000, "a flood ends at once");
 	s = shell("yes | head -c 3000000");
 	s.limits.output_bytes = 0;
 	run(&s);
-	is_int((long long)r.out.len, 3000000, "no ceiling is none");
+	is_int(3000000, (long long)r.out.len, "no ceiling is none");
 	s = shell("echo x");
 	s.limits.output_bytes = 1;
 	run(&s);
@@ -561,7 +561,7 @@ test_holders(void)
 	run_shell("for i in 1 2 3 4 5 6 7 8; do setsid sh -c "
 		  "'trap \"\" TERM HUP INT; (setsid sleep 30 &) ; sleep 30' "
 		  ">/dev/null 2>&1 & done; echo ok");
-	is_str(text(&r.out), "ok\n", "many daemons of daemons: it ends");
+	is_str("ok\n", text(&r.out), "many daemons of daemons: it ends");
 	ok(no_children(), "and nobody is left");
 	run_shell("sh -c 'echo $$; kill -STOP $$' & sleep 0.1; echo x");
 	ok(is_gone(text(&r.out)), "a stopped process is dead");
@@ -576,8 +576,8 @@ test_timeout(void)
 
 	s.limits.timeout_ms = 200;
 	run(&s);
-	is_int(r.end, SPAWN_TIMEOUT, "the clock ends what closed its pipes");
-	is_str(spawn_limit_name(r.limit), "wall", "and the limit has a name");
+	is_int(SPAWN_TIMEOUT, r.end, "the clock ends what closed its pipes");
+	is_str("wall", spawn_limit_name(r.limit), "and the limit has a name");
 	ok(clock_ms() - start >= 200 && clock_ms() - start < 2000, "in time");
 	s = shell("echo before; setsid sleep 30 & sleep 30");
 	s.limits.timeout_ms = 300;
@@ -588,7 +588,7 @@ test_timeout(void)
 	s = shell("kill -STOP $$");
 	s.limits.timeout_ms = 200;
 	run(&s);
-	is_int(r.end, SPAWN_TIMEOUT, "a stopped tool meets its time limit");
+	is_int(SPAWN_TIMEOUT, r.end, "a stopped tool meets its time limit");
 }
 
 static int alarms;
@@ -614,7 +614,7 @@ test_timer_given_back(void)
 	sigaction(SIGALRM, NULL, &now);
 	getitimer(ITIMER_REAL, &rest);
 	ok(now.sa_handler == count_alarm, "SIGALRM is handled as before");
-	is_int(alarms, 0, "our alarm is not the host's");
+	is_int(0, alarms, "our alarm is not the host's");
 	ok(rest.it_value.tv_sec >= 95 && rest.it_value.tv_sec < 100,
 		"a timer of the host's goes on");
 	timer.it_value.tv_sec = 0;
@@ -651,7 +651,7 @@ test_client(void)
 	close(pair[1]);
 	s.client_fd = pair[0];
 	run(&s);
-	is_int(r.end, SPAWN_GONE, "a client that hangs up ends the run");
+	is_int(SPAWN_GONE, r.end, "a client that hangs up ends the run");
 	ok(clock_ms() - start < 5000 && no_children(), "with all of it");
 	close(pair[0]);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
@@ -660,14 +660,14 @@ test_client(void)
 	s = shell("sleep 0.1; echo stayed");
 	s.client_fd = pair[0];
 	run(&s);
-	is_str(text(&r.out), "stayed\n", "one that says more does not");
+	is_str("stayed\n", text(&r.out), "one that says more does not");
 	close(pair[0]), close(pair[1]);
 	fd_pipe(ends);
 	fd_close(&ends[1]);
 	s = shell("sleep 30");
 	s.client_fd = ends[0];
 	run(&s);
-	is_int(r.end, SPAWN_GONE, "a pipe that closes serves as a stop");
+	is_int(SPAWN_GONE, r.end, "a pipe that closes serves as a stop");
 	fd_close(&ends[0]);
 }
 
@@ -690,10 +690,10 @@ test_spared(void)
 	waitid(P_PID, (id_t)zombie, &info, WEXITED | WNOWAIT);
 	run_shell("setsid sh -c 'echo $$; exec sleep 30' & sleep 0.1");
 	ok(is_gone(text(&r.out)), "the tool's daemon is dead");
-	is_int(waitpid(own, NULL, WNOHANG), 0, "a child of the host's lives");
-	is_int(waitpid(zombie, &status, WNOHANG), zombie,
+	is_int(0, waitpid(own, NULL, WNOHANG), "a child of the host's lives");
+	is_int(zombie, waitpid(zombie, &status, WNOHANG),
 		"one that it has to reap is left to it");
-	is_int(WEXITSTATUS(status), 42, "with its exit code");
+	is_int(42, WEXITSTATUS(status), "with its exit code");
 	kill(own, SIGKILL);
 	waitpid(own, NULL, 0);
 }
@@ -764,7 +764,7 @@ test_bomb(void)
 	if (child == 0)
 		_exit(in_bomb());
 	waitpid(child, &status, 0);
-	is_int(status, 0, "a fork bomb is ended to the last process");
+	is_int(0, status, "a fork bomb is ended to the last process");
 	printf("# in %u ms\n", (unsigned)(clock_ms() - start));
 }
 
@@ -803,7 +803,7 @@ test_namespace(void)
 	if (WEXITSTATUS(status) == 77)
 		skip(1, "no user namespaces");
 	else
-		is_int(status, 0, "in a pid namespace of ours, all are ended");
+		is_int(0, status, "in a pid namespace of ours, all are ended");
 }
 
 static void
@@ -816,8 +816,8 @@ test_many(void)
 
 	for (unsigned i = 0; i < 1000; i++)
 		failed += !run(&s) || r.end != SPAWN_EXITED || r.status != 0;
-	is_int(failed, 0, "a thousand runs all run");
-	is_int(open_count(), before, "and leave the descriptors as they were");
+	is_int(0, failed, "a thousand runs all run");
+	is_int(before, open_count(), "and leave the descriptors as they were");
 	ok(no_children(), "and no zombie");
 }
 
@@ -882,9 +882,9 @@ main(void)
 	test_many();
 	test_find();
 	spawn_result_release(&r);
-	is_int(open_count(), before, "no descriptor is left after all of it");
+	is_int(before, open_count(), "no descriptor is left after all of it");
 	if (chdir(base) == 0)
 		unlink("marker"), unlink("big");
-	is_int(rmdir(base), 0, "no file is left");
+	is_int(0, rmdir(base), "no file is left");
 	return done();
 }

@@ -228,8 +228,8 @@ test_many(void)
 	run(MOST, 0);
 	for (int i = 0; i < MOST; i++)
 		good += said((size_t)i, "x\n");
-	is_int(MOST, good, "two dozen at a time, each with its pipes");
-	is_int(before, open_count(), "no descriptor is left open");
+	is_int(good, MOST, "two dozen at a time, each with its pipes");
+	is_int(open_count(), before, "no descriptor is left open");
 	clear();
 }
 

@@ -49,8 +49,8 @@ main(void)
 	ok(run("echo network >&3; echo out; exit 7", true) &&
 			result.status == 7,
 		"a helper reports and ends");
-	is_str(result.report.data, "network\n", "... the report is there");
-	is_str(result.out.data, "out\n", "... and its output");
+	is_str("network\n", result.report.data, "... the report is there");
+	is_str("out\n", result.out.data, "... and its output");
 	before = lowest();
 	ok(run("exit 0", true) && result.report.len == 0,
 		"a helper that says nothing has no report");
@@ -62,11 +62,11 @@ main(void)
 		"a long report is cut");
 	ok(run("(sleep 30; echo late >&3) & echo now >&3", true),
 		"a process that stays behind is not waited for");
-	is_str(result.report.data, "now\n", "... nor heard");
+	is_str("now\n", result.report.data, "... nor heard");
 	ok(run("kill -9 $$", true) && result.end == SPAWN_SIGNALLED &&
 			result.report.len == 0,
 		"nor is one that dies");
-	is_int(lowest(), before, "no descriptor is left open");
+	is_int(before, lowest(), "no descriptor is left open");
 	spawn_result_release(&result);
 	return done();
 }

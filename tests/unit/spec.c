@@ -74,7 +74,7 @@ prints(const char *tool, const char *wanted)
 	if (err.code != SS_OK)
 		printf("# %s\n", err.message);
 	else if (spec_print(&f.specs[0], &out))
-		is_str(out.data, wanted, "%s is printed", tool);
+		is_str(wanted, out.data, "%s is printed", tool);
 	buf_release(&out);
 }
 
@@ -93,9 +93,9 @@ test_placeholders(void)
 			"%s takes exactly one word", any[i]);
 	}
 	yaml("[a, {w}, {name: v, description: D}]");
-	is_str(f.specs[0].parts[1].name, "w", "{word} has a name");
-	is_str(f.specs[0].parts[2].name, "v", "name: names");
-	is_str(f.specs[0].parts[2].description, "D", "description: describes");
+	is_str("w", f.specs[0].parts[1].name, "{word} has a name");
+	is_str("v", f.specs[0].parts[2].name, "name: names");
+	is_str("D", f.specs[0].parts[2].description, "description: describes");
 	yaml("[a, '{ }', '{w x}', '{1}', '{a-b}', '{', '{}x']");
 	ok(ALLOWS("a", "{ }", "{w x}", "{1}", "{a-b}", "{", "{}x") &&
 			DENIES("a", "x", "{w x}", "{1}", "{a-b}", "{", "{}x"),
@@ -128,7 +128,7 @@ test_regex(void)
 	yaml("[a, {regex: '^b+$', name: n, description: D}, ;]");
 	ok(ALLOWS("a", "bb") && DENIES("a", "bc") && DENIES("a"),
 		"a regex decides about one word");
-	is_str(f.specs[0].parts[1].name, "n", "a regex can have a name");
+	is_str("n", f.specs[0].parts[1].name, "a regex can have a name");
 	yaml("[a, {regex: '^(a+)+$'}, z, ;]");
 	ok(DENIES("a", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", "y"),
 		"a wrong literal is seen before any regex runs");
@@ -214,9 +214,9 @@ test_mapping(void)
 			s->wants.network == NETWORK_OFF &&
 			s->wants.timeout == 1.5 && s->wants.processes == 6,
 		"all of it is read");
-	is_str(s->output, "application/json", "output is kept");
+	is_str("application/json", s->output, "output is kept");
 	yaml("{command: [a], output: 'text/csv; charset=utf-8'}");
-	is_int(f.spec_count, 1, "a MIME type may have a parameter");
+	is_int(1, f.spec_count, "a MIME type may have a parameter");
 	refuses("{name: n}", 5, "command");
 	refuses("{command: ls}", 15, "[ls]");
 	refuses("{command: []}", 15, NULL);
@@ -248,7 +248,7 @@ test_ask(void)
 		"forms for placeholders and variables");
 	ok(f.specs[0].ask_count == 2 && f.specs[0].asks[0].arguments.count == 2,
 		"all of them are read");
-	is_str(f.specs[0].asks[1].message, "N", "with their words");
+	is_str("N", f.specs[0].asks[1].message, "with their words");
 	refuses("{command: [a], ask: " FORM "}", 25, "write - ");
 	refuses("{command: [a], ask: [f]}", 26, "write - ");
 	refuses("{command: [a], ask: [{name: f, message: M}]}", 26,
@@ -326,7 +326,7 @@ outlines(const char *tool, const char *wanted)
 
 	ok(yaml(tool) && spec_outline(&f.specs[0], &out), "%.60s is a tool",
 		tool);
-	is_str(out.data, wanted, "in short it is %s", wanted);
+	is_str(wanted, out.data, "in short it is %s", wanted);
 	buf_release(&out);
 }
 

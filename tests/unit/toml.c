@@ -40,7 +40,7 @@ refuses(const char *text, const char *message, const char *hint,
 	struct node *root = read_toml(text);
 
 	ok(root == NULL && error.code == SS_CONFIG, "refuses %s", sentence);
-	is_str(error.message, message, "... and says so");
+	is_str(message, error.message, "... and says so");
 	if (hint != NULL)
 		ok(strstr(error.hint, hint) != NULL,
 			"... with a remedy (\"%s\")", error.hint);
@@ -58,25 +58,25 @@ values(void)
 
 	if (!ok(r != NULL, "reads scalars (%s)", error.message))
 		return;
-	is_str(node_member(r, "i")->text, "1_000",
+	is_str("1_000", node_member(r, "i")->text,
 		"keeps an integer as it was written");
-	is_int(node_member(r, "i")->value.integer, 1000,
+	is_int(1000, node_member(r, "i")->value.integer,
 		"knows what the integer is");
-	is_int(node_member(r, "h")->value.integer, 255, "reads hexadecimal");
+	is_int(255, node_member(r, "h")->value.integer, "reads hexadecimal");
 	ok(node_member(r, "f")->value.number == 65.0, "reads a float");
-	is_str(node_member(r, "f")->text, "6.5_0e1",
+	is_str("6.5_0e1", node_member(r, "f")->text,
 		"keeps a float as it was written");
 	ok(node_member(r, "t")->value.truth, "reads a boolean");
-	is_str(node_member(r, "t")->text, "true",
+	is_str("true", node_member(r, "t")->text,
 		"keeps a boolean as it was written");
-	is_int(node_member(r, "d")->kind, NODE_DATETIME, "reads a date-time");
-	is_str(node_member(r, "d")->text, "1979-05-27 07:32:00Z",
+	is_int(NODE_DATETIME, node_member(r, "d")->kind, "reads a date-time");
+	is_str("1979-05-27 07:32:00Z", node_member(r, "d")->text,
 		"keeps a date-time as it was written");
-	is_str(node_member(r, "s")->text, "C:\\x",
+	is_str("C:\\x", node_member(r, "s")->text,
 		"leaves a backslash in single quotes alone");
-	is_str(node_member(r, "b")->text, "\xc3\xa9\t",
+	is_str("\xc3\xa9\t", node_member(r, "b")->text,
 		"reads escapes in double quotes");
-	is_int(node_member(r, "min")->value.integer, INT64_MIN,
+	is_int(INT64_MIN, node_member(r, "min")->value.integer,
 		"reads the smallest integer");
 	ok(node_member(r, "i")->plain && !node_member(r, "s")->plain,
 		"tells what stood in quotes");
@@ -97,16 +97,16 @@ positions(void)
 	if (!ok(r != NULL, "reads tables (%s)", error.message))
 		return;
 	n = r->first;
-	is_int(n->key->line, 2, "a key knows its line");
-	is_int(n->column, 10, "columns count characters, not bytes");
+	is_int(2, n->key->line, "a key knows its line");
+	is_int(10, n->column, "columns count characters, not bytes");
 	n = node_member(node_member(node_member(r, "a"), "b"), "c");
-	is_int(n->key->column, 3, "a key knows its column");
-	is_int(n->column, 7, "the place of a list is where it opens");
-	is_int(n->last->line, 5, "an element knows its line");
-	is_int(n->last->first->column, 11, "a value knows its column");
+	is_int(3, n->key->column, "a key knows its column");
+	is_int(7, n->column, "the place of a list is where it opens");
+	is_int(5, n->last->line, "an element knows its line");
+	is_int(11, n->last->first->column, "a value knows its column");
 	n = node_member(r, "e");
-	is_int((long long)n->count, 2, "[[e]] twice is a list of two");
-	is_int(n->last->line, 7, "the place of each is its header");
+	is_int(2, (long long)n->count, "[[e]] twice is a list of two");
+	is_int(7, n->last->line, "the place of each is its header");
 }
 
 static void
@@ -117,7 +117,7 @@ later_lines(void)
 	arena_clear(&arena);
 	toml_parse(
 		&reading, TEXT("a = 1\nb = x"), 41, SS_BAD_FRONTMATTER, &root);
-	is_int(error.code, SS_BAD_FRONTMATTER,
+	is_int(SS_BAD_FRONTMATTER, error.code,
 		"a refusal carries the caller's code");
 	ok(place.line == 42 && place.column == 5,
 		"lines count from the number given");
@@ -216,7 +216,7 @@ many_keys(void)
 		buf_printf(&b, "k%d = %d\n", i, i);
 	r = read_toml(b.data);
 	ok(r != NULL && r->count == 20000, "reads 20000 keys");
-	is_int(r != NULL ? node_member(r, "k12345")->value.integer : 0, 12345,
+	is_int(12345, r != NULL ? node_member(r, "k12345")->value.integer : 0,
 		"... each in its place");
 	buf_text(&b, "k777 = 0\n");
 	ok(read_toml(b.data) == NULL && place.line == 20001,
@@ -248,7 +248,7 @@ memory(void)
 	}
 	ok(refused > 10 && wrong == 0,
 		"no memory is an internal error, wherever it happens");
-	is_int(code, SS_OK, "... until there is enough");
+	is_int(SS_OK, code, "... until there is enough");
 	buf_release(&b);
 }
 
@@ -460,7 +460,7 @@ suite(void)
 						    : "read differently");
 		}
 	}
-	is_int(wrong, 0, "agrees with the official suite");
+	is_int(0, wrong, "agrees with the official suite");
 	ok(valid > 150 && invalid > 350, "... on %d valid and %d invalid cases",
 		valid, invalid);
 	buf_release(&list);

@@ -60,8 +60,9 @@ check_wildcards(void)
 	size_t count;
 
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++)
-		is_int(wildcard_path(paths[i].pattern, paths[i].path),
-			paths[i].matches, "%s %s %s", paths[i].pattern,
+		is_int(paths[i].matches,
+			wildcard_path(paths[i].pattern, paths[i].path),
+			"%s %s %s", paths[i].pattern,
 			paths[i].matches ? "finds" : "does not find",
 			paths[i].path);
 	ok(wildcard_expand(&arena, "a{b,c{1,2}}{,x}", out, &count, &err) ==
@@ -71,9 +72,10 @@ check_wildcards(void)
 	ok(wildcard_expand(&arena, "{a}{b", out, &count, &err) == SS_OK &&
 			count == 1 && strcmp(out[0], "{a}{b") == 0,
 		"a brace without a comma is text");
-	is_int(wildcard_expand(&arena, "{1,2}{1,2}{1,2}{1,2}{1,2}{1,2}{1,2}",
-		       out, &count, &err),
-		SS_BAD_REQUEST, "too many patterns are refused");
+	is_int(SS_BAD_REQUEST,
+		wildcard_expand(&arena, "{1,2}{1,2}{1,2}{1,2}{1,2}{1,2}{1,2}",
+			out, &count, &err),
+		"too many patterns are refused");
 	memset(hostile, '*', sizeof(hostile));
 	for (size_t i = 1; i < sizeof(hostile); i += 2)
 		hostile[i] = 'a';
@@ -117,10 +119,10 @@ check_words(void)
 	struct tool_words w;
 
 	for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
-		is_int(words(&w, wrong[i]), SS_BAD_REQUEST, "wrong usage: %s",
+		is_int(SS_BAD_REQUEST, words(&w, wrong[i]), "wrong usage: %s",
 			wrong[i]);
 	for (size_t i = 0; i < ARRAY_LEN(climbing); i++)
-		is_int(words(&w, climbing[i]), SS_PATH_REFUSED, "refuses %s",
+		is_int(SS_PATH_REFUSED, words(&w, climbing[i]), "refuses %s",
 			climbing[i]);
 	ok(words(&w, "read a -l 3-9") == SS_OK && w.op == OP_READ &&
 			w.first == 3 && w.last == 9 && !w.bytes,
@@ -152,13 +154,13 @@ check_reports(void)
 		       one = TEXT("network\nno answer\ntry later\n"),
 		       odd = TEXT("internal\nx\n"), cut = TEXT("network");
 
-	is_int(tool_reported(none, &err), SS_OK, "no report is no error");
-	is_int(tool_reported(one, &err), SS_NETWORK, "a report has a code");
-	is_str(err.message, "no answer", "... a message");
-	is_str(err.hint, "try later", "... a hint");
-	is_int(tool_reported(odd, &err), SS_INTERNAL,
+	is_int(SS_OK, tool_reported(none, &err), "no report is no error");
+	is_int(SS_NETWORK, tool_reported(one, &err), "a report has a code");
+	is_str("no answer", err.message, "... a message");
+	is_str("try later", err.hint, "... a hint");
+	is_int(SS_INTERNAL, tool_reported(odd, &err),
 		"a code that no helper can know");
-	is_int(tool_reported(cut, &err), SS_NETWORK, "a cut report");
+	is_int(SS_NETWORK, tool_reported(cut, &err), "a cut report");
 }
 
 /* ------------------------------------------------------------------ work */
@@ -196,7 +198,7 @@ globs(const char *pattern, const char *wanted)
 	else
 		for (size_t i = 0; i < names.count; i++)
 			buf_printf(&b, "%s%s", i ? " " : "", names.items[i]);
-	is_str(b.data, wanted, "glob %s", pattern);
+	is_str(wanted, b.data, "glob %s", pattern);
 	buf_release(&b);
 }
 
@@ -236,22 +238,22 @@ check_read(void)
 	struct buf b = BUF_INIT(64), small = BUF_INIT(4);
 
 	ok(tool_read(dir, "a.txt", &r, &b, &err) == SS_OK, "a range of lines");
-	is_str(b.data, "two\nthree\n", "... is those lines");
+	is_str("two\nthree\n", b.data, "... is those lines");
 	buf_clear(&b);
 	r = (struct tool_range){ .bytes = true, .first = 3, .last = 5 };
 	ok(tool_read(dir, "a.txt", &r, &b, &err) == SS_OK, "a range of bytes");
-	is_str(b.data, "e\nt", "... is those bytes");
+	is_str("e\nt", b.data, "... is those bytes");
 	r = (struct tool_range){ .first = 1 };
 	ok(tool_read(dir, "a.txt", &r, &small, &err) == SS_OK && small.full &&
 			small.len == 4,
 		"what does not fit is cut, and reported");
-	is_int(tool_read(dir, "out", &r, &b, &err), SS_PATH_REFUSED,
+	is_int(SS_PATH_REFUSED, tool_read(dir, "out", &r, &b, &err),
 		"a link that leads out is not read");
-	is_int(tool_read(dir, "s", &r, &b, &err), SS_NOT_FOUND,
+	is_int(SS_NOT_FOUND, tool_read(dir, "s", &r, &b, &err),
 		"a directory is not read");
-	is_int(tool_read(dir, "fifo", &r, &b, &err), SS_NOT_FOUND,
+	is_int(SS_NOT_FOUND, tool_read(dir, "fifo", &r, &b, &err),
 		"a FIFO is not waited for");
-	is_int(tool_read(dir, ".hidden", &r, &b, &err), SS_NOT_FOUND,
+	is_int(SS_NOT_FOUND, tool_read(dir, ".hidden", &r, &b, &err),
 		"a dot entry is not seen");
 	buf_release(&b);
 	buf_release(&small);
@@ -295,22 +297,22 @@ check_write(void)
 			tool_stat(dir, "s/new", &st, &err) == SS_OK &&
 			st.size == 4,
 		"bytes are written as they are");
-	is_int(tool_write(dir, "s/new", "x", 1, true, &err), SS_NOT_FOUND,
+	is_int(SS_NOT_FOUND, tool_write(dir, "s/new", "x", 1, true, &err),
 		"new_only leaves what is there");
 	ok(tool_write(dir, "a.txt", "x\n", 2, false, &err) == SS_OK &&
 			holds("a.txt", "x\n") &&
 			fstatat(dir, "a.txt", &whole, 0) == 0 &&
 			(whole.st_mode & 0777) == 0640,
 		"a file keeps its mode");
-	is_int(tool_write(dir, "out", "x", 1, false, &err), SS_PATH_REFUSED,
+	is_int(SS_PATH_REFUSED, tool_write(dir, "out", "x", 1, false, &err),
 		"no writing through a link");
-	is_int(tool_write(dir, "out/x", "x", 1, false, &err), SS_PATH_REFUSED,
+	is_int(SS_PATH_REFUSED, tool_write(dir, "out/x", "x", 1, false, &err),
 		"nor below one");
-	is_int(tool_write(dir, "none/x", "x", 1, false, &err), SS_NOT_FOUND,
+	is_int(SS_NOT_FOUND, tool_write(dir, "none/x", "x", 1, false, &err),
 		"nor where no directory is");
-	is_int(tool_write(dir, "s", "x", 1, false, &err), SS_NOT_FOUND,
+	is_int(SS_NOT_FOUND, tool_write(dir, "s", "x", 1, false, &err),
 		"nor over a directory");
-	is_int(tool_write(dir, ".x", "x", 1, false, &err), SS_NOT_FOUND,
+	is_int(SS_NOT_FOUND, tool_write(dir, ".x", "x", 1, false, &err),
 		"nor a dot entry");
 	check_leftovers();
 	put("a.txt", "one two one\n");
@@ -353,7 +355,7 @@ greps(const struct tool_search *what, const char *path, const char *wanted)
 	error_clear(&err);
 	if (tool_grep(dir, path, what, collect, &c, &err) != SS_OK)
 		buf_text(&c.text, ss_err_code(err.code));
-	is_str(c.text.data, wanted, "grep %s in '%s'", what->pattern, path);
+	is_str(wanted, c.text.data, "grep %s in '%s'", what->pattern, path);
 	buf_release(&c.text);
 }
 
@@ -401,7 +403,7 @@ check_stat(void)
 		"stat looks at the link itself");
 	ok(tool_stat(dir, "s", &st, &err) == SS_OK && st.is_dir && st.size == 0,
 		"stat of a directory");
-	is_int(tool_stat(dir, "none", &st, &err), SS_NOT_FOUND,
+	is_int(SS_NOT_FOUND, tool_stat(dir, "none", &st, &err),
 		"stat of nothing");
 	ok(tool_ls(&arena, dir, "s", 10, &names, &err) == SS_OK &&
 			names.count == 3 && strcmp(names.items[2], "t/") == 0,
@@ -409,7 +411,7 @@ check_stat(void)
 	ok(tool_ls(&arena, dir, "s", 2, &names, &err) == SS_OK &&
 			names.count == 2 && names.truncated,
 		"ls says when there is more");
-	is_int(tool_ls(&arena, dir, "out", 2, &names, &err), SS_PATH_REFUSED,
+	is_int(SS_PATH_REFUSED, tool_ls(&arena, dir, "out", 2, &names, &err),
 		"ls of what leads out");
 }
 
@@ -439,22 +441,23 @@ check_link_to_dot(const char *path)
 	struct tool_edit edit = { TEXT("I"), TEXT("x"), true, 0 };
 	bool shown = false;
 
-	is_int(tool_read(dir, path, &all, &out, &err), SS_NOT_FOUND,
+	is_int(SS_NOT_FOUND, tool_read(dir, path, &all, &out, &err),
 		"read: no %s", path);
-	is_int(out.len, 0, "... and no byte of it");
-	is_int(tool_stat(dir, path, &st, &err), SS_NOT_FOUND, "stat: no %s",
+	is_int(0, out.len, "... and no byte of it");
+	is_int(SS_NOT_FOUND, tool_stat(dir, path, &st, &err), "stat: no %s",
 		path);
-	is_int(tool_ls(&arena, dir, path, 9, &names, &err), SS_NOT_FOUND,
+	is_int(SS_NOT_FOUND, tool_ls(&arena, dir, path, 9, &names, &err),
 		"ls: no %s", path);
-	is_int(tool_grep(dir, path, &what, take_none, &shown, &err),
-		SS_NOT_FOUND, "grep: no %s", path);
+	is_int(SS_NOT_FOUND,
+		tool_grep(dir, path, &what, take_none, &shown, &err),
+		"grep: no %s", path);
 	ok(!shown, "... and no line of it");
 	ok(tool_glob(&arena, dir, path, 9, &names, &err) == SS_OK &&
 			names.count == 0,
 		"glob: no %s", path);
-	is_int(tool_write(dir, path, "x", 1, false, &err), SS_NOT_FOUND,
+	is_int(SS_NOT_FOUND, tool_write(dir, path, "x", 1, false, &err),
 		"write: no %s", path);
-	is_int(tool_edit(dir, path, &edit, &err), SS_NOT_FOUND, "edit: no %s",
+	is_int(SS_NOT_FOUND, tool_edit(dir, path, &edit, &err), "edit: no %s",
 		path);
 	buf_release(&out);
 }
@@ -515,9 +518,10 @@ check_holes(void)
 		"lines before it");
 	ok(bytes_read() - before < (1 << 20), "... are read without the hole");
 	before = bytes_read();
-	is_int(tool_grep(dir, "sparse", &what, take_none, &shown, &err),
-		SS_NOT_FOUND, "grep: too large");
-	is_int(tool_grep(dir, "", &what, take_none, &shown, &err), SS_OK,
+	is_int(SS_NOT_FOUND,
+		tool_grep(dir, "sparse", &what, take_none, &shown, &err),
+		"grep: too large");
+	is_int(SS_OK, tool_grep(dir, "", &what, take_none, &shown, &err),
 		"... and left out of a search of many");
 	ok(bytes_read() - before < (1 << 20), "... without being read");
 out:
@@ -542,7 +546,7 @@ check_budgets(void)
 	buf_char(&text, '\0');
 	put("long", text.data);
 	range.skip_bytes = 65536;
-	is_int(tool_read(dir, "long", &range, &out, &err), SS_BAD_REQUEST,
+	is_int(SS_BAD_REQUEST, tool_read(dir, "long", &range, &out, &err),
 		"a line too far into the file is refused");
 	ok(strstr(err.message, "too far") != NULL && err.hint[0] != '\0',
 		"... in a sentence, with a hint");
@@ -551,11 +555,12 @@ check_budgets(void)
 			text_is(buf_view(&out), "line 3\n"),
 		"at the limit it is read");
 	what.search_bytes = text.len - 2;
-	is_int(tool_grep(dir, "long", &what, take_none, &shown, &err),
-		SS_BAD_REQUEST, "more text than a search takes is refused");
+	is_int(SS_BAD_REQUEST,
+		tool_grep(dir, "long", &what, take_none, &shown, &err),
+		"more text than a search takes is refused");
 	ok(!shown, "... and none of it shown");
 	what.search_bytes = text.len - 1;
-	is_int(tool_grep(dir, "long", &what, take_none, &shown, &err), SS_OK,
+	is_int(SS_OK, tool_grep(dir, "long", &what, take_none, &shown, &err),
 		"... and as much as it takes is searched");
 	ok(shown, "... to its end");
 	unlinkat(dir, "long", 0);
@@ -596,7 +601,7 @@ check_links_to_dots(void)
 		printf("# cannot make the links\n");
 	for (const char *const *p = to_dots; *p != NULL; p++)
 		check_link_to_dot(*p);
-	is_int(tool_write(dir, "dotdir/new", "x", 1, true, &err), SS_NOT_FOUND,
+	is_int(SS_NOT_FOUND, tool_write(dir, "dotdir/new", "x", 1, true, &err),
 		"write: nothing new behind a link to a dot directory");
 	ok(faccessat(dir, ".d/new", F_OK, 0) < 0, "... and it is not there");
 	ok(tool_glob(&arena, dir, "{[a-l]*,[c-i]*/n*}", 20, &names, &err) ==
@@ -670,7 +675,7 @@ main(void)
 		unlinkat(dir, *p, 0);
 	unlinkat(dir, "s/t", AT_REMOVEDIR);
 	unlinkat(dir, "s", AT_REMOVEDIR);
-	is_int(rmdir(place), 0, "no tool left a file of its own");
+	is_int(0, rmdir(place), "no tool left a file of its own");
 	close(dir);
 	arena_release(&arena);
 	return done();

@@ -77,7 +77,7 @@ check_spellings(void)
 		"scp://example.org/" };
 
 	for (size_t i = 0; i < ARRAY_LEN(refused); i++)
-		is_int(PARSE(refused[i]), SS_ADDRESS_REFUSED, "refuses %s",
+		is_int(SS_ADDRESS_REFUSED, PARSE(refused[i]), "refuses %s",
 			refused[i]);
 }
 
@@ -117,9 +117,9 @@ check_open_urls(void)
 			80 } };
 
 	for (size_t i = 0; i < ARRAY_LEN(fine); i++) {
-		is_int(PARSE(fine[i].url), SS_OK, "takes %s", fine[i].url);
-		is_str(http.host, fine[i].host, "... its host");
-		is_int(http.port, fine[i].port, "... its port");
+		is_int(SS_OK, PARSE(fine[i].url), "takes %s", fine[i].url);
+		is_str(fine[i].host, http.host, "... its host");
+		is_int(fine[i].port, http.port, "... its port");
 	}
 }
 
@@ -134,42 +134,48 @@ check_options(void)
 		"--data-binary", "--data-urlencode", "--form", "--netrc" };
 
 	for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
-		is_int(PARSE(refused[i], "x", "http://example.org/"),
-			SS_NOT_ALLOWED, "does not take %s", refused[i]);
+		is_int(SS_NOT_ALLOWED,
+			PARSE(refused[i], "x", "http://example.org/"),
+			"does not take %s", refused[i]);
 		ok(strstr(err.message, refused[i]) != NULL, "... and names it");
 	}
-	is_int(PARSE("-sSfo", "x", "http://example.org/"), SS_NOT_ALLOWED,
+	is_int(SS_NOT_ALLOWED, PARSE("-sSfo", "x", "http://example.org/"),
 		"sees an option at the end of a cluster");
-	is_int(PARSE("-sSXPOST", "-H", "A: b", "-HC:d", "-d", "x=1",
-		       "--data-raw", "@y", "-i", "-f", "http://example.org/"),
-		SS_OK, "takes what it lists");
+	is_int(SS_OK,
+		PARSE("-sSXPOST", "-H", "A: b", "-HC:d", "-d", "x=1",
+			"--data-raw", "@y", "-i", "-f", "http://example.org/"),
+		"takes what it lists");
 	ok(strcmp(http.method, "POST") == 0 && http.header_count == 2 &&
 			http.data_count == 2 && http.include && http.fail &&
 			strcmp(http.data[1], "@y") == 0,
 		"... all of it");
-	is_int(http.timeout_ms, 5000, "... and the executor's bounds");
-	is_int(PARSE("http://example.org/", "-I"), SS_OK,
+	is_int(5000, http.timeout_ms, "... and the executor's bounds");
+	is_int(SS_OK, PARSE("http://example.org/", "-I"),
 		"options may follow the URL");
-	is_int(PARSE("-d", "@/etc/passwd", "http://example.org/"),
-		SS_NOT_ALLOWED, "reads no file as a body");
-	is_int(PARSE("-H", "@x", "http://example.org/"), SS_NOT_ALLOWED,
+	is_int(SS_NOT_ALLOWED,
+		PARSE("-d", "@/etc/passwd", "http://example.org/"),
+		"reads no file as a body");
+	is_int(SS_NOT_ALLOWED, PARSE("-H", "@x", "http://example.org/"),
 		"reads no file of headers");
-	is_int(PARSE("-H", "A: b\r\nHost: c", "http://example.org/"),
-		SS_BAD_REQUEST, "a header is one line");
-	is_int(PARSE("-H", "nothing", "http://example.org/"), SS_BAD_REQUEST,
+	is_int(SS_BAD_REQUEST,
+		PARSE("-H", "A: b\r\nHost: c", "http://example.org/"),
+		"a header is one line");
+	is_int(SS_BAD_REQUEST, PARSE("-H", "nothing", "http://example.org/"),
 		"a header has a name and a value");
-	is_int(PARSE("-X", "GET /x HTTP/1.1\r\n", "http://example.org/"),
-		SS_BAD_REQUEST, "a method is one word");
-	is_int(PARSE("-X", "connect", "http://example.org/"), SS_NOT_ALLOWED,
+	is_int(SS_BAD_REQUEST,
+		PARSE("-X", "GET /x HTTP/1.1\r\n", "http://example.org/"),
+		"a method is one word");
+	is_int(SS_NOT_ALLOWED, PARSE("-X", "connect", "http://example.org/"),
 		"no tunnels");
-	is_int(PARSE("http://example.org/", "http://example.com/"),
-		SS_BAD_REQUEST, "one URL at a time");
-	is_int(PARSE("-s"), SS_BAD_REQUEST, "no URL at all");
-	is_int(PARSE("http://example.org/", "-H"), SS_BAD_REQUEST,
+	is_int(SS_BAD_REQUEST,
+		PARSE("http://example.org/", "http://example.com/"),
+		"one URL at a time");
+	is_int(SS_BAD_REQUEST, PARSE("-s"), "no URL at all");
+	is_int(SS_BAD_REQUEST, PARSE("http://example.org/", "-H"),
 		"an option without its value");
-	is_int(PARSE("-I", "-d", "x", "http://example.org/"), SS_BAD_REQUEST,
+	is_int(SS_BAD_REQUEST, PARSE("-I", "-d", "x", "http://example.org/"),
 		"HEAD has no body");
-	is_int(PARSE("--", "-o"), SS_BAD_REQUEST, "what follows -- is a URL");
+	is_int(SS_BAD_REQUEST, PARSE("--", "-o"), "what follows -- is a URL");
 }
 
 static bool
@@ -201,13 +207,13 @@ check_targets(void)
 	const char *const listed[] = { "curl", "http://10.1.2.3/" };
 	size_t n = ARRAY_LEN(targets);
 
-	is_int(parse(inner, 2, targets, n), SS_OK, "a listed host and port");
+	is_int(SS_OK, parse(inner, 2, targets, n), "a listed host and port");
 	ok(may(AF_INET, "10.9.9.9", 8080), "... wherever its name leads");
 	ok(!may(AF_INET, "10.9.9.9", 8081), "... at that port only");
-	is_int(parse(other, 2, targets, n), SS_ADDRESS_REFUSED,
+	is_int(SS_ADDRESS_REFUSED, parse(other, 2, targets, n),
 		"the same host at another port");
-	is_int(parse(listed, 2, targets, n), SS_OK, "an address of a range");
-	is_int(parse(outer, 2, targets, n), SS_OK, "a host that is not listed");
+	is_int(SS_OK, parse(listed, 2, targets, n), "an address of a range");
+	is_int(SS_OK, parse(outer, 2, targets, n), "a host that is not listed");
 	ok(may(AF_INET, "93.184.216.34", 80), "... reaches public addresses");
 	http.is_own = is_own;
 	ok(!may(AF_INET, "93.184.216.34", 80), "... unless they are our own");
@@ -233,7 +239,7 @@ check_any(void)
 	static const char *const any[] = { TOOL_TARGET_ANY };
 	const char *const words[] = { "curl", "http://localhost:1/" };
 
-	is_int(parse(words, 2, any, 1), SS_OK, "network = true opens all");
+	is_int(SS_OK, parse(words, 2, any, 1), "network = true opens all");
 	ok(may(AF_INET, "127.0.0.1", 1), "... to the socket");
 }
 

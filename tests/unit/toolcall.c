@@ -36,22 +36,23 @@ names(void)
 {
 	char first[TOOLCALL_NAME_MAX + 1], second[TOOLCALL_NAME_MAX + 1];
 
-	is_str(name("[cat, {}]", "docs/a.md"), "docs-a_cat",
+	is_str("docs-a_cat", name("[cat, {}]", "docs/a.md"),
 		"a page and its program make the name");
-	is_str(name("[cat]", "README.md"), "cat",
+	is_str("cat", name("[cat]", "README.md"),
 		"the first page adds nothing");
-	is_str(name("[cat]", "a b/README.markdown"), "a-b_cat",
+	is_str("a-b_cat", name("[cat]", "a b/README.markdown"),
 		"README lends its directory's name");
-	is_str(name("[/usr/bin/jq, .]", "a.md"), "a_jq",
+	is_str("a_jq", name("[/usr/bin/jq, .]", "a.md"),
 		"a program goes by its own name");
-	is_str(name("[{}, x]", "a.md"), "a_run", "a free program is run");
-	is_str(name("{ name: 'my.tool/x', command: [ls] }", "a.md"),
-		"my-tool-x", "the author's own name, without dots and slashes");
-	is_str(name("[ls]", "é.md"), "-_ls", "one dash a character");
+	is_str("a_run", name("[{}, x]", "a.md"), "a free program is run");
+	is_str("my-tool-x",
+		name("{ name: 'my.tool/x', command: [ls] }", "a.md"),
+		"the author's own name, without dots and slashes");
+	is_str("-_ls", name("[ls]", "é.md"), "one dash a character");
 	toolcall_name(tool("[ls]"),
 		"a/very/long/path/to/some/page/that/no/client/could/take.md",
 		first);
-	is_int((long long)strlen(first), TOOLCALL_NAME_MAX,
+	is_int(TOOLCALL_NAME_MAX, (long long)strlen(first),
 		"what is too long is cut and closed with a hash");
 	ok(strspn(first, "abcdefghijklmnopqrstuvwxyz0123456789_-") ==
 			strlen(first),
@@ -60,7 +61,7 @@ names(void)
 	toolcall_hashed_name(tool("[grep, -c, {}]"), "a.md", second);
 	ok(strcmp(first, second) != 0, "other parts, another hash");
 	toolcall_hashed_name(tool("[grep, '{}']"), "a.md", second);
-	is_str(second, first, "the same parts in other quotes, the same hash");
+	is_str(first, second, "the same parts in other quotes, the same hash");
 }
 
 static void
@@ -74,11 +75,11 @@ properties(void)
 	ok(!toolcall_property(s, 0, out), "a word of the author is none");
 	for (size_t i = 1; i < ARRAY_LEN(wanted); i++) {
 		toolcall_property(s, i, out);
-		is_str(out, wanted[i], "argument %zu", i);
+		is_str(wanted[i], out, "argument %zu", i);
 	}
 	s = tool("[x, {}, {arg1}]");
 	toolcall_property(s, 1, out);
-	is_str(out, "arg1_", "an author's own arg1 is not hidden");
+	is_str("arg1_", out, "an author's own arg1 is not hidden");
 }
 
 static struct ss_error err;
@@ -110,28 +111,28 @@ calls(void)
 		.name = "stdin", .kind = PROTO_TEXT, .text = TEXT("hello")
 	};
 
-	is_int(words("[head, {file}]", both, 2), SS_OK, "in any order");
-	is_int((long long)request.word_count, 4, "words are put in theirs");
-	is_str(request.words[0].data, "head", "the author's word");
-	is_str(request.words[1].data, "{x}.md", "an argument is not filled");
-	is_str(request.words[3].data, "3", "the appended ones come last");
-	is_int(words("[head, {file}, ;]", both, 2), SS_BAD_REQUEST,
+	is_int(SS_OK, words("[head, {file}]", both, 2), "in any order");
+	is_int(4, (long long)request.word_count, "words are put in theirs");
+	is_str("head", request.words[0].data, "the author's word");
+	is_str("{x}.md", request.words[1].data, "an argument is not filled");
+	is_str("3", request.words[3].data, "the appended ones come last");
+	is_int(SS_BAD_REQUEST, words("[head, {file}, ;]", both, 2),
 		"a locked tool takes no args");
-	is_str(err.message, "there is no argument \"args\"", "and says so");
-	is_str(err.hint, "this tool takes file", "with what it takes");
-	is_int(words("[head, {file}]", &extra, 1), SS_BAD_REQUEST,
+	is_str("there is no argument \"args\"", err.message, "and says so");
+	is_str("this tool takes file", err.hint, "with what it takes");
+	is_int(SS_BAD_REQUEST, words("[head, {file}]", &extra, 1),
 		"an argument that is missing is refused");
-	is_int(words("[head, {file}]", &number, 1), SS_BAD_REQUEST,
+	is_int(SS_BAD_REQUEST, words("[head, {file}]", &number, 1),
 		"so is one of another type");
-	is_str(err.message,
-		"the argument \"file\" must be a string: it is a "
-		"number",
-		"which is named");
-	is_int(words("[head, { name: file, regex: '^a' }]", &file, 1),
-		SS_BAD_REQUEST, "so is one that its pattern does not find");
-	is_int(words("[cat]", &in, 1), SS_BAD_REQUEST,
+	is_str("the argument \"file\" must be a string: it is a "
+	       "number",
+		err.message, "which is named");
+	is_int(SS_BAD_REQUEST,
+		words("[head, { name: file, regex: '^a' }]", &file, 1),
+		"so is one that its pattern does not find");
+	is_int(SS_BAD_REQUEST, words("[cat]", &in, 1),
 		"stdin is only for a tool that declares it");
-	is_int(words("{ command: [cat], stdin: true }", &in, 1), SS_OK,
+	is_int(SS_OK, words("{ command: [cat], stdin: true }", &in, 1),
 		"which takes it");
 	ok(request.has_stdin && text_is(request.stdin_text, "hello"),
 		"as it is");

@@ -40,8 +40,8 @@ test_parse(void)
 {
 	struct ss_toolset *set = parse("---\ntools: [[ls], [cat, {}]]\n---\n");
 
-	is_int((long long)ss_toolset_count(set), 2, "a page's tools");
-	is_int(err.code, SS_OK, "no error is left behind");
+	is_int(2, (long long)ss_toolset_count(set), "a page's tools");
+	is_int(SS_OK, err.code, "no error is left behind");
 	ss_toolset_free(set);
 	ok(parse("# text\n") == NULL && err.code == SS_NO_FRONTMATTER,
 		"a page without frontmatter is told apart");
@@ -52,7 +52,7 @@ test_parse(void)
 		"a wrong one too: %s", err.message);
 	ok(err.hint[0] != '\0', "with a hint: %s", err.hint);
 	set = parse("---\n---\n");
-	is_int((long long)ss_toolset_count(set), 0, "a page without tools");
+	is_int(0, (long long)ss_toolset_count(set), "a page without tools");
 	ss_toolset_free(set);
 	ok(ss_toolset_parse("x", 1, &set, NULL) == SS_NO_FRONTMATTER,
 		"err may be NULL");
@@ -72,9 +72,8 @@ test_allows(void)
 		"the first tool that matches decides");
 	ok(ss_toolset_allows(set, 2, rm, &tool, &err) == SS_NOT_ALLOWED,
 		"no tool, not allowed");
-	is_str(err.hint,
-		"this page allows: [cat, b], [cat, {}], [cat, a], ['a b']",
-		"the hint lists the tools as written");
+	is_str("this page allows: [cat, b], [cat, {}], [cat, a], ['a b']",
+		err.hint, "the hint lists the tools as written");
 	ok(ss_toolset_allows(set, 2, rm, &tool, NULL) == SS_NOT_ALLOWED,
 		"err may be NULL");
 	ok(ss_toolset_allows(set, 0, rm, &tool, &err) == SS_NOT_ALLOWED,
@@ -118,7 +117,7 @@ test_hint(void)
 	snprintf(wide, sizeof(wide), "---\ntools: [[%03000d]]\n---\n", 1);
 	set = parse(wide);
 	ss_toolset_allows(set, 1, no, &tool, &err);
-	is_str(err.hint, "this page allows 1 tools",
+	is_str("this page allows 1 tools", err.hint,
 		"a tool that does not fit at all is counted");
 	ss_toolset_free(set);
 }
@@ -149,7 +148,7 @@ test_speed(void)
 		us += 1e3 * cpu_ms();
 		best = us < best ? us : best;
 	}
-	is_int((long long)tool, 999, "the last of 1000 tools is found");
+	is_int(999, (long long)tool, "the last of 1000 tools is found");
 	if (is_timed() && !SLOWED_DOWN)
 		ok(best < 50, "in %.1f microseconds, under 50", best);
 	else

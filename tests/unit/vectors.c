@@ -174,10 +174,9 @@ check_frontmatter(const cJSON *item)
 	ok(format_holds(item,
 		   e == SS_OK ? frontmatter_format_name(f.format) : "error"),
 		"%s format: %s", text(item, "id"), text(item, "why"));
-	is_int((long long)f.spec_count,
-		(long long)cJSON_GetNumberValue(
-			cJSON_GetObjectItem(item, "tools")),
-		"%s tools", text(item, "id"));
+	is_int((long long)cJSON_GetNumberValue(
+		       cJSON_GetObjectItem(item, "tools")),
+		(long long)f.spec_count, "%s tools", text(item, "id"));
 	if (e != SS_OK)
 		ok(place.line > 0 && strstr(err.message, "line ") != NULL &&
 				strstr(err.message, ": found ") != NULL &&

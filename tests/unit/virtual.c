@@ -149,26 +149,25 @@ static void
 test_listing(void)
 {
 	open_site(NULL, NULL);
-	is_str(in_site(),
-		"README.md a.md in.md z.markdown docs/README.md docs/b.md "
-		"docs/deep/c.md other/d.md",
+	is_str("README.md a.md in.md z.markdown docs/README.md docs/b.md "
+	       "docs/deep/c.md other/d.md",
+		in_site(),
 		"all pages, a folder's own before those of folders in it");
-	is_str(in_folder(""), "README.md a.md docs/README.md in.md z.markdown",
+	is_str("README.md a.md docs/README.md in.md z.markdown", in_folder(""),
 		"a folder's pages, and the README.md of folders in it");
-	is_str(in_folder("docs"), "docs/README.md docs/b.md",
+	is_str("docs/README.md docs/b.md", in_folder("docs"),
 		"a folder without a README.md is no page of its parent");
-	is_str(in_folder("none"), "", "a folder that is not there is empty");
-	is_str(in_folder("a.md"), "", "so is a file");
-	is_str(in_folder("up"), "", "no symlinked folder is entered");
+	is_str("", in_folder("none"), "a folder that is not there is empty");
+	is_str("", in_folder("a.md"), "so is a file");
+	is_str("", in_folder("up"), "no symlinked folder is entered");
 
 	open_site("[\"/docs/**\", \"/{a,z}.m*\"]", NULL);
-	is_str(in_site(),
-		"a.md z.markdown docs/README.md docs/b.md docs/deep/c.md",
-		"only what [http] listed names");
+	is_str("a.md z.markdown docs/README.md docs/b.md docs/deep/c.md",
+		in_site(), "only what [http] listed names");
 	open_site("[]", NULL);
-	is_str(in_site(), "", "an empty list names nothing");
+	is_str("", in_site(), "an empty list names nothing");
 	open_site(NULL, "3");
-	is_str(in_site(), "README.md a.md in.md +",
+	is_str("README.md a.md in.md +", in_site(),
 		"limits.max_list_items cuts");
 }
 
@@ -204,7 +203,7 @@ test_files(void)
 
 	open_site(NULL, NULL);
 	body = ask("GET", "/AGENTS.md", NULL);
-	is_int(res.status, 200, "AGENTS.md is there");
+	is_int(200, res.status, "AGENTS.md is there");
 	ok(strstr(body,
 		   "\n### A b\n\n`a.md`: several lines\n\n"
 		   "- ``[\"echo\", \"`\", \"{x}\"]``, more words may "
@@ -219,18 +218,18 @@ test_files(void)
 		"llms.txt: a page with its description");
 	ok(strstr(body, "- [q \\[x\\]](z.markdown)\n") != NULL,
 		"a heading cannot close its link");
-	is_str(header("Content-Type"), "text/plain; charset=utf-8",
+	is_str("text/plain; charset=utf-8", header("Content-Type"),
 		"it is text");
 	ask("HEAD", "/llms.txt", NULL);
 	ok(res.head_only && res.length > 0, "HEAD knows its length");
 	ask("POST", "/llms.txt", NULL);
-	is_int(res.status, 405, "it takes no POST");
+	is_int(405, res.status, "it takes no POST");
 	ask("GET", "/favicon.ico", NULL);
-	is_str(header("Content-Type"), "image/vnd.microsoft.icon", "an icon");
+	is_str("image/vnd.microsoft.icon", header("Content-Type"), "an icon");
 	ask("GET", "/other/AGENTS.md", NULL);
-	is_int(res.status, 404, "only the root has them");
+	is_int(404, res.status, "only the root has them");
 	ask("GET", "/AGENTS.md", "text/html");
-	is_str(header("Content-Type"), "text/html; charset=utf-8",
+	is_str("text/html; charset=utf-8", header("Content-Type"),
 		"AGENTS.md for people");
 
 	ok(strstr(ask("GET", "/none", "text/html"), " href=\"./\"") != NULL,
@@ -255,7 +254,7 @@ test_files(void)
 		"and AGENTS.md has a note that the list is cut");
 	put("AGENTS.md", "mine\n");
 	ask("GET", "/AGENTS.md", NULL);
-	is_int((long long)res.length, 5, "the site's own wins");
+	is_int(5, (long long)res.length, "the site's own wins");
 }
 
 /* The pages of a large folder, in an order that nobody sorted. */
@@ -374,7 +373,7 @@ test_titles(void)
 		c->checked_us = 0;
 		catalog_lists(&site->catalog, &c, NULL);
 		p = catalog_page_find(c, "t/t.md");
-		is_str(p->title, pages[i].title, "over MCP: %s",
+		is_str(pages[i].title, p->title, "over MCP: %s",
 			pages[i].title);
 		snprintf(line, sizeof(line), "- [%s](t/t.md)", pages[i].title);
 		ok(strstr(buf_view(&c->lists[CATALOG_LLMS].text).data, line) !=
@@ -409,8 +408,9 @@ test_summaries(void)
 	for (size_t i = 0; i < ARRAY_LEN(pages); i++) {
 		put("t/t.md", pages[i].text);
 		catalog_refresh(&site->catalog, &c, NULL);
-		is_str(catalog_page_find(c, "t/t.md")->description,
-			pages[i].summary, "summary %zu", i);
+		is_str(pages[i].summary,
+			catalog_page_find(c, "t/t.md")->description,
+			"summary %zu", i);
 	}
 }
 

@@ -83,28 +83,29 @@ test_directory(void)
 	struct walk_order order = { .most = 0 };
 	size_t visits = 5;
 
-	is_str(read_top(&order, NULL), "a b/c d/z@",
+	is_str("a b/c d/z@", read_top(&order, NULL),
 		"a directory is sorted, without its dot entries");
-	is_str(read_top(&order, &visits), "a b/c d/z@",
+	is_str("a b/c d/z@", read_top(&order, &visits),
 		"as many names as may be looked at are all");
-	is_int((long long)visits, 0, "each of them counts");
+	is_int(0, (long long)visits, "each of them counts");
 	visits = 4;
 	ok(strchr(read_top(&order, &visits), '+') != NULL,
 		"one more cuts the list");
 	order.most = 5;
-	is_str(read_top(&order, NULL), "a b/c d/z@", "as many as wanted");
+	is_str("a b/c d/z@", read_top(&order, NULL), "as many as wanted");
 	order.most = 4;
 	ok(strchr(read_top(&order, NULL), '+') != NULL, "one more is cut");
 	order = (struct walk_order){ .most = 3, .wanted = is_file };
-	is_str(read_top(&order, NULL), "a c ",
+	is_str("a c ", read_top(&order, NULL),
 		"what is not wanted does not count");
 	order = (struct walk_order){ .keep = 2 };
-	is_str(read_top(&order, NULL), "a b/+", "the first two by name");
+	is_str("a b/+", read_top(&order, NULL), "the first two by name");
 	order.keep = 5;
-	is_str(read_top(&order, NULL), "a b/c d/z@", "all are kept");
-	is_int(walk_read(&arena, open("/dev/null", O_RDONLY | O_CLOEXEC),
-		       &order, NULL, &(struct walk_list){ 0 }),
-		ENOTDIR, "a file is no directory");
+	is_str("a b/c d/z@", read_top(&order, NULL), "all are kept");
+	is_int(ENOTDIR,
+		walk_read(&arena, open("/dev/null", O_RDONLY | O_CLOEXEC),
+			&order, NULL, &(struct walk_list){ 0 }),
+		"a file is no directory");
 }
 
 static const char *stop; /* the path at which the walk ends */
@@ -134,20 +135,20 @@ walk_top(const char *folder, size_t depth, size_t visits)
 static void
 test_tree(void)
 {
-	is_str(walk_top("", 9, 99), "a b/b/m/b/m/n b/o c d/d/p z@",
+	is_str("a b/b/m/b/m/n b/o c d/d/p z@", walk_top("", 9, 99),
 		"a tree, each directory before what is in it");
-	is_str(walk_top("b", 9, 99), "b/m/b/m/n b/o ", "from a directory on");
-	is_str(walk_top("none", 9, 99), "", "one that is not there is empty");
-	is_str(walk_top("z", 9, 99), "", "so is a link to one");
-	is_str(walk_top("", 2, 99), "a b/b/m/b/m/n b/o c d/d/p z@",
+	is_str("b/m/b/m/n b/o ", walk_top("b", 9, 99), "from a directory on");
+	is_str("", walk_top("none", 9, 99), "one that is not there is empty");
+	is_str("", walk_top("z", 9, 99), "so is a link to one");
+	is_str("a b/b/m/b/m/n b/o c d/d/p z@", walk_top("", 2, 99),
 		"as deep as the depth");
-	is_str(walk_top("", 1, 99), "a b/b/m/b/o c d/d/p z@+",
+	is_str("a b/b/m/b/o c d/d/p z@+", walk_top("", 1, 99),
 		"what is deeper is cut");
-	is_str(walk_top("", 9, 9), "a b/b/m/b/m/n b/o c d/d/p z@",
+	is_str("a b/b/m/b/m/n b/o c d/d/p z@", walk_top("", 9, 9),
 		"as many names as may be looked at, of all directories");
 	ok(strchr(walk_top("", 9, 8), '+') != NULL, "one more is cut");
 	stop = "b/m";
-	is_str(walk_top("", 9, 99), "a b/b/m/", "the walk ends when told");
+	is_str("a b/b/m/", walk_top("", 9, 99), "the walk ends when told");
 	stop = NULL;
 }
 

@@ -97,15 +97,15 @@ test_shape(void)
 {
 	struct node *n = read_text("a: [1, {b}]\nc:\n  - d\n  - {}\n");
 
-	is_int(n->count, 2, "a mapping counts its members");
-	is_str(n->first->key->text, "a", "a member knows its key");
+	is_int(2, n->count, "a mapping counts its members");
+	is_str("a", n->first->key->text, "a member knows its key");
 	ok(n->first->first->next->kind == NODE_MAP &&
 			n->first->first->next->first->kind == NODE_NULL,
 		"{word} is a mapping with one null value");
 	ok(node_member(n, "c")->last->line == 4 &&
 			node_member(n, "c")->last->column == 5,
 		"a node knows its line and column");
-	is_int(read_text("a: 1\na: 2\n")->count, 2, "duplicate keys are kept");
+	is_int(2, read_text("a: 1\na: 2\n")->count, "duplicate keys are kept");
 	n = read_text("b: &b {x: 1}\n<<: *b\n");
 	ok(node_member(n, "x") == NULL && node_member(n, "<<") != NULL,
 		"a merge key is an ordinary key");
@@ -139,9 +139,9 @@ test_aliases(void)
 {
 	struct node *n = read_text("a: &a [x]\nb: *a\nc: &a y\nd: *a\n");
 
-	is_str(node_member(n, "b")->first->text, "x", "an alias is its anchor");
-	is_str(node_member(n, "d")->text, "y", "the latest anchor counts");
-	is_int(node_member(n, "b")->line, 2, "an alias has its own line");
+	is_str("x", node_member(n, "b")->first->text, "an alias is its anchor");
+	is_str("y", node_member(n, "d")->text, "the latest anchor counts");
+	is_int(2, node_member(n, "b")->line, "an alias has its own line");
 	refuses("x: [*nope]", 1, 5, "quote");
 	refuses("a: &a [*a]", 1, 8, NULL);
 	refuses("a: &a {b: [*a]}", 1, 12, NULL);
