@@ -22,7 +22,7 @@
 
 #define CHUNK 65536
 /* Bytes of a refused body that are read, so that the answer gets through. */
-#define DRAIN_MAX (16u << 20)
+#define DRAIN_MAX ((size_t)1 << 30) /* of a refused body; cgi.c, too */
 #define LINGER_MAX (1u << 20)
 #define LINGER_MS 200
 #define STALL_LOOK_MS 250 /* at whether others wait */

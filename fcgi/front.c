@@ -67,7 +67,7 @@ front_find(struct front *f, const char *wanted, struct ss_error *err)
 
 /*
  * nginx takes listening sockets from the variable NGINX, as in its own
- * upgrade of the binary; lighttpd from systemd's (sd_listen_fds(3)).
+ * upgrade of the binary; lighttpd from systemd's LISTEN_FDS (sd_listen_fds(3)).
  */
 static void
 run_nginx(const struct front *f, char *prefix, char *file)

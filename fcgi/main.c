@@ -103,7 +103,9 @@ run_without_name(int argc, char **argv)
 		printf("statespace %s\n", ss_version());
 		return 0;
 	}
-	if (argc >= 2 && strcmp(argv[1], "--help") == 0) {
+	if (argc >= 2 &&
+		(strcmp(argv[1], "--help") == 0 ||
+			strcmp(argv[1], "help") == 0)) {
 		usage(stdout);
 		return 0;
 	}

@@ -78,7 +78,10 @@ open_log(struct served *s, struct ss_error *err)
 	return SS_OK;
 }
 
-/* Before the site is opened, which resolves symlinks in the name. */
+/*
+ * Keeps the name as the operator wrote it: a deploy points it to another
+ * directory, and ss_site_open resolves its links.
+ */
 static void
 note_root(struct served *s)
 {

@@ -23,7 +23,7 @@
 /* A worker that ends leaves the rest to ss_sweep. */
 #define CLOSE_BUDGET_MS 500
 
-#define WORK_MS 20 /* without a deadline: so long between two pauses */
+#define WORK_MS 20 /* scratch_empty_slowly works so long, then pauses */
 #define REST_MS 80
 
 #define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)

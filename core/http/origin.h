@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Checks Host against DNS rebinding and Origin against pages of other sites
- * that POST (statespace-protocol(7), REFUSALS).  Pure.
+ * that POST (statespace-protocol(7), HOSTS AND ORIGINS).  Pure.
  */
 #ifndef SS_HTTP_ORIGIN_H
 #define SS_HTTP_ORIGIN_H

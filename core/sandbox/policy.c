@@ -346,7 +346,7 @@ grant_over(const struct resolving *r, const char *path,
 	return widest_grant(&r->ceiling->read, root, path, granted);
 }
 
-/* A name as this process sees it, in *out.  NULL: no memory, or no path. */
+/* A name as this process sees it.  NULL: no memory, or no path. */
 static const char *
 copy_inside(const struct resolving *r, const char *name, bool *optional)
 {

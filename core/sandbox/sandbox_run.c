@@ -79,6 +79,21 @@ sockets_are_bounded(const struct policy *p)
 	return !(self->keeps & KEEP_NETWORK) || self->landlock_abi >= 6;
 }
 
+/* What a tool is granted, and neither this process nor its launcher kept. */
+static enum ss_err
+refuse_missing(unsigned missing, struct ss_error *err)
+{
+	enum ss_err code = refuse_unconfined(err,
+		missing & KEEP_PROC ? "a /proc of the tool's own needs the "
+				      "level strict"
+			: missing & KEEP_UNIX
+			? "granted sockets cannot be had here"
+			: "the network cannot be had here");
+
+	error_hint(err, "`statespace doctor` says what is missing");
+	return code;
+}
+
 /* What this process gave up it cannot give to a tool. */
 static enum ss_err
 check_layers(
@@ -87,9 +102,7 @@ check_layers(
 	const struct sandbox *self = sandbox_self();
 
 	if (self->level >= SANDBOX_LANDLOCK && (p->keeps & ~self->keeps))
-		return refuse_unconfined(err,
-			"network, granted sockets or /proc "
-			"cannot be had here");
+		return refuse_missing(p->keeps & ~self->keeps, err);
 	switch (self->level) {
 	case SANDBOX_OFF: return SS_OK;
 	case SANDBOX_NONE:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The built-in executor: an allowed command becomes one confined child
- * (statespace-protocol(7), RUNNING, "Running"), of this process when it is a
+ * (statespace-protocol(7), What a tool gets), of this process when it is a
  * worker, else of a process that is forked for the command.
  */
 #ifndef SS_SITE_EXECUTOR_H

@@ -64,7 +64,7 @@ seal_close(struct seal *seal)
 	seal->used = NULL;
 }
 
-/* The key of the hour in which a signature that expires then was made. */
+/* Keys change every hour: the key under which a signature was made. */
 static void
 key_of(const struct seal *seal, const char *purpose, int64_t expires,
 	uint8_t key[static DIGEST_BYTES])

@@ -225,4 +225,21 @@ SKIP: {
 	    'what moves the cursor or turns the writing is shown by its bytes';
 }
 
+# A grant that the level cannot keep is named, with who knows more.
+open my $private, '>', "$site/private.md" or die $!;
+print $private "---\nsandbox: {proc: true}\ntools: [[ls, ;]]\n---\n# A page\n";
+close $private;
+open my $conf, '>', "$site/.grant.toml" or die $!;
+print $conf "[sandbox]\nmode = \"landlock\"\n[grant]\nproc = true\n";
+close $conf;
+SKIP: {
+	($status, undef, $err) = run(undef, '-c', "$site/.grant.toml",
+		'private', '--', 'ls');
+	skip 'there is no level landlock here', 2
+	    if $err =~ /could not be built/;
+	is $status, 126, '/proc of its own, in landlock mode, is refused';
+	like $err, qr/proc.* needs the level strict; .*doctor/,
+	    'with the level that has it';
+}
+
 done_testing;

@@ -713,6 +713,9 @@ SKIP: {
 	health_cases($front, 'Apache mod_proxy_fcgi');
 	no_second_run_case($front, 'Apache mod_proxy_fcgi', 503);
 	large_message_case($front, 'Apache mod_proxy_fcgi');
+	is($front->request('POST', '/', body => 'x' x 17_000_000, headers => {
+		%{ $host{headers} }, 'Content-Type' => 'application/json' })
+	    ->{status}, 413, 'Apache mod_proxy_fcgi: a body of 17 MB');
 	is($front->request('GET', '/__front/json-500.html', %host)->{status},
 		403, 'Apache mod_proxy_fcgi: its texts are no pages');
 	is($front->request($_, '/a/page', %host)->{headers}{'content-length'}, 9,
