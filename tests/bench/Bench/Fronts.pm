@@ -36,7 +36,7 @@ sub location
 	my $handover = $with{site}
 	    ? shipped('snippets/handover') =~ s{/srv/statespace}{$with{site}}gr
 	    : shipped('snippets/handover_off');
-	$text = "set \$statespace_user \"\";\nset \$statespace_auth \"\";\n"
+	$text = join('', map { "set \$statespace_$_ \"\";\n" } qw(user auth hsts))
 	    . ($with{cached} ? shipped('snippets/cache') : '')
 	    . $handover . $text;
 	return $text =~ s{include statespace/}{include $NGINX/}gr;
@@ -149,7 +149,8 @@ sub apache_handover
 	$text =~ s{^\s*#\s*(XSendFile.*)}{$1}gm;
 	$text =~ s{/srv/statespace}{$site};
 	$text =~ s{\*:80}{127.0.0.1:$port};
-	return apache_head($dir, qw(proxy proxy_fcgi setenvif env xsendfile))
+	return apache_head($dir, qw(proxy proxy_fcgi setenvif env
+		alias xsendfile))
 	    . "Listen 127.0.0.1:$port\n$text";
 }
 
