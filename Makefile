@@ -28,7 +28,8 @@ AGAIN = $(MAKE) --no-print-directory $(PARALLEL)
 
 all: $(BUILD)/statespace $(BUILD)/statespace-exec $(BUILD)/statespace-fcgi \
 	$(BUILD)/libexec/statespace-tool $(BUILD)/libexec/statespace-curl \
-	$(BUILD)/nginx
+	$(BUILD)/libexec/statespace-pipe \
+	$(BUILD)/nginx $(BUILD)/starter
 all: ## the programs and the library
 .PHONY: all
 .DELETE_ON_ERROR:
@@ -40,7 +41,7 @@ PACKAGES := gcc libc6-dev make pkg-config libfcgi-dev libyaml-dev libcjson-dev \
 	libpcre2-dev libseccomp-dev libcmark-gfm-dev nettle-dev \
 	libcmark-gfm-extensions-dev libcurl4-openssl-dev nginx sqlite3 jq openssl tzdata
 PACKAGES_TEST := perl curl procps
-PACKAGES_CI := git clang clang-tidy clang-format cppcheck mandoc prometheus \
+PACKAGES_CI := git python3 clang clang-tidy clang-format cppcheck mandoc prometheus \
 	bubblewrap lighttpd apache2-bin libapache2-mod-fcgid libapache2-mod-xsendfile \
 	caddy haproxy
 PACKAGES_BENCH := wrk fcgiwrap lighttpd apache2-bin libapache2-mod-xsendfile \
@@ -135,33 +136,37 @@ PKG_CFLAGS = $(call once,PKG_CFLAGS,$(shell pkg-config --cflags \
 	yaml-0.1 libpcre2-8 libcjson libseccomp fcgi 2>/dev/null))
 # Runs while building: another compiler's where that builds for elsewhere.
 CC_FOR_BUILD ?= $(CC)
+OBJCOPY ?= objcopy
 
 CPPFLAGS_ALL = -D_GNU_SOURCE -Icore $(PKG_CFLAGS) $(CPPFLAGS)
 CFLAGS_ALL = -std=c11 $(WARN) $(WERROR) $(HARDEN) -ffile-prefix-map=$(CURDIR)=. \
 	$(CFLAGS)
 
 # A library whose archive is shipped is linked statically, else dynamically.
-archive = $(shell f=$$($(CC) -print-file-name=lib$(1).a); \
-	test -f "$$f" && echo "$$f" || echo -l$(1))
+archive_of = $(shell f=$$($(1) -print-file-name=lib$(2).a); \
+	test -f "$$f" && echo "$$f" || echo -l$(2))
+archive = $(call archive_of,$(CC),$(1))
 LIBS_CORE = $(call once,LIBS_CORE,$(call archive,yaml) $(call archive,pcre2-8) \
 	$(call archive,cjson) $(call archive,nettle) \
 	$(call archive,cmark-gfm-extensions) $(call archive,cmark-gfm))
 LIBS_FCGI = $(call once,LIBS_FCGI,$(call archive,fcgi))
+# Debian has no archive of cJSON: a static program does without it.
+LIBS_STATIC = $(filter-out -lcjson,$(LIBS_CORE)) $(LIBS_FCGI)
 
-# A helper that asks the C library for nothing which a static one has not
+# A program that asks the C library for nothing which a static one has not
 # (accounts, host names, locales) starts in two thirds of the time without a
 # loader: where all the archives are there, and no sanitizer wants its own.
-LIBS_HELPER = $(filter-out -lcjson,$(LIBS_CORE))
-LINK_HELPER = $(call once,LINK_HELPER,$(if $(SANITIZE),$(LINK),$(shell \
+LINK_STATIC = $(call once,LINK_STATIC,$(if $(SANITIZE),$(LINK),$(shell \
 	echo 'int main(void) { return 0; }' | $(CC) -fPIE -static-pie -x c \
-	-o /dev/null - -x none $(LIBS_HELPER) 2>/dev/null && \
+	-o /dev/null - -x none $(LIBS_STATIC) 2>/dev/null && \
 	echo $(patsubst -pie,-static-pie,$(LINK)) || echo $(LINK))))
 
 # ------------------------------------------------------------------- build --
 CORE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/*/*.c))
 # The helpers are programs of their own.
 FCGI_OBJ := $(patsubst %.c,$(BUILD)/%.o, \
-	$(filter-out fcgi/tool.c fcgi/curl.c fcgi/own_address.c,$(wildcard fcgi/*.c)))
+	$(filter-out fcgi/tool.c fcgi/pipe.c fcgi/curl.c fcgi/own_address.c \
+	fcgi/static.c, $(wildcard fcgi/*.c)))
 UNIT := $(patsubst tests/%.c,$(BUILD)/%.t,$(wildcard tests/unit/*.c))
 FAULT := $(patsubst tests/%.c,$(BUILD)/%.t,$(wildcard tests/fault/*.c))
 
@@ -189,7 +194,7 @@ $(BUILD)/filters/filters.h: $(BUILD)/filters/make
 $(BUILD)/filters/make: core/sandbox/filters/make.c core/sandbox/filter.h $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC_FOR_BUILD) -D_GNU_SOURCE -std=c11 $(WARN) $(WERROR) -Icore \
-		$(PKG_CFLAGS) -o $@ $< $(call archive,seccomp)
+		$(PKG_CFLAGS) -o $@ $< $(call archive_of,$(CC_FOR_BUILD),seccomp)
 
 # For the tests: every file with its internal names.
 $(BUILD)/core.a: $(CORE_OBJ)
@@ -201,7 +206,7 @@ $(BUILD)/libstatespace.a: $(CORE_OBJ)
 	@rm -f $@
 	$(call say,AR,$@)
 	$(Q)$(CC) $(CFLAGS) -r -nostdlib -o $(BUILD)/statespace.o $^
-	$(Q)objcopy --wildcard --keep-global-symbol='ss_*' $(BUILD)/statespace.o
+	$(Q)$(OBJCOPY) --wildcard --keep-global-symbol='ss_*' $(BUILD)/statespace.o
 	$(Q)$(AR) rcsD $@ $(BUILD)/statespace.o
 
 $(BUILD)/statespace: $(FCGI_OBJ) $(BUILD)/libstatespace.a
@@ -209,15 +214,25 @@ $(BUILD)/statespace: $(FCGI_OBJ) $(BUILD)/libstatespace.a
 	$(Q)$(CC) $(CFLAGS_ALL) $(LINK) $(LDFLAGS) -o $@ $^ \
 		$(LIBS_CORE) $(LIBS_FCGI)
 
-$(BUILD)/statespace-exec $(BUILD)/statespace-fcgi: $(BUILD)/statespace
+$(BUILD)/statespace-fcgi: $(BUILD)/statespace
 	$(Q)ln -sf statespace $@
 
-# Started for each built-in tool: it has only the files that it needs.
+# The same program, static where that can be: one command is over before a
+# loader would be done with the libraries.
+$(BUILD)/statespace-exec: $(BUILD)/statespace $(BUILD)/core.a $(BUILD)/fcgi/static.o
+	$(if $(filter -static-pie,$(LINK_STATIC)),$(call say,LINK,$@))
+	$(Q)rm -f $@
+	$(Q)$(if $(filter -static-pie,$(LINK_STATIC)),$(CC) $(CFLAGS_ALL) \
+		$(LINK_STATIC) $(LDFLAGS) -o $@ $(BUILD)/fcgi/static.o \
+		$(FCGI_OBJ) $(BUILD)/core.a $(LIBS_STATIC),ln -s statespace $@)
+
+# Started for each built-in tool or pipeline: they have only what they need.
 # libcurl is always a shared library: it brings 38 others.
-$(BUILD)/libexec/statespace-tool: $(BUILD)/fcgi/tool.o $(BUILD)/core.a
+$(BUILD)/libexec/statespace-tool $(BUILD)/libexec/statespace-pipe: \
+		$(BUILD)/libexec/statespace-%: $(BUILD)/fcgi/%.o $(BUILD)/core.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS_ALL) $(LINK_HELPER) $(LDFLAGS) -o $@ $^ $(LIBS_HELPER)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LINK_STATIC) $(LDFLAGS) -o $@ $^ $(LIBS_STATIC)
 
 $(BUILD)/libexec/statespace-curl: $(BUILD)/fcgi/curl.o $(BUILD)/fcgi/own_address.o \
 		$(BUILD)/core.a
@@ -233,12 +248,17 @@ $(BUILD)/nginx:
 	@mkdir -p $(@D)
 	$(Q)ln -sfn $(CURDIR)/nginx $@
 
+# What `statespace new` copies.
+$(BUILD)/starter:
+	@mkdir -p $(@D)
+	$(Q)ln -sfn $(CURDIR)/examples/starter $@
+
 # A test may include any header of core/.
 $(BUILD)/unit/%.t: tests/unit/%.c $(BUILD)/core.a
 	@mkdir -p $(@D)
 	$(call say,TEST,$<)
 	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) -MMD -MP \
-		$(LINK) $(LDFLAGS) -o $@ $< $(BUILD)/core.a $(LIBS_CORE)
+		$(LINK) $(LDFLAGS) -o $@ $< $(BUILD)/core.a $(LIBS_CORE) $(LIBS_FCGI)
 
 # Calls that fail on demand: each names in its first comment which ones.
 $(BUILD)/fault/%.t: tests/fault/%.c tests/fault/fault.h $(BUILD)/core.a
@@ -325,7 +345,7 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c tests/fuzz/fuzz.h $(BUILD)/core.a
 	$(call say,FUZZ,$<)
 	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) $(LDFLAGS) \
 		-fsanitize=$(subst -no-link,,$(SANITIZE)) -o $@ $< \
-		$(BUILD)/core.a $(LIBS_CORE)
+		$(BUILD)/core.a $(LIBS_CORE) $(LIBS_FCGI)
 .PHONY: fuzz-smoke fuzz-run
 
 BENCHES := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
@@ -426,13 +446,14 @@ install: all ## under PREFIX, below DESTDIR
 		$(if $(HELPERS),$(LIBEXECDIR)) \
 		$(addprefix $(MANDIR)/man,$(sort $(subst .,,$(suffix $(MAN))))))
 	install -m 755 $(BUILD)/statespace $(DESTDIR)$(BINDIR)
-	ln -sf statespace $(DESTDIR)$(BINDIR)/statespace-exec
+	install -m 755 $(BUILD)/statespace-exec $(DESTDIR)$(BINDIR)
 	ln -sf statespace $(DESTDIR)$(BINDIR)/statespace-fcgi
 	install -m 644 $(BUILD)/libstatespace.a $(DESTDIR)$(LIBDIR)
 	install -m 644 core/statespace.h $(DESTDIR)$(INCLUDEDIR)
 	echo "$$PKG_CONFIG" >$(DESTDIR)$(LIBDIR)/pkgconfig/libstatespace.pc
 	$(if $(HELPERS),install -m 755 $(HELPERS) $(DESTDIR)$(LIBEXECDIR))
 	$(if $(NGINX),cp -R $(NGINX) $(DESTDIR)$(DATADIR)/nginx)
+	cp -R examples/starter $(DESTDIR)$(DATADIR)
 	$(foreach page,$(MAN),install -m 644 $(page) \
 		$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(page))) &&) true
 	$(foreach place,$(PLACES),install -d $(dir $(call place_to,$(place))) && \

@@ -4,7 +4,7 @@ _statespace()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
 	local command= i words= site=.
-	local commands='serve fcgi exec mcp fsworker check doctor'
+	local commands='new serve fcgi exec mcp fsworker check doctor'
 
 	COMPREPLY=()
 	case ${COMP_WORDS[0]##*/} in
@@ -29,7 +29,8 @@ _statespace()
 	--front)
 		mapfile -t COMPREPLY < <(compgen -W 'nginx lighttpd' -- "$word")
 		return ;;
-	-h | --host | -p | --port | --timeout | --workers | -e | --env)
+	-h | --host | -p | --port | --timeout | --workers | --next | \
+		-e | --env)
 		return ;;
 	esac
 	case $command in
@@ -40,11 +41,13 @@ _statespace()
 	fcgi) words='--config --env --env-file --timeout --socket --workers
 		--help' ;;
 	exec) words='--config --env --env-file --timeout --directory --json
-		--dry-run --explain --yes --get --help' ;;
+		--dry-run --explain --yes --next --get --tool --help' ;;
 	mcp) words='--config --env --env-file --timeout --help' ;;
 	fsworker) words='--config --env --env-file --socket --root --help' ;;
-	check) words='--config --env --env-file --json --directory --help' ;;
+	check) words='--config --env --env-file --json --run --run-all
+		--directory --help' ;;
 	doctor) words='--config --json --help' ;;
+	new) words='--help' ;;
 	esac
 	if [[ $word == -* || -z $command || $command == help ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")

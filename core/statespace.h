@@ -64,6 +64,7 @@ enum ss_err {
 	SS_NOT_FOUND,           /* 404 not_found */
 	SS_METHOD,              /* 405 method */
 	SS_TIMEOUT,             /* 408 timeout */
+	SS_NEXT_GONE,           /* 410 next_gone */
 	SS_LENGTH_REQUIRED,     /* 411 length_required */
 	SS_BODY_TOO_LARGE,      /* 413 body_too_large */
 	SS_COMMAND_TOO_LARGE,   /* 413 command_too_large */
@@ -223,7 +224,8 @@ enum ss_err ss_site_open(struct ss_site *site, struct ss_error *err);
 enum ss_fork_flags {
 	SS_FORK_LAUNCHER = 1,       /* started with the process */
 	SS_FORK_LAUNCHER_LATER = 2, /* started when the process asks for it */
-	SS_FORK_MEMORY = 4          /* a group: see ss_memory_delegate */
+	SS_FORK_MEMORY = 4,         /* a group: see ss_memory_delegate */
+	SS_FORK_BRIEF = 8           /* for one request or command */
 };
 
 /* What the caller of ss_site_fork holds. */
@@ -418,17 +420,38 @@ struct ss_call {
 	ss_output_fn output; /* NULL: collected in the result */
 	void *output_ctx;
 	/*
-	 * Asked before a tool with `confirm: true` runs argv,
-	 * secrets as $NAME; true runs it.  NULL: SS_CONFIRM_REQUIRED.
+	 * Asked before a tool with `confirm` runs argv, secrets as $NAME; the
+	 * result has its question already.  True runs it.  NULL:
+	 * SS_CONFIRM_REQUIRED.
 	 */
 	bool (*confirm)(void *ctx, const char *const *argv, size_t argc);
 	void *confirm_ctx;
+	const char *next; /* of the result of the same call; NULL: none */
+	/*
+	 * Not NULL: the tool of that name is called with these arguments; the
+	 * words, which may be none, are put behind its command.
+	 */
+	const char *tool;
+	const struct ss_pair *arguments;
+	size_t argument_count;
 };
 
 #define SS_CALL_INIT                                                           \
 	((struct ss_call){ .size = sizeof(struct ss_call),                     \
 		.stdin_fd = -1,                                                \
 		.client_fd = -1 })
+
+/*
+ * A part of the output of a tool with `lines` or `bytes`: the lines from first
+ * to last, of all that it wrote.
+ */
+struct ss_part {
+	uint64_t first, last; /* counted from 1 */
+	uint64_t lines;       /* of all; 0: nothing was cut */
+	uint64_t bytes;       /* of all */
+	bool more;            /* others follow */
+	const char *next;     /* the same call with it gets the next one */
+};
 
 struct ss_result {
 	size_t size;
@@ -452,6 +475,16 @@ struct ss_result {
 	const char *memory;
 	uint64_t cpu_us;       /* processor time of the child */
 	uint64_t memory_bytes; /* its largest resident set */
+	struct ss_part part;   /* that out is */
+	const char *type;      /* declared for out; NULL: text */
+	bool parse;            /* the request wants out as JSON */
+	const char *question;  /* that a person is asked; NULL: the command */
+	/*
+	 * What runs where argv is what callers send: the words of each stage of
+	 * a pipe, or those of a script and its interpreter; each list and all
+	 * of them NULL-terminated.  NULL: argv runs.
+	 */
+	const char *const *const *stages;
 };
 
 /*
@@ -468,6 +501,11 @@ enum ss_err ss_site_call(struct ss_site *site, const struct ss_call *call,
  */
 const char *
 ss_result_json(struct ss_result *result, const struct ss_error *err);
+/*
+ * The command of a dry run as one line that a POSIX shell reads as these words,
+ * without a line break; lives as long.  NULL: no memory.
+ */
+const char *ss_result_command(struct ss_result *result);
 void ss_result_release(struct ss_result *result);
 
 /*
@@ -543,25 +581,45 @@ struct ss_problem {
 	enum ss_level level;
 	const char *message;
 	const char *hint; /* NULL: none */
+	const char *name; /* of a warning, for the page's `allow`; NULL: none */
 };
 
 struct ss_report {
-	const char *page;   /* relative to the site */
+	const char *page;   /* relative to the site; ".": the site itself */
 	const char *format; /* "yaml", "toml", "none", "error" */
 	size_t tools;
 	const struct ss_problem *problems;
 	size_t problem_count;
+	size_t ran, passed_over; /* tools, with SS_CHECK_RUN */
 	void *owner;
+};
+
+/* What ss_site_check_with does besides. */
+enum {
+	/*
+	 * Runs each page's components, and once each tool whose arguments have
+	 * examples or may be absent, unless it asks a person first or may
+	 * write, use the network or a socket.
+	 */
+	SS_CHECK_RUN = 1,
+	SS_CHECK_RUN_ALL = 2 /* and those that may; never one that asks first */
 };
 
 /*
  * Lints one page, or every page of the site when page is NULL, and hands each
- * report to fn, borrowed for that call.  Blocking; follows no symlinked
- * directory.  SS_NOT_FOUND when the named page is not there.
+ * report to fn, borrowed for that call.  Of every page: last, if there is
+ * anything to say, a report of the site itself, whose problems have the line 0.
+ * Blocking; follows no symlinked directory.  SS_NOT_FOUND when the named page is
+ * not there.
  */
 enum ss_err ss_site_check(struct ss_site *site, const char *page,
 	void (*fn)(void *ctx, const struct ss_report *report), void *ctx,
 	struct ss_error *err);
+
+/* The same; what: SS_CHECK_... */
+enum ss_err ss_site_check_with(struct ss_site *site, unsigned what,
+	const char *page, void (*fn)(void *ctx, const struct ss_report *report),
+	void *ctx, struct ss_error *err);
 
 /* The report as the object of statespace(1); lives as long. */
 const char *ss_report_json(const struct ss_report *report);
@@ -658,6 +716,18 @@ struct ss_command {
 	uint32_t tick_ms; /* output is called so often, with stream 0 */
 	bool explain;     /* fill the result's refused */
 	void *policy;     /* for the built-in executor */
+	/*
+	 * The tool writes its progress to the descriptor that
+	 * STATESPACE_PROGRESS_FD names, always 3: progress gets the bytes and
+	 * output_ctx; NULL: they are dropped.
+	 */
+	bool has_progress;
+	void (*progress)(void *ctx, const char *data, size_t len);
+	/*
+	 * Of a pipe: the words of each stage, each list and all of them
+	 * NULL-terminated; argv is then what the caller sent.  NULL: no pipe.
+	 */
+	char *const *const *stages;
 };
 
 /*
@@ -778,6 +848,31 @@ struct ss_relay {
 };
 
 void ss_site_set_relay(struct ss_site *site, const struct ss_relay *relay);
+
+/*
+ * Keeps what tools with `lines` or `bytes` wrote, until a client asks for the
+ * next part, in ten minutes at most.
+ *
+ * put  keeps len bytes for id, a random number that is used once; *place comes
+ *      back with get.  False: they are not kept.
+ * get  copies the bytes that were kept for id; false: they are gone.  The
+ *      caller compares their digest.
+ *
+ * At any time, so also in the process that ss_site_fork made.  Without one, or
+ * when the bytes are gone, a tool that only reads runs again for the next part.
+ */
+#define SS_STORE_ID 16
+
+struct ss_store {
+	size_t size;
+	void *ctx;
+	bool (*put)(void *ctx, const unsigned char *id, const char *data,
+		size_t len, uint64_t *place);
+	bool (*get)(void *ctx, const unsigned char *id, uint64_t place,
+		char *data, size_t len);
+};
+
+void ss_site_set_store(struct ss_site *site, const struct ss_store *store);
 
 /*
  * The built-in ones, for those that replace them and still want to call them.

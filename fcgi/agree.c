@@ -75,11 +75,12 @@ read_line(char *out, size_t cap)
 }
 
 bool
-agree_ask(const char *const *argv, size_t argc)
+agree_ask(const char *question, const char *const *argv, size_t argc)
 {
 	char line[64];
 
-	fputs("Run this command?\n ", stderr);
+	fprintf(stderr, "%s\n ",
+		question != NULL ? question : "Run this command?");
 	for (size_t i = 0; i < argc; i++) {
 		fputc(' ', stderr);
 		show_word(argv[i]);

@@ -275,8 +275,9 @@ run_worker(struct cgi *c)
 		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (c->begun == MAP_FAILED)
 		return false;
-	if (ss_site_fork(c->served->site, SS_FORK_LAUNCHER_LATER, worker_main,
-		    c, &c->child, &err) != SS_OK) {
+	if (ss_site_fork(c->served->site,
+		    SS_FORK_LAUNCHER_LATER | SS_FORK_BRIEF, worker_main, c,
+		    &c->child, &err) != SS_OK) {
 		say_error("cgi", &err);
 		return atomic_load(c->begun);
 	}

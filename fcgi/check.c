@@ -16,24 +16,54 @@
 
 static const char usage[] =
 	"usage: statespace check [-c FILE] [-e K=V]... [--env-file F] [--json]\n"
-	"                        [-C DIR] [DIR | PAGE]\n";
+	"                        [--run | --run-all] [-C DIR] [DIR | PAGE]\n";
 
-enum { OPTION_DIR = 'C', OPTION_JSON = OPTION_OWN };
+enum {
+	OPTION_DIR = 'C',
+	OPTION_JSON = OPTION_OWN,
+	OPTION_RUN,
+	OPTION_RUN_ALL,
+};
 
 struct check {
 	struct options options;
 	bool json;
+	unsigned what;    /* SS_CHECK_... */
 	const char *page; /* NULL: every page */
-	size_t pages, errors, warnings;
+	size_t pages, errors, warnings, ran, passed_over;
 };
+
+/* Names of files, texts of pages and what tools write are part of these. */
+static void
+print_text(const char *text)
+{
+	for (size_t bytes; *text != '\0'; text += bytes > 0 ? bytes : 1) {
+		bytes = say_control(text);
+		if (*text == '\n')
+			fputs("\\n", stdout);
+		else
+			putchar(bytes > 0 ? '?' : *text);
+	}
+}
 
 static void
 print_problem(const char *page, const struct ss_problem *p)
 {
-	printf("%s:%u:%u: %s: %s\n", page, p->line, p->column,
-		p->level == SS_LEVEL_ERROR ? "error" : "warning", p->message);
-	if (p->hint != NULL)
-		printf("    %s\n", p->hint);
+	const char *level = p->level == SS_LEVEL_ERROR ? "error" : "warning";
+
+	print_text(page);
+	if (p->line > 0)
+		printf(":%u:%u", p->line, p->column);
+	printf(": %s: ", level);
+	print_text(p->message);
+	if (p->name != NULL)
+		printf(" [%s]", p->name);
+	putchar('\n');
+	if (p->hint != NULL) {
+		fputs("    ", stdout);
+		print_text(p->hint);
+		putchar('\n');
+	}
 }
 
 static void
@@ -42,7 +72,10 @@ on_report(void *ctx, const struct ss_report *report)
 	struct check *job = ctx;
 	const char *json = job->json ? ss_report_json(report) : NULL;
 
-	job->pages++;
+	/* "." is the site itself. */
+	job->pages += strcmp(report->page, ".") != 0;
+	job->ran += report->ran;
+	job->passed_over += report->passed_over;
 	for (size_t i = 0; i < report->problem_count; i++) {
 		if (report->problems[i].level == SS_LEVEL_ERROR)
 			job->errors++;
@@ -101,6 +134,8 @@ take_arguments(struct check *job, int argc, char **argv)
 	static const struct option table[] = { OPTIONS_LONG,
 		{ "directory", required_argument, NULL, OPTION_DIR },
 		{ "json", no_argument, NULL, OPTION_JSON },
+		{ "run", no_argument, NULL, OPTION_RUN },
+		{ "run-all", no_argument, NULL, OPTION_RUN_ALL },
 		{ NULL, 0, NULL, 0 } };
 	int option, status;
 
@@ -110,6 +145,10 @@ take_arguments(struct check *job, int argc, char **argv)
 			job->options.root = optarg;
 		} else if (option == OPTION_JSON) {
 			job->json = true;
+		} else if (option == OPTION_RUN) {
+			job->what |= SS_CHECK_RUN;
+		} else if (option == OPTION_RUN_ALL) {
+			job->what |= SS_CHECK_RUN | SS_CHECK_RUN_ALL;
 		} else {
 			status = options_take(&job->options, option, optarg);
 			if (status >= 0)
@@ -121,6 +160,30 @@ take_arguments(struct check *job, int argc, char **argv)
 	if (optind < argc)
 		take_operand(job, argv[optind]);
 	return -1;
+}
+
+static void
+print_count(size_t count, const char *what)
+{
+	printf("%zu %s%s", count, what, count == 1 ? "" : "s");
+}
+
+static void
+print_sum(const struct check *job)
+{
+	if (job->json)
+		return;
+	print_count(job->pages, "page");
+	fputs(", ", stdout);
+	print_count(job->errors, "error");
+	fputs(", ", stdout);
+	print_count(job->warnings, "warning");
+	if (job->what != 0) {
+		fputs("; ", stdout);
+		print_count(job->ran, "tool");
+		printf(" ran, %zu did not", job->passed_over);
+	}
+	putchar('\n');
 }
 
 int
@@ -143,13 +206,12 @@ cmd_check(int argc, char **argv)
 		ss_site_free(site);
 		return options_failed(&err, EXIT_FAILURE);
 	}
-	if (ss_site_check(site, job.page, on_report, &job, &err) != SS_OK) {
+	if (ss_site_check_with(
+		    site, job.what, job.page, on_report, &job, &err) != SS_OK) {
 		ss_site_free(site);
 		return options_failed(&err, EXIT_FAILURE);
 	}
 	ss_site_free(site);
-	if (!job.json)
-		printf("%zu pages, %zu errors, %zu warnings\n", job.pages,
-			job.errors, job.warnings);
+	print_sum(&job);
 	return job.errors > 0 ? 1 : 0;
 }

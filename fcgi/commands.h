@@ -12,6 +12,7 @@
 #define EXIT_REFUSED 126
 #define EXIT_NO_PROGRAM 127
 
+int cmd_new(int argc, char **argv);
 int cmd_serve(int argc, char **argv);
 int cmd_fcgi(int argc, char **argv);
 int cmd_exec(int argc, char **argv);

@@ -4,6 +4,7 @@
  * It runs as a POST does, with the terminal in place of HTTP.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,7 +25,8 @@
 static const char usage[] =
 	"usage: statespace-exec [-C DIR] [-c FILE] [-e K=V]... [--env-file F]\n"
 	"                       [--timeout S] [--json] [--dry-run] [--explain]\n"
-	"                       [--yes] PAGE -- WORD...\n"
+	"                       [--yes] [--next CURSOR] PAGE -- WORD...\n"
+	"       statespace-exec [options] PAGE --tool T [K=V]... [-- WORD...]\n"
 	"       statespace-exec [options] PAGE -\n"
 	"       statespace-exec [options] --get PAGE\n";
 
@@ -34,17 +36,23 @@ enum {
 	OPTION_DRY_RUN,
 	OPTION_EXPLAIN,
 	OPTION_YES,
+	OPTION_NEXT,
 	OPTION_GET,
 };
 
 struct exec {
 	struct options options;
 	bool json, dry_run, explain, get;
-	bool yes; /* to a tool with `confirm: true` */
+	bool yes;         /* to a tool with `confirm: true` */
+	const char *next; /* the cursor that an earlier run told */
 	const char *page;
 	const char *const *words;
 	size_t word_count;
-	bool from_stdin; /* the request is JSON on standard input */
+	const char *tool; /* called by its name */
+	struct ss_pair *arguments;
+	size_t argument_count;
+	struct ss_result result; /* of the call */
+	bool from_stdin;         /* the request is JSON on standard input */
 };
 
 /*
@@ -116,6 +124,7 @@ status_of(enum ss_err code, const struct ss_error *err)
 	case SS_CAPABILITY_REFUSED:
 	case SS_NOT_FOUND:
 	case SS_METHOD:
+	case SS_NEXT_GONE:
 	case SS_LENGTH_REQUIRED:
 	case SS_BODY_TOO_LARGE:
 	case SS_COMMAND_TOO_LARGE:
@@ -155,12 +164,17 @@ read_request(size_t *len)
 	}
 }
 
-static void
-print_command(const struct ss_result *result)
+static int
+print_command(struct ss_result *result)
 {
-	for (size_t i = 0; i < result->argc; i++)
-		printf("%s%s", i > 0 ? " " : "", result->argv[i]);
-	putchar('\n');
+	const char *line = ss_result_command(result);
+
+	if (line == NULL) {
+		say("out of memory");
+		return EXIT_FAULT;
+	}
+	puts(line);
+	return 0;
 }
 
 static int
@@ -182,7 +196,7 @@ report(const struct exec *job, struct ss_result *result, enum ss_err code,
 	if (code != SS_OK)
 		return status_of(code, err);
 	if (job->dry_run)
-		print_command(result);
+		return print_command(result);
 	return result->returncode;
 }
 
@@ -202,6 +216,22 @@ say_refused(const struct ss_result *result)
 	}
 }
 
+/* The last line, behind what the tool wrote. */
+static void
+say_part(const struct ss_part *p)
+{
+	if (p->lines == 0)
+		return;
+	say("lines %" PRIu64 " to %" PRIu64 " of %" PRIu64, p->first, p->last,
+		p->lines);
+	if (p->next != NULL)
+		say("the same command with --next %s shows what follows",
+			p->next);
+	else if (p->more)
+		say("what follows is not kept, and the tool does not run "
+		    "again by itself");
+}
+
 /* No tool runs yet: SIGINT may end this process. */
 static bool
 agree(void *ctx, const char *const *argv, size_t argc)
@@ -213,26 +243,44 @@ agree(void *ctx, const char *const *argv, size_t argc)
 	if (job->yes)
 		return true;
 	sigaction(SIGINT, &plain, &old);
-	agreed = agree_ask(argv, argc);
+	agreed = agree_ask(job->result.question, argv, argc);
 	sigaction(SIGINT, &old, NULL);
 	return agreed;
 }
 
-static int
-run_call(struct ss_site *site, const struct exec *job)
+static struct ss_call
+call_of(struct exec *job)
 {
 	struct ss_call call = SS_CALL_INIT;
-	struct ss_error err = { 0 };
-	struct ss_result result;
-	char *json = NULL;
-	enum ss_err code;
-	int status;
 
 	call.page = job->page;
 	call.words = job->words;
 	call.word_count = job->word_count;
+	call.tool = job->tool;
+	call.arguments = job->arguments;
+	call.argument_count = job->argument_count;
 	call.dry_run = job->dry_run;
 	call.explain = job->explain;
+	call.next = job->next;
+	if (!job->json)
+		call.output = relay;
+	if (job->yes || (agree_can_ask() && !job->from_stdin)) {
+		call.confirm = agree;
+		call.confirm_ctx = job;
+	}
+	return call;
+}
+
+static int
+run_call(struct ss_site *site, struct exec *job)
+{
+	struct ss_call call = call_of(job);
+	struct ss_error err = { 0 };
+	struct ss_result *result = &job->result;
+	char *json = NULL;
+	enum ss_err code;
+	int status;
+
 	call.client_fd = watch_signals();
 	if (job->from_stdin) {
 		json = read_request(&call.json_len);
@@ -244,13 +292,7 @@ run_call(struct ss_site *site, const struct exec *job)
 	} else {
 		call.stdin_fd = STDIN_FILENO;
 	}
-	if (!job->json)
-		call.output = relay;
-	if (job->yes || (agree_can_ask() && !job->from_stdin)) {
-		call.confirm = agree;
-		call.confirm_ctx = (void *)(uintptr_t)job;
-	}
-	code = ss_site_call(site, &call, &result, &err);
+	code = ss_site_call(site, &call, result, &err);
 	if (code == SS_CONFIRM_REQUIRED && call.confirm == NULL)
 		snprintf(err.hint, sizeof(err.hint), "--yes agrees to it");
 	if (code == SS_NOT_FOUND && err.hint[0] == '\0')
@@ -258,11 +300,13 @@ run_call(struct ss_site *site, const struct exec *job)
 			"pages are looked up in %.500s; -C names another "
 			"directory",
 			ss_site_option(site, "root"));
-	status = report(job, &result, code, &err);
-	say_refused(&result);
+	status = report(job, result, code, &err);
+	say_refused(result);
+	if (!job->json && code != SS_GONE)
+		say_part(&result->part);
 	if (stopped_by != 0)
 		status = 128 + stopped_by;
-	ss_result_release(&result);
+	ss_result_release(result);
 	free(json);
 	return status;
 }
@@ -313,6 +357,45 @@ run_get(struct ss_site *site, const struct exec *job)
 	return whole ? 0 : EXIT_FAULT;
 }
 
+/* The words after --, which may be none. */
+static void
+take_words(struct exec *job, int count, char **words)
+{
+	job->words = (const char *const *)words;
+	job->word_count = (size_t)count;
+}
+
+/* After --tool: its name, NAME=VALUE, then -- and more words. */
+static int
+take_tool(struct exec *job, int count, char **operands)
+{
+	if (count < 1)
+		return options_misused(
+			&job->options, "after --tool comes its name");
+	job->tool = operands[0];
+	job->arguments = calloc((size_t)count, sizeof(*job->arguments));
+	if (job->arguments == NULL) {
+		say("out of memory");
+		return EXIT_FAULT;
+	}
+	for (int i = 1; i < count; i++) {
+		char *equals = strchr(operands[i], '=');
+
+		if (strcmp(operands[i], "--") == 0) {
+			take_words(job, count - i - 1, operands + i + 1);
+			return -1;
+		}
+		if (equals == NULL || equals == operands[i])
+			return options_misused(&job->options,
+				"an argument is written NAME=VALUE");
+		*equals = '\0';
+		job->arguments[job->argument_count++] =
+			(struct ss_pair){ .name = operands[i],
+				.value = equals + 1 };
+	}
+	return -1;
+}
+
 /* PAGE, then what is to run: -1 goes on, else the exit status. */
 static int
 take_operands(struct exec *job, int count, char **operands)
@@ -328,11 +411,13 @@ take_operands(struct exec *job, int count, char **operands)
 		job->from_stdin = true;
 		return -1;
 	}
+	if (count > 1 && strcmp(operands[1], "--tool") == 0)
+		return take_tool(job, count - 2, operands + 2);
 	if (count < 3 || strcmp(operands[1], "--") != 0)
 		return options_misused(&job->options,
-			"after the page comes --, then the command");
-	job->words = (const char *const *)(operands + 2);
-	job->word_count = (size_t)count - 2;
+			"after the page comes --, then the command; or --tool, "
+			"its name and its arguments");
+	take_words(job, count - 2, operands + 2);
 	return -1;
 }
 
@@ -345,6 +430,7 @@ take_arguments(struct exec *job, int argc, char **argv)
 		{ "dry-run", no_argument, NULL, OPTION_DRY_RUN },
 		{ "explain", no_argument, NULL, OPTION_EXPLAIN },
 		{ "yes", no_argument, NULL, OPTION_YES },
+		{ "next", required_argument, NULL, OPTION_NEXT },
 		{ "get", no_argument, NULL, OPTION_GET },
 		{ NULL, 0, NULL, 0 } };
 	int option, status;
@@ -357,6 +443,7 @@ take_arguments(struct exec *job, int argc, char **argv)
 		case OPTION_DRY_RUN: job->dry_run = true; break;
 		case OPTION_EXPLAIN: job->explain = true; break;
 		case OPTION_YES: job->yes = true; break;
+		case OPTION_NEXT: job->next = optarg; break;
 		case OPTION_GET: job->get = true; break;
 		default:
 			status = options_take(&job->options, option, optarg);
@@ -376,11 +463,15 @@ cmd_exec(int argc, char **argv)
 	int status = take_arguments(&job, argc, argv);
 
 	if (status >= 0)
-		return status;
+		goto out;
 	site = options_open(&job.options, ".", &err);
-	if (site == NULL)
-		return options_failed(&err, EXIT_FAULT);
+	if (site == NULL) {
+		status = options_failed(&err, EXIT_FAULT);
+		goto out;
+	}
 	status = job.get ? run_get(site, &job) : run_call(site, &job);
 	ss_site_free(site);
+out:
+	free(job.arguments);
 	return status;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "commands.h"
@@ -23,6 +24,16 @@ static const struct {
 	{ "lighttpd", "serve.lighttpd.in", "lighttpd.conf", SIGINT },
 };
 
+/* A directory is executable, too: `make` leaves build/nginx. */
+static bool
+is_program(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+		access(path, X_OK) == 0;
+}
+
 static bool
 find_program(struct front *f)
 {
@@ -34,7 +45,7 @@ find_program(struct front *f)
 		all, sizeof(all), "%s%s", env != NULL ? env : "/usr/bin", more);
 	while ((dir = strsep(&rest, ":")) != NULL) {
 		snprintf(f->program, sizeof(f->program), "%s/%s", dir, f->name);
-		if (dir[0] == '/' && access(f->program, X_OK) == 0)
+		if (dir[0] == '/' && is_program(f->program))
 			return true;
 	}
 	return false;

@@ -23,6 +23,7 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 	const char *what;
 } commands[] = {
+	{ "new", cmd_new, "make a small site to begin with" },
 	{ "serve", cmd_serve, "serve a directory on this machine" },
 	{ "fcgi", cmd_fcgi, "the FastCGI workers behind a web server" },
 	{ "exec", cmd_exec, "run one command of a page, here and now" },

@@ -220,11 +220,16 @@ run_mcp(const struct options *o)
 	s.line_max = (size_t)ss_site_option_number(
 			     jobs->site, "limits.max_body_bytes") +
 		2;
+	if (!kept_open(&jobs->kept, MCP_JOBS_ALL,
+		    (uint64_t)ss_site_option_number(
+			    jobs->site, "pool.kept_bytes")))
+		kept_close(&jobs->kept);
 	jobs->null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	signal(SIGPIPE, SIG_IGN);
 	if (jobs->null >= 0)
 		serve(&s);
 	close(jobs->null);
+	kept_close(&jobs->kept);
 	ss_site_free(jobs->site);
 	return jobs->null >= 0 ? 0 : EXIT_FAILURE;
 }

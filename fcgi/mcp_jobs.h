@@ -1,26 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The messages of `statespace mcp` that may run a program: each in a confined
- * process of its own, so that further lines, cancellations above all, are read
- * meanwhile.  What a process answers goes to standard output.
+ * process, so that further lines, cancellations above all, are read meanwhile.
+ * What a process answers goes to standard output.  A process that is clean after
+ * its message waits for another one, as a worker of a pool does.
  */
 #ifndef FCGI_MCP_JOBS_H
 #define FCGI_MCP_JOBS_H
 
 #include <poll.h>
 
+#include "kept.h"
 #include "lines.h"
 #include "statespace.h"
 
 #define MCP_JOBS_TOOLS 8
 #define MCP_JOBS_MAX (MCP_JOBS_TOOLS + 2) /* two places are for pages alone */
-#define MCP_JOBS_FDS ((size_t)2 * MCP_JOBS_MAX)
+#define MCP_JOBS_IDLE 2 /* processes that wait for a message */
+#define MCP_JOBS_ALL (MCP_JOBS_MAX + MCP_JOBS_IDLE)
+#define MCP_JOBS_FDS ((size_t)2 * MCP_JOBS_ALL)
 
 struct mcp_job {
 	struct ss_child child; /* pid 0: this place is free */
 	int fd;                /* its lines come here; -1: cancelled */
 	char id[256];          /* as JSON, or "#" and a digest */
 	char question[64];     /* the id of its open question, as JSON; or "" */
+	bool idle;             /* its message is done, it waits for another */
+	bool can_ask;          /* of mcp_jobs, when it was started */
 	bool tool;             /* it runs one, and no page's components */
 	bool answered;         /* the last line was a response */
 	struct lines in;
@@ -28,10 +34,12 @@ struct mcp_job {
 
 struct mcp_jobs {
 	struct ss_site *site;
-	int null;     /* /dev/null */
-	bool can_ask; /* the client shows forms to a person */
-	struct mcp_job all[MCP_JOBS_MAX];
+	int null;         /* /dev/null */
+	struct kept kept; /* what tools wrote: a ring for each process */
+	bool can_ask;     /* the client shows forms to a person */
+	struct mcp_job all[MCP_JOBS_ALL];
 	size_t running, tools; /* jobs, and those of them that run a tool */
+	size_t idle;           /* beside those that are running */
 };
 
 /* Is there a place for a page, or for a tool? */

@@ -65,9 +65,14 @@ print_help(const char *usage)
 		{ "--allow-no-readme", "Serve a directory without README.md." },
 		{ "--root DIR", "The directory whose files are served." },
 		{ "--json", "Print objects instead of sentences." },
+		{ "--tool",
+			"Run the tool of this name, with arguments NAME=VALUE." },
+		{ "--run", "Run components, and tools with their examples." },
+		{ "--run-all", "Also tools that may write or connect." },
 		{ "--dry-run", "Print what would run, and run nothing." },
 		{ "--explain", "Run it and tell what the sandbox refused." },
 		{ "--yes", "Agree to a tool that asks a person first." },
+		{ "--next CURSOR", "Print the next part of a long output." },
 		{ "--get PAGE", "Print what GET would answer." },
 	};
 

@@ -397,6 +397,7 @@ pool_run(struct served *served, const struct options *options,
 		result = 1;
 	} else if (pool_memory_open(p)) {
 		read_settings(p);
+		pool_memory_keep(p);
 		note_fixed(p);
 		p->figures->started_us = sys_clock_us();
 		ss_memory_delegate();

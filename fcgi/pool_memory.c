@@ -68,6 +68,18 @@ pool_memory_open(struct pool *p)
 }
 
 void
+pool_memory_keep(struct pool *p)
+{
+	size_t most = p->sizing.max * 2 + p->reserve;
+	double bytes =
+		ss_site_option_number(p->served->site, "pool.kept_bytes");
+
+	if (!kept_open(&p->kept, most < POOL_SLOTS ? most : POOL_SLOTS,
+		    (uint64_t)bytes))
+		kept_close(&p->kept);
+}
+
+void
 pool_memory_close(struct pool *p)
 {
 	if (p->scoreboard != NULL)
@@ -85,6 +97,7 @@ pool_memory_close(struct pool *p)
 	silent_close(&p->silent);
 	queue_close(&p->queue);
 	relay_close(&p->relay);
+	kept_close(&p->kept);
 	for (int i = 0; i < 2; i++)
 		if (p->alive[i] >= 0)
 			close(p->alive[i]);

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "fixed.h"
+#include "kept.h"
 #include "parked.h"
 #include "pool.h"
 #include "queue.h"
@@ -57,6 +58,7 @@ struct pool {
 	uint64_t sampled_us, watchdog_us, watchdog_at_us;
 	struct queue queue;
 	struct relay relay; /* its memory is read and written by workers */
+	struct kept kept;   /* the same */
 	int refuse;         /* eventfd for the status server */
 	struct figures *figures;
 	void *scoreboard; /* a page for each slot, then the status server's */
@@ -69,6 +71,11 @@ struct pool {
 
 /* pool_memory.c: shared memory, pipes and descriptors. */
 bool pool_memory_open(struct pool *p);
+/*
+ * For what tools wrote, once the settings are known.  Where there is no address
+ * space for it nothing is kept.
+ */
+void pool_memory_keep(struct pool *p);
 void pool_memory_close(struct pool *p);
 
 /* pool_workers.c: starting, ending and reaping the processes of the pool. */

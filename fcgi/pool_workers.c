@@ -36,6 +36,7 @@ worker_main(void *ctx)
 		.slot_count = POOL_SLOTS,
 		.wakeup = p->wakeup,
 		.relay = &p->relay,
+		.kept = &p->kept,
 		.slots = p->tools,
 		.number = (uint32_t)(start->slot - p->slots) + 1,
 		.parked = p->parked,
@@ -54,6 +55,7 @@ worker_main(void *ctx)
 	munmap(scoreboard_at(p->scoreboard, own + 1),
 		(POOL_SLOTS - own) * SCOREBOARD_PAGE);
 	relay_keep(&p->relay, own);
+	kept_own(&p->kept, own);
 	p->relay.waiting_max = p->sizing.max > 1 ? (p->sizing.max + 3) / 4 : 0;
 	return worker_run(&w);
 }
@@ -81,6 +83,7 @@ status_server_main(void *ctx)
 	close(p->alive[1]);
 	munmap(p->scoreboard, POOL_SLOTS * SCOREBOARD_PAGE);
 	relay_close(&p->relay);
+	kept_close(&p->kept);
 	if (mprotect(p->figures, sizeof(*p->figures), PROT_READ) < 0)
 		return 1;
 	return status_server_run(&c);

@@ -23,15 +23,37 @@ say_count_lost(_Atomic uint64_t *counter)
 	lost_lines = counter;
 }
 
+/* Also U+0080 to U+009F; U+202A to U+202E and U+2066 to U+2069 (UAX 9). */
+size_t
+say_control(const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+
+	if (s[0] == '\0')
+		return 0;
+	if (s[0] < ' ' || s[0] == 0x7f)
+		return 1;
+	if (s[0] == 0xc2 && s[1] >= 0x80 && s[1] <= 0x9f)
+		return 2;
+	if (s[0] != 0xe2)
+		return 0;
+	return (s[1] == 0x80 && s[2] >= 0xaa && s[2] <= 0xae) ||
+			(s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9)
+		? 3
+		: 0;
+}
+
+/* line has space for one byte behind len. */
 static void
 write_line(char *line, size_t len)
 {
 	int saved = errno;
 	ssize_t n;
 
-	for (size_t i = 0; i < len; i++)
-		if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
-			line[i] = '?';
+	line[len] = '\0';
+	for (size_t i = 0, bytes; i < len; i++)
+		if ((bytes = say_control(line + i)) > 0)
+			memset(line + i, '?', bytes);
 	line[len] = '\n';
 	do
 		n = write(STDERR_FILENO, line, len + 1);

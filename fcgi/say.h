@@ -12,7 +12,12 @@
 
 #include "statespace.h"
 
-/* "statespace: " and the text; control bytes become '?'. */
+/*
+ * How many bytes at the start of text are a control character, or one that
+ * changes the direction of text: a terminal is not sent it.
+ */
+size_t say_control(const char *text);
+/* "statespace: " and the text; such characters become '?'. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same for an error: message, hint when there is one, detail, errno. */
 void say_error(const char *what, const struct ss_error *err);

@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "say.h"
@@ -34,17 +36,24 @@ open_log_file(
 	return SS_CONFIG;
 }
 
+/*
+ * Its directory is there, and not of proc(5) or sysfs(5), where no file can be
+ * made whatever access(2) says to root.
+ */
 static bool
-has_directory(const char *file)
+can_be_made(const char *file)
 {
 	const char *slash = strrchr(file, '/');
 	char directory[PATH_MAX] = ".";
+	struct statfs fs;
 	struct stat st;
 
 	if (slash != NULL)
 		snprintf(directory, sizeof(directory), "%.*s/",
 			(int)(slash - file), file);
-	return stat(directory, &st) == 0 && S_ISDIR(st.st_mode);
+	return stat(directory, &st) == 0 && S_ISDIR(st.st_mode) &&
+		statfs(directory, &fs) == 0 && fs.f_type != PROC_SUPER_MAGIC &&
+		fs.f_type != SYSFS_MAGIC;
 }
 
 /* Makes no file; what only this account may not do is no mistake. */
@@ -61,7 +70,7 @@ served_check_log(const struct ss_site *site, struct ss_error *err)
 	}
 	if (errno == EACCES || errno == EPERM || errno == ENXIO ||
 		(errno == ENOENT &&
-			has_directory(ss_site_option(site, "log.file"))))
+			can_be_made(ss_site_option(site, "log.file"))))
 		return SS_OK;
 	*err = refused;
 	return refused.code;

@@ -340,6 +340,7 @@ worker_run(const struct worker *w)
 	w->relay->waiting = &limit;
 	w->relay->page = w->page;
 	relay_attach(w->relay, w->served->site);
+	kept_attach(w->kept, w->served->site);
 	prctl(PR_SET_NAME, "ss-worker");
 	connection =
 		connection_open(w->served->site, &w->served->request, &err);

@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "kept.h"
 #include "relay.h"
 #include "scoreboard.h"
 #include "served.h"
@@ -29,6 +30,7 @@ struct worker {
 	size_t slot_count;
 	struct wakeup *wakeup;
 	struct relay *relay; /* between workers */
+	struct kept *kept;   /* what their tools wrote */
 	struct tool_slots *slots;
 	uint32_t number;   /* in slots */
 	const int *parked; /* both ends */

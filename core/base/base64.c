@@ -4,21 +4,36 @@
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrst"
 			       "uvwxyz0123456789+/";
 
+/* Four characters of up to three bytes. */
+static inline void
+encode(const unsigned char *in, size_t n, char *out)
+{
+	uint32_t bits = (uint32_t)in[0] << 16 |
+		(uint32_t)(n > 1 ? in[1] : 0) << 8 | (n > 2 ? in[2] : 0);
+
+	for (size_t k = 0; k < 4; k++)
+		out[k] = k <= n ? alphabet[bits >> (18 - 6 * k) & 63] : '=';
+}
+
+/* Whole groups by the piece: a call of buf_add for each cost the most. */
 bool
 base64_write(struct buf *out, const char *data, size_t len)
 {
 	const unsigned char *in = (const unsigned char *)data;
+	char piece[1024];
 
-	for (size_t i = 0; i < len; i += 3) {
-		size_t n = len - i < 3 ? len - i : 3;
-		uint32_t bits = (uint32_t)in[i] << 16 |
-			(uint32_t)(n > 1 ? in[i + 1] : 0) << 8 |
-			(uint32_t)(n > 2 ? in[i + 2] : 0);
-		char four[4] = "====";
+	while (len >= 3) {
+		size_t used = 0;
 
-		for (size_t k = 0; k <= n; k++)
-			four[k] = alphabet[bits >> (18 - 6 * k) & 63];
-		buf_add(out, four, 4);
+		for (; len >= 3 && used < sizeof(piece); len -= 3, in += 3) {
+			encode(in, 3, piece + used);
+			used += 4;
+		}
+		buf_add(out, piece, used);
+	}
+	if (len > 0) {
+		encode(in, len, piece);
+		buf_add(out, piece, 4);
 	}
 	return buf_ok(out);
 }

@@ -23,6 +23,7 @@ static const struct {
 	[SS_NOT_FOUND] = { "not_found", 404 },
 	[SS_METHOD] = { "method", 405 },
 	[SS_TIMEOUT] = { "timeout", 408 },
+	[SS_NEXT_GONE] = { "next_gone", 410 },
 	[SS_LENGTH_REQUIRED] = { "length_required", 411 },
 	[SS_BODY_TOO_LARGE] = { "body_too_large", 413 },
 	[SS_COMMAND_TOO_LARGE] = { "command_too_large", 413 },

@@ -1,129 +1,54 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Lints the pages of a site (ss_site_check, statespace(1)): errors of the
- * parsers, warnings of lint, and whether the programs are installed.
+ * parsers, warnings of lint, and what tools cannot reach.
  */
-#include <limits.h>
+#include "commands/check.h"
+
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/error.h"
+#include "commands/check_builtin.h"
+#include "commands/check_readers.h"
 #include "files/walk.h"
 #include "page/lint.h"
-#include "run/spawn.h"
-#include "site/page.h"
-#include "site/site.h"
-#include "tools/tool.h"
+#include "page/lint_component.h"
 #include "wire/json.h"
 #include "wire/path.h"
 #include "wire/proto.h"
 
 #define DEPTH_MAX 64
-#define PROBLEMS_MAX 1000
-
-struct check {
-	struct ss_site *site;
-	void (*fn)(void *ctx, const struct ss_report *report);
-	void *ctx;
-	struct arena arena; /* of one page */
-	struct ss_report report;
-	struct ss_problem *problems;
-	struct buf json;
-	bool memory_failed;
-};
 
 static void
-add_problem(void *ctx, unsigned line, unsigned column, enum ss_level level,
-	const char *message, const char *hint)
+check_builtins(struct check *c, const struct page *page)
 {
-	struct check *c = ctx;
-	struct ss_problem *p;
-	char *text, *advice = NULL;
+	for (size_t i = 0; i < page->front.spec_count; i++) {
+		const struct spec *s = &page->front.specs[i];
+		const struct tool_bounds bounds =
+			rights_bounds(&page->rights.tools[i], &c->site->config);
+		size_t count;
+		const struct spec *commands = spec_commands(s, &count);
 
-	if (c->report.problem_count == PROBLEMS_MAX)
-		return;
-	text = arena_copy(&c->arena, message, strlen(message));
-	if (hint != NULL && hint[0] != '\0')
-		advice = arena_copy(&c->arena, hint, strlen(hint));
-	if (text == NULL) {
-		c->memory_failed = true;
-		return;
-	}
-	p = &c->problems[c->report.problem_count++];
-	*p = (struct ss_problem){ .line = line,
-		.column = column,
-		.level = level,
-		.message = text,
-		.hint = advice };
-}
-
-/*
- * A program with a slash is relative to the page, others are in PATH or built
- * in.
- */
-static bool
-is_installed(const char *program, int dir_fd)
-{
-	char found[PATH_MAX];
-
-	if (strchr(program, '/') != NULL)
-		return faccessat(dir_fd, program, X_OK, 0) == 0;
-	return tool_find(program) != NULL ||
-		spawn_find(program, found, sizeof(found));
-}
-
-static void
-check_program(struct check *c, const char *program, const char *word,
-	int dir_fd, unsigned line, unsigned column)
-{
-	char message[512];
-
-	if (is_installed(program, dir_fd))
-		return;
-	snprintf(message, sizeof(message), "the program %s is not installed",
-		word);
-	add_problem(c, line, column, SS_LEVEL_WARNING, message,
-		"install it, or correct its name");
-}
-
-/* "jq?" may be absent. */
-static void
-check_exec(struct check *c, const struct name_list *exec, int dir_fd)
-{
-	for (size_t i = 0; i < exec->count; i++)
-		if (!text_ends(text_of(exec->names[i]), "?"))
-			check_program(c, exec->names[i], exec->names[i], dir_fd,
-				exec->line, exec->column);
-}
-
-static void
-check_programs(struct check *c, const struct page *page, int dir_fd)
-{
-	const struct frontmatter *front = &page->front;
-
-	check_exec(c, &front->sandbox.exec, dir_fd);
-	for (size_t i = 0; i < front->spec_count; i++) {
-		const struct policy_ask *ask = &page->rights.tools[i].ask;
-
-		if (ask->program != NULL)
-			check_program(c, ask->program, ask->word, dir_fd,
-				ask->program_at.line, ask->program_at.column);
-		check_exec(c, &front->specs[i].wants.exec, dir_fd);
+		for (size_t k = 0; s->script == NULL && k < count; k++)
+			check_builtin(&commands[k], &bounds, check_take, c);
 	}
 }
 
 /* page_get checked the tools; components are checked only when they run. */
 static void
-check_components(struct check *c, const struct page *page)
+check_components(struct check *c, const struct page *page, struct ss_text text)
 {
+	const struct env_scope scope = { .server = c->site->config.env,
+		.server_count = c->site->config.env_count };
 	struct node_place place = { 0, 0 };
-	struct ss_error err = { 0 };
+	struct ss_error why = { 0 };
 
-	if (page->has_components &&
-		policy_check(&page->rights.component.ask, &c->site->grant,
-			&place, &err) != SS_OK)
-		add_problem(c, place.line, place.column, SS_LEVEL_ERROR,
-			err.message, err.hint);
+	if (!page->has_components)
+		return;
+	if (policy_check(&page->rights.component.ask, &c->site->grant, &place,
+		    &why) != SS_OK)
+		check_error(c, place, &why);
+	lint_components(&page->front, text, &scope, check_take, c);
 }
 
 static const char *
@@ -134,6 +59,93 @@ format_of(const struct page *page)
 		: frontmatter_format_name(page->front.format);
 }
 
+static void
+take_refusal(
+	void *ctx, const struct node_place *place, const struct ss_error *err)
+{
+	check_error(ctx, *place, err);
+}
+
+/* What the frontmatter cannot tell: variables, and what the server grants. */
+static void
+check_rights(struct check *c, const struct page *page)
+{
+	const struct rights *rights = &page->rights;
+	struct node_place place = { 0, 0 };
+	struct ss_error err = { 0 };
+	size_t before = c->report.problem_count;
+
+	for (size_t i = 0; i < rights->count; i++)
+		if (policy_check(&rights->tools[i].ask, &c->site->grant, &place,
+			    &err) != SS_OK)
+			check_error(c, place, &err);
+	if (c->report.problem_count == before)
+		check_error(c, page->place, &page->error);
+}
+
+static enum ss_err
+check_text(struct check *c, const struct page *page, struct ss_text text,
+	struct ss_error *err)
+{
+	const struct lint_page job = { .path = c->report.page,
+		.text = text,
+		.server = c->site->config.env,
+		.server_count = c->site->config.env_count };
+	struct refusals all = { .take = take_refusal, .ctx = c };
+	struct frontmatter front;
+	enum ss_err code =
+		frontmatter_check(&c->arena, text, &all, &front, err);
+
+	if (code != SS_OK)
+		return code;
+	if (all.count == 0 && page->error.code != SS_OK)
+		check_rights(c, page);
+	c->allow = allow_read(&c->arena, &front, check_take, c);
+	lint_frontmatter(&front, &job, check_take, c);
+	frontmatter_release(&front);
+	return c->allow != NULL ? SS_OK : error_memory(err);
+}
+
+/* What the site, the account and the other pages have to do with it. */
+static enum ss_err
+check_around(struct check *c, const struct page *page,
+	const struct ss_document *doc, struct ss_text text,
+	struct ss_error *err)
+{
+	enum ss_err code;
+
+	c->report.tools = page->front.spec_count;
+	if (!check_names_add(&c->names, &c->kept, &page->front, doc->path,
+		    check_take, c))
+		return error_memory(err);
+	check_builtins(c, page);
+	code = check_files(c, page, doc, err);
+	if (code != SS_OK)
+		return code;
+	check_components(c, page, text);
+	if (c->what != 0)
+		code = check_run(c, doc, err);
+	allow_report_unused(c->allow, check_take, c);
+	return code;
+}
+
+static enum ss_err
+check_page(struct check *c, const struct page *page,
+	const struct ss_document *doc, struct ss_error *err)
+{
+	struct buf text = BUF_INIT(PAGE_BYTES_MAX);
+	enum ss_err code = page_read(doc, &text, err);
+
+	if (code == SS_OK && text.full)
+		check_error(c, page->place, &page->error);
+	else if (code == SS_OK)
+		code = check_text(c, page, buf_view(&text), err);
+	if (code == SS_OK && page->error.code == SS_OK)
+		code = check_around(c, page, doc, buf_view(&text), err);
+	buf_release(&text);
+	return code;
+}
+
 static enum ss_err
 check_document(
 	struct check *c, const struct ss_document *doc, struct ss_error *err)
@@ -141,30 +153,13 @@ check_document(
 	struct page *page;
 	enum ss_err code = page_get(&c->site->pages, doc, &page, err);
 
+	if (code == SS_OK)
+		code = check_begin(c, doc->path, err);
 	if (code != SS_OK)
 		return code;
-	arena_clear(&c->arena);
-	c->report = (struct ss_report){ .page = doc->path, .owner = c };
-	c->problems =
-		arena_array(&c->arena, PROBLEMS_MAX, sizeof(*c->problems));
-	if (c->problems == NULL)
-		return error_memory(err);
-	c->report.problems = c->problems;
 	c->report.format = format_of(page);
-	if (page->error.code != SS_OK) {
-		add_problem(c, page->place.line, page->place.column,
-			SS_LEVEL_ERROR, page->error.message, page->error.hint);
-	} else {
-		c->report.tools = page->front.spec_count;
-		lint_frontmatter(&page->front, c->site->config.env,
-			c->site->config.env_count, add_problem, c);
-		check_programs(c, page, doc->dir_fd);
-		check_components(c, page);
-	}
-	if (c->memory_failed)
-		return error_memory(err);
-	c->fn(c->ctx, &c->report);
-	return SS_OK;
+	code = check_page(c, page, doc, err);
+	return code == SS_OK ? check_end(c, err) : code;
 }
 
 /* Checks one file; passes over one that cannot be read. */
@@ -173,7 +168,7 @@ check_file(struct check *c, const char *path, struct ss_error *err)
 {
 	const struct documents *documents = &c->site->documents;
 	struct ss_document doc;
-	enum ss_err code = documents_open(documents, path, &doc, err);
+	enum ss_err code = documents_open_any(documents, path, &doc, err);
 
 	if (code != SS_OK)
 		return code == SS_INTERNAL ? code : SS_OK;
@@ -185,6 +180,7 @@ check_file(struct check *c, const char *path, struct ss_error *err)
 /* State of the walk over all pages. */
 struct check_walk {
 	struct check *check;
+	struct check_readers readers;
 	struct ss_error *err;
 	enum ss_err code;
 };
@@ -194,9 +190,25 @@ check_entry(void *ctx, const char *path, enum walk_type type)
 {
 	struct check_walk *w = ctx;
 
+	check_readers_take(&w->readers, path, type);
 	if (type != WALK_DIRECTORY && path_is_page(path))
 		w->code = check_file(w->check, path, w->err);
 	return w->code == SS_OK;
+}
+
+/* What is of no page is told of the site, ".". */
+static enum ss_err
+report_site(struct check *c, struct check_readers *r, struct ss_error *err)
+{
+	enum ss_err code = check_begin(c, ".", err);
+
+	if (code != SS_OK)
+		return code;
+	if (!check_readers_tell(r, check_take, c) || c->memory_failed)
+		return error_memory(err);
+	if (c->report.problem_count > 0)
+		c->fn(c->ctx, &c->report);
+	return SS_OK;
 }
 
 static enum ss_err
@@ -208,9 +220,16 @@ check_all(struct check *c, struct ss_error *err)
 		.visits = SIZE_MAX,
 		.visit = check_entry,
 		.ctx = &w };
-	enum ss_err code = walk_each(&tree, err);
+	enum ss_err code;
 
-	return code == SS_OK ? w.code : code;
+	check_readers_init(&w.readers, &c->site->documents);
+	code = walk_each(&tree, err);
+	if (code == SS_OK)
+		code = w.code;
+	if (code == SS_OK)
+		code = report_site(c, &w.readers, err);
+	check_readers_release(&w.readers);
+	return code;
 }
 
 static enum ss_err
@@ -223,7 +242,7 @@ check_named(struct check *c, const char *page, struct ss_error *err)
 		ss_path_clean(page, strlen(page), path, sizeof(path), err);
 
 	if (code == SS_OK)
-		code = documents_open(documents, path, &doc, err);
+		code = documents_open_any(documents, path, &doc, err);
 	if (code != SS_OK)
 		return code;
 	if (path_is_page(doc.path))
@@ -239,7 +258,16 @@ ss_site_check(struct ss_site *site, const char *page,
 	void (*fn)(void *ctx, const struct ss_report *report), void *ctx,
 	struct ss_error *err)
 {
+	return ss_site_check_with(site, 0, page, fn, ctx, err);
+}
+
+enum ss_err
+ss_site_check_with(struct ss_site *site, unsigned what, const char *page,
+	void (*fn)(void *ctx, const struct ss_report *report), void *ctx,
+	struct ss_error *err)
+{
 	struct check c = { .site = site,
+		.what = what,
 		.fn = fn,
 		.ctx = ctx,
 		.json = BUF_INIT((size_t)16 << 20) };
@@ -248,11 +276,16 @@ ss_site_check(struct ss_site *site, const char *page,
 	if (code != SS_OK)
 		return code;
 	arena_init(&c.arena, 0);
-	if (page != NULL)
+	arena_init(&c.kept, 0);
+	code = check_grants(&c, err);
+	if (code != SS_OK)
+		;
+	else if (page != NULL)
 		code = check_named(&c, page, err);
 	else
 		code = check_all(&c, err);
 	arena_release(&c.arena);
+	arena_release(&c.kept);
 	buf_release(&c.json);
 	return code;
 }
@@ -287,8 +320,13 @@ ss_report_json(const struct ss_report *report)
 			p->level == SS_LEVEL_ERROR ? "error" : "warning");
 		print_text(b, "message", p->message);
 		print_text(b, "hint", p->hint);
+		print_text(b, "name", p->name);
 		buf_char(b, '}');
 	}
-	buf_text(b, "]}");
+	buf_char(b, ']');
+	if (c->what != 0)
+		buf_printf(b, ", \"ran\": %zu, \"passed_over\": %zu",
+			report->ran, report->passed_over);
+	buf_char(b, '}');
 	return buf_ok(b) ? b->data : NULL;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls without HTTP (ss_site_call), for the local command.  The words become
- * the JSON that a POST has, so that one parser reads both.
+ * Calls without HTTP (ss_site_call), for the local command.
  */
 #include <stdlib.h>
 
@@ -9,11 +8,9 @@
 #include "base/error.h"
 #include "site/call.h"
 #include "site/site.h"
+#include "wire/escape.h"
 #include "wire/json.h"
 #include "wire/path.h"
-
-/* The largest command with every byte escaped. */
-#define JSON_MAX ((size_t)16 << 20)
 
 /* What a result borrows; the site keeps it from call to call. */
 struct local_call {
@@ -24,53 +21,10 @@ struct local_call {
 	bool dry_run;
 };
 
-static bool
-add_words(struct buf *json, const struct ss_call *call)
-{
-	buf_text(json, "{\"command\": [");
-	for (size_t i = 0; i < call->word_count; i++) {
-		if (i > 0)
-			buf_char(json, ',');
-		json_string(json, call->words[i], strlen(call->words[i]));
-	}
-	return buf_char(json, ']');
-}
-
-static bool
-add_env(struct buf *json, const struct ss_call *call)
-{
-	buf_text(json, ", \"env\": {");
-	for (size_t i = 0; i < call->env_count; i++) {
-		const struct ss_pair *p = &call->env[i];
-
-		if (i > 0)
-			buf_char(json, ',');
-		json_string(json, p->name, strlen(p->name));
-		buf_char(json, ':');
-		json_string(json, p->value, strlen(p->value));
-	}
-	return buf_text(json, "}}");
-}
-
-static bool
-is_text(const struct ss_call *call)
-{
-	for (size_t i = 0; i < call->word_count; i++)
-		if (!utf8_valid(call->words[i], strlen(call->words[i])))
-			return false;
-	for (size_t i = 0; i < call->env_count; i++)
-		if (!utf8_valid(call->env[i].value, strlen(call->env[i].value)))
-			return false;
-	return true;
-}
-
 static enum ss_err
 parse_call(struct ss_site *site, const struct ss_call *call,
 	struct proto_request *out, struct ss_error *err)
 {
-	struct buf json = BUF_INIT(JSON_MAX);
-	enum ss_err code;
-
 	if (call->json != NULL) {
 		if (call->json_len > site->config.limits.max_body_bytes)
 			return error_set(err, SS_BODY_TOO_LARGE,
@@ -80,20 +34,7 @@ parse_call(struct ss_site *site, const struct ss_call *call,
 		return proto_parse(
 			&site->arena, call->json, call->json_len, out, err);
 	}
-	if (!is_text(call))
-		return error_set(err, SS_BAD_REQUEST, "a word is not UTF-8");
-	add_words(&json, call);
-	add_env(&json, call);
-	if (json.failed)
-		code = error_memory(err);
-	else if (json.full)
-		code = error_set(err, SS_COMMAND_TOO_LARGE,
-			"the command is larger than %d bytes",
-			PROTO_COMMAND_MAX);
-	else
-		code = proto_parse(&site->arena, json.data, json.len, out, err);
-	buf_release(&json);
-	return code;
+	return proto_from_words(&site->arena, call, out, err);
 }
 
 static struct local_call *
@@ -134,9 +75,11 @@ ss_site_call(struct ss_site *site, const struct ss_call *call,
 		call->page, strlen(call->page), l->path, sizeof(l->path), err);
 	if (code == SS_OK)
 		code = parse_call(site, call, &request, err);
+	if (call->next != NULL)
+		request.next = call->next;
 	if (code != SS_OK)
 		return code;
-	code = documents_open(documents, l->path, &l->doc, err);
+	code = documents_open_any(documents, l->path, &l->doc, err);
 	if (code != SS_OK)
 		return code;
 	code = call_run(&site->calls,
@@ -149,11 +92,32 @@ ss_site_call(struct ss_site *site, const struct ss_call *call,
 			.explain = call->explain,
 			.output = call->output,
 			.output_ctx = call->output_ctx,
+			.shell = true,
 			.confirm = call->confirm,
 			.confirm_ctx = call->confirm_ctx },
 		&stage, result, err);
 	documents_close(documents, &l->doc);
 	return code;
+}
+
+/* , "stages": [[...], ...] */
+static void
+print_stages(struct buf *b, const struct ss_result *result)
+{
+	const char *const *const *stages = result->stages;
+
+	if (stages == NULL)
+		return;
+	buf_text(b, ", \"stages\": [");
+	for (size_t i = 0; stages[i] != NULL; i++) {
+		buf_text(b, i > 0 ? ", [" : "[");
+		for (size_t k = 0; stages[i][k] != NULL; k++) {
+			buf_text(b, k > 0 ? ", " : "");
+			json_string(b, stages[i][k], strlen(stages[i][k]));
+		}
+		buf_char(b, ']');
+	}
+	buf_char(b, ']');
 }
 
 /* {"tool": N | null, "argv": [...] | null, "refused": null | {...}} */
@@ -171,8 +135,9 @@ print_dry_run(struct buf *b, const struct ss_result *result,
 		buf_text(b, i == 0 ? "[" : ", ");
 		json_string(b, result->argv[i], strlen(result->argv[i]));
 	}
-	buf_text(b,
-		result->argv != NULL ? "], \"refused\": " : ", \"refused\": ");
+	buf_text(b, result->argv != NULL ? "]" : "");
+	print_stages(b, result);
+	buf_text(b, ", \"refused\": ");
 	if (err != NULL && err->code != SS_OK) {
 		buf_printf(b, "{\"code\": \"%s\", \"message\": ",
 			ss_err_code(err->code));
@@ -198,7 +163,7 @@ ss_result_json(struct ss_result *result, const struct ss_error *err)
 	if (site->local->dry_run)
 		print_dry_run(b, result, err);
 	else if (err != NULL && call_was_ended(err->code))
-		proto_ended(b, result->out,
+		proto_ended(b, result,
 			call_stderr(&site->arena, result->err,
 				text_of(err->message)),
 			err);
@@ -206,6 +171,36 @@ ss_result_json(struct ss_result *result, const struct ss_error *err)
 		proto_error(b, err);
 	else
 		proto_result(b, result);
+	return buf_ok(b) ? b->data : NULL;
+}
+
+/* As a shell reads them; up to count, or to NULL. */
+static void
+print_words(struct buf *b, const char *const *words, size_t count)
+{
+	for (size_t i = 0; i < count && words[i] != NULL; i++) {
+		buf_text(b, i > 0 ? " " : "");
+		escape_shell(b, words[i], strlen(words[i]));
+	}
+}
+
+const char *
+ss_result_command(struct ss_result *result)
+{
+	struct ss_site *site = result->owner;
+	struct buf *b;
+
+	if (site == NULL || site->local == NULL)
+		return NULL;
+	b = &site->local->answer;
+	buf_clear(b);
+	if (result->stages == NULL)
+		print_words(b, result->argv, result->argc);
+	for (size_t i = 0; result->stages != NULL && result->stages[i] != NULL;
+		i++) {
+		buf_text(b, i > 0 ? " | " : "");
+		print_words(b, result->stages[i], SIZE_MAX);
+	}
 	return buf_ok(b) ? b->data : NULL;
 }
 

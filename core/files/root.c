@@ -323,15 +323,28 @@ walk_step(struct walk *w, int flags, int *fd)
 	return last ? walk_last(w, flags, fd) : walk_down(w);
 }
 
+/* Without an initialiser: zeroing the paths would cost more than the walk. */
+static void
+walk_begin(struct walk *w, const struct root *r)
+{
+	w->root = r;
+	w->dir = -1;
+	w->links = w->steps = 0;
+	w->linked = w->hidden = false;
+	w->name[0] = w->todo[0] = w->real[0] = '\0';
+}
+
 /* 0 or errno. */
 static int
 find_walk(const struct root *r, const char *path, int flags, struct found *f)
 {
-	struct walk w = { .root = r, .dir = -1 };
-	int e = copy_text(w.todo, sizeof(w.todo), path, strlen(path))
+	struct walk w;
+	int e;
+
+	walk_begin(&w, r);
+	e = copy_text(w.todo, sizeof(w.todo), path, strlen(path))
 		? 0
 		: ENAMETOOLONG;
-
 	while (e == 0 && f->fd < 0)
 		e = walk_step(&w, flags, &f->fd);
 	if (e == 0 && f->want_dir) {

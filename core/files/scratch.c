@@ -9,11 +9,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -41,10 +44,11 @@ scratch_take(struct scratch *s, const char *path, struct ss_error *err)
 
 /*
  * Renames the directory to its final name when it is locked: ss_sweep removes
- * one that it can lock, flock(2), since its owner has ended.  0 or errno.
+ * one that it can lock, flock(2), since its owner has ended.  name: the end of
+ * the final name; NULL: a new one.  0 or errno.
  */
 static int
-make_locked(struct scratch *s)
+make_locked(struct scratch *s, const char *name)
 {
 	char path[] = "/tmp/" SCRATCH_NEW "XXXXXX";
 	size_t n = sizeof("/tmp/" SCRATCH_NEW) - 1;
@@ -52,7 +56,8 @@ make_locked(struct scratch *s)
 	if (mkdtemp(path) == NULL)
 		return errno;
 	s->fd = open(path, DIR_FLAGS);
-	snprintf(s->path, sizeof(s->path), "/tmp/" SCRATCH_NAME "%s", path + n);
+	snprintf(s->path, sizeof(s->path), "/tmp/" SCRATCH_NAME "%s",
+		name != NULL ? name : path + n);
 	/* /tmp with the set-group-ID bit passes it on to new directories. */
 	if (s->fd < 0 || fchmod(s->fd, 0700) != 0 ||
 		flock(s->fd, LOCK_EX | LOCK_NB) != 0 ||
@@ -73,11 +78,91 @@ scratch_make(struct scratch *s, struct ss_error *err)
 	int number;
 
 	do /* the name may be one that is still to be removed */
-		number = make_locked(s);
+		number = make_locked(s, NULL);
 	while (number == EEXIST);
 	if (number != 0)
 		return error_internal(err, number, "make a scratch below /tmp");
 	s->made = true;
+	s->owner = getpid();
+	return SS_OK;
+}
+
+/* ------------------------------------------------ kept for the next one */
+
+#define PARKED 0500
+#define FLAGS_OF_USERS 0x000380ff /* FS_FL_USER_MODIFIABLE, linux/fs.h */
+
+static bool holds_nothing(int fd);
+static bool is_intact(const struct scratch *s);
+
+/* No user may set an attribute of this space, xattr(7). */
+static bool
+has_attributes(int fd)
+{
+	static const char own[] = "security.";
+	char names[256];
+	ssize_t n = flistxattr(fd, names, sizeof(names));
+
+	if (n < 0)
+		return errno != ENOTSUP;
+	for (ssize_t at = 0; at < n; at += (ssize_t)strlen(names + at) + 1)
+		if (strncmp(names + at, own, sizeof(own) - 1) != 0)
+			return true;
+	return false;
+}
+
+static bool
+has_flags(int fd)
+{
+	int flags = 0;
+
+	return ioctl(fd, FS_IOC_GETFLAGS, &flags) == 0 &&
+		(flags & FLAGS_OF_USERS) != 0;
+}
+
+/*
+ * What it was used for must not show: one that a killed process left has not
+ * the mode of a parked one.  With the lock, it may still have been removed.
+ */
+static bool
+is_parked(int fd)
+{
+	struct stat st;
+
+	return flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 &&
+		st.st_uid == geteuid() && (st.st_mode & 07777) == PARKED &&
+		st.st_nlink > 0 && holds_nothing(fd) && !has_attributes(fd) &&
+		!has_flags(fd);
+}
+
+static bool
+take_parked(struct scratch *s)
+{
+	s->fd = open(s->path, DIR_FLAGS);
+	if (s->fd >= 0 && is_parked(s->fd) && fchmod(s->fd, 0700) == 0 &&
+		futimens(s->fd, NULL) == 0)
+		return true;
+	fd_close(&s->fd);
+	return false;
+}
+
+static bool
+park(struct scratch *s)
+{
+	return is_intact(s) && holds_nothing(s->fd) &&
+		fchmod(s->fd, PARKED) == 0;
+}
+
+enum ss_err
+scratch_make_kept(struct scratch *s, struct ss_error *err)
+{
+	char name[24];
+
+	snprintf(name, sizeof(name), "u%u", geteuid());
+	snprintf(s->path, sizeof(s->path), "/tmp/" SCRATCH_NAME "%s", name);
+	if (!take_parked(s) && make_locked(s, name) != 0)
+		return scratch_make(s, err);
+	s->made = s->kept = true;
 	s->owner = getpid();
 	return SS_OK;
 }
@@ -281,7 +366,9 @@ scratch_empty_slowly(struct scratch *s)
 void
 scratch_close(struct scratch *s)
 {
-	if (s->made && s->owner == getpid()) {
+	bool ours = s->made && s->owner == getpid();
+
+	if (ours && !(s->kept && park(s))) {
 		scratch_empty(s, CLOSE_BUDGET_MS);
 		rmdir(s->path);
 	}

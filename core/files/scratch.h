@@ -13,6 +13,7 @@ struct scratch {
 	int fd; /* the directory; -1: none */
 	char path[64];
 	bool made;   /* by us: removed when closed */
+	bool kept;   /* for the next one: only parked then, if it is empty */
 	pid_t owner; /* the process that made it: only it removes */
 };
 
@@ -28,6 +29,13 @@ struct scratch {
 
 /* Makes a fresh directory below /tmp, mode 0700, locked.  SS_INTERNAL. */
 enum ss_err scratch_make(struct scratch *s, struct ss_error *err);
+/*
+ * The same for a process that runs one command, since on a disk making and
+ * removing a directory costs as much as starting a small tool: takes the one
+ * that the account's last such process parked, or makes it.  A parked one is
+ * empty, has the mode 0500 and no lock.
+ */
+enum ss_err scratch_make_kept(struct scratch *s, struct ss_error *err);
 /* Takes a directory that is already private to this process. */
 enum ss_err
 scratch_take(struct scratch *s, const char *path, struct ss_error *err);

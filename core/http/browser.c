@@ -127,11 +127,24 @@ find_url(struct exchange *x, struct html_page *page)
 /* ------------------------------------------------------------- contents -- */
 
 static enum ss_err
+list_shown(struct exchange *x, const char *folder, struct listing *out,
+	struct ss_error *err)
+{
+	struct ss_site *site = x->site;
+	enum ss_err code =
+		listing_folder(&site->catalog.source, folder, out, err);
+
+	if (code == SS_OK)
+		code = hidden_pages_drop(
+			&site->hidden_pages, &site->documents, out, err);
+	return code;
+}
+
+static enum ss_err
 list_folder(struct exchange *x, const char *path, struct html_folder *out)
 {
 	struct listing l;
-	enum ss_err code =
-		listing_folder(&x->site->catalog.source, path, &l, &x->err);
+	enum ss_err code = list_shown(x, path, &l, &x->err);
 
 	if (code == SS_OK)
 		*out = (struct html_folder){ .path = path,
@@ -313,13 +326,10 @@ show_page(struct exchange *x, struct page *parsed, bool rendered)
 enum ss_err
 browser_answer(struct exchange *x)
 {
-	struct page *parsed;
-	enum ss_err code = page_get(&x->site->pages, &x->doc, &parsed, &x->err);
-	bool rendered;
+	struct page *parsed = x->parsed;
+	bool rendered =
+		component_applies(&x->site->exec_state, &x->doc, parsed);
 
-	if (code != SS_OK)
-		return code;
-	rendered = component_applies(&x->site->exec_state, &x->doc, parsed);
 	if (!rendered || !exchange_is(x, "HEAD"))
 		return show_page(x, parsed, rendered);
 	add_headers(x, rendered);
@@ -366,9 +376,7 @@ list_around(struct exchange *x, struct html_page *page, struct html_folder *out)
 	struct listing l;
 
 	if (strcmp(x->stage, "resolve") != 0 ||
-		listing_folder(&x->site->catalog.source, "", &l, NULL) !=
-			SS_OK ||
-		l.count == 0)
+		list_shown(x, "", &l, NULL) != SS_OK || l.count == 0)
 		return;
 	*out = (struct html_folder){
 		.path = "", .pages = l.paths, .count = l.count, .cut = l.cut

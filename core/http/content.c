@@ -428,31 +428,12 @@ answer_rendered(struct exchange *x, struct page *page)
 	return code;
 }
 
-/* *page is NULL when it has no components to run. */
-static enum ss_err
-page_to_render(struct exchange *x, struct page **page)
-{
-	enum ss_err code;
-
-	*page = NULL;
-	if (!x->site->config.components.enabled)
-		return SS_OK;
-	code = page_get(&x->site->pages, &x->doc, page, &x->err);
-	if (code == SS_OK &&
-		!component_applies(&x->site->exec_state, &x->doc, *page))
-		*page = NULL;
-	return code;
-}
-
 static enum ss_err
 answer_page(struct exchange *x)
 {
-	struct page *page;
-	enum ss_err code = page_to_render(x, &page);
-
-	if (code != SS_OK)
-		return code;
-	return page != NULL ? answer_rendered(x, page) : answer_file(x, true);
+	return component_applies(&x->site->exec_state, &x->doc, x->parsed)
+		? answer_rendered(x, x->parsed)
+		: answer_file(x, true);
 }
 
 enum ss_err

@@ -67,6 +67,7 @@ exchange_begin(struct ss_site *site, const struct ss_request *req)
 	x->doc.size = sizeof(x->doc);
 	x->doc.fd = x->doc.dir_fd = -1;
 	x->doc_open = false;
+	x->parsed = NULL;
 	x->started_us = req->received_us != 0 ? req->received_us : clock_us();
 	x->hooks_run = 0;
 	x->status = 0;
@@ -157,14 +158,14 @@ exchange_error(struct exchange *x)
 	if (x->json_errors && http_mcp_is_path(x)) {
 		http_mcp_refusal(x);
 	} else if (json && call_was_ended(x->err.code)) {
-		proto_ended(&x->body, x->result.out,
+		proto_ended(&x->body, &x->result,
 			call_stderr(&x->site->arena, x->result.err,
 				text_of(x->err.message)),
 			&x->err);
 	} else if (json && x->err.code == SS_CONFIRM_REQUIRED &&
 		x->confirm[0] != '\0') {
-		proto_unconfirmed(&x->body, &x->err, x->confirm, x->result.argv,
-			x->result.argc);
+		proto_unconfirmed(&x->body, &x->err, x->confirm,
+			x->result.question, x->result.argv, x->result.argc);
 	} else if (json) {
 		proto_error(&x->body, &x->err);
 	} else {
@@ -215,7 +216,7 @@ add_cors(struct exchange *x)
 		arena_copy(&x->site->arena, origin, strlen(origin)));
 	exchange_header(x, "Access-Control-Expose-Headers",
 		"Content-Range, ETag, Mcp-Session-Id, Retry-After, "
-		"Server-Timing, X-Request-Id");
+		"Server-Timing, Statespace-Returncode, X-Request-Id");
 	if (!exchange_is(x, "OPTIONS"))
 		return;
 	exchange_header(x, "Access-Control-Allow-Methods", ALLOWED_METHODS);

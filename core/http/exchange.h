@@ -31,6 +31,7 @@ struct exchange {
 	char path[PATH_BYTES_MAX + 1]; /* clean */
 	struct ss_document doc;
 	bool doc_open;
+	struct page *parsed; /* the document's; NULL: it is no page */
 	char id[EXCHANGE_ID_MAX + 1];
 	uint64_t started_us;
 	uint64_t posted_us; /* when the reading of its command began */

@@ -9,6 +9,7 @@
 #include "http/exchange.h"
 #include "http/mcp.h"
 #include "http/origin.h"
+#include "http/output.h"
 #include "http/virtual.h"
 #include "site/call.h"
 #include "wire/media.h"
@@ -154,11 +155,13 @@ stage_reserved(struct exchange *x)
 static enum stage_end
 stage_resolve(struct exchange *x)
 {
-	enum ss_err code =
-		documents_open(&x->site->documents, x->path, &x->doc, &x->err);
+	struct ss_site *site = x->site;
+	enum ss_err code = page_open(&site->pages, &site->documents, x->path,
+		&x->doc, &x->parsed, &x->err);
 
 	x->doc_open = code == SS_OK;
-	if (code != SS_NOT_FOUND || !virtual_is(x->path))
+	if (code != SS_NOT_FOUND || !virtual_is(x->path) ||
+		hidden_has(&site->documents.hidden, x->path))
 		return stage_end(x, code, STAGE_NEXT);
 	return stage_end(x, virtual_answer(x), STAGE_ANSWERED);
 }
@@ -242,6 +245,7 @@ static enum stage_end
 stage_run(struct exchange *x)
 {
 	const struct call call = { .doc = &x->doc,
+		.page = x->parsed,
 		.request = &x->request,
 		.request_id = x->id,
 		.stdin_fd = -1,
@@ -254,10 +258,8 @@ stage_run(struct exchange *x)
 	x->tool = x->result.tool;
 	if (code != SS_OK)
 		return stage_end(x, code, STAGE_FAILED);
-	proto_result(&x->body, &x->result);
 	server_timing(x);
-	exchange_header(x, "Cache-Control", "no-store");
-	exchange_body(x, 200, "application/json");
+	output_answer(x);
 	return STAGE_ANSWERED;
 }
 

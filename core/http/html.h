@@ -15,10 +15,10 @@
 /* Bytes of the longest document: text, 500 tools, links. */
 #define HTML_BYTES_MAX ((size_t)32 << 20)
 
-/* The Content-Security-Policy of every page. */
+/* The Content-Security-Policy of every page; blob: what tools draw. */
 #define HTML_POLICY                                                            \
 	"default-src 'none'; script-src 'self'; style-src 'self'; "            \
-	"connect-src 'self'; img-src 'self'; frame-ancestors 'none'; "         \
+	"connect-src 'self'; img-src 'self' blob:; frame-ancestors 'none'; "   \
 	"base-uri 'none'; form-action 'none'"
 
 /* The pages of one folder: its own, and the README.md of folders in it. */

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "mcp/ask.h"
 
+#include "wire/proto.h"
+
 #define TRIES_MAX 5 /* of one form in one call, when answers do not fit */
+
+/* Before the name of an argument that a person left out: no name has it. */
+#define LEFT_OUT '-'
 
 size_t
 mcp_ask_count(const struct ask *forms, size_t count)
@@ -36,10 +41,49 @@ is_complete(const struct mcp_ask *a, const struct ask *form)
 static void
 take_earlier(struct mcp_round *r, const struct mcp_ask *a)
 {
-	for (size_t i = 0; i < r->answer_count; i++)
-		if (!a->has(a->ctx, r->answers[i].name))
-			a->take(a->ctx, r->answers[i].name,
-				r->answers[i].value);
+	for (size_t i = 0; i < r->answer_count; i++) {
+		const struct ss_pair *p = &r->answers[i];
+
+		if (p->name[0] == LEFT_OUT)
+			a->skip(a->ctx, p->name + 1);
+		else if (!a->has(a->ctx, p->name))
+			a->take(a->ctx, p->name, p->value);
+	}
+}
+
+static bool
+may_omit(const struct mcp_ask *a, const char *name)
+{
+	return a->may_omit != NULL && a->may_omit(a->ctx, name);
+}
+
+static void
+skip(struct mcp *m, struct mcp_round *r, const struct mcp_ask *a,
+	const char *name)
+{
+	const char *mark =
+		arena_printf(&m->site->arena, "%c%s", LEFT_OUT, name);
+
+	a->skip(a->ctx, name);
+	if (mark != NULL)
+		mcp_round_answer(r, mark, "");
+	else
+		m->out->failed = true;
+}
+
+/* What was written for the argument; NULL: nothing that is one value. */
+static const char *
+find_answer(const struct proto_argument *answers, size_t count,
+	const char *name, bool *absent)
+{
+	*absent = true;
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(answers[i].name, name) != 0)
+			continue;
+		*absent = false;
+		return answers[i].text.data;
+	}
+	return NULL;
 }
 
 /*
@@ -50,16 +94,24 @@ static void
 take_form(struct mcp *m, struct mcp_round *r, const struct mcp_ask *a,
 	const struct ask *form, const struct rpc_value *content)
 {
-	for (size_t i = 0; i < form->arguments.count; i++) {
-		const char *name = form->arguments.names[i];
-		const char *value = rpc_text(rpc_member(content, name));
+	struct proto_argument *answers;
+	size_t count;
 
-		if (value != NULL)
-			value = arena_copy(
-				&m->site->arena, value, strlen(value));
-		if (value != NULL && !a->has(a->ctx, name) &&
-			a->take(a->ctx, name, value))
+	if (!rpc_arguments(&m->site->arena, content, 0, &answers, &count)) {
+		m->out->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < form->arguments.count; i++) {
+		const char *name = form->arguments.names[i], *value;
+		bool absent;
+
+		value = find_answer(answers, count, name, &absent);
+		if (a->has(a->ctx, name))
+			continue;
+		if (value != NULL && a->take(a->ctx, name, value))
 			mcp_round_answer(r, name, value);
+		else if (absent && may_omit(a, name))
+			skip(m, r, a, name);
 	}
 }
 
@@ -77,9 +129,10 @@ show_form(struct mcp *m, struct mcp_round *r, const struct mcp_ask *a,
 
 		if (a->has(a->ctx, name))
 			continue;
-		names[count++] = name;
+		if (!may_omit(a, name))
+			names[count++] = name;
 		mcp_key(m, name);
-		buf_text(m->out, "{\"type\":\"string\"");
+		buf_char(m->out, '{');
 		a->describe(a->ctx, m, name);
 		buf_char(m->out, '}');
 	}

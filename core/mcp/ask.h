@@ -12,12 +12,18 @@
 struct mcp_ask {
 	const struct ask *forms;
 	size_t form_count;
-	/* Is it there already, or unknown? */
+	/* Is it there already, left out by a person, or unknown? */
 	bool (*has)(void *ctx, const char *name);
 	/* Takes what a person wrote, which lives as long as the request; false:
 	 * it does not fit. */
 	bool (*take)(void *ctx, const char *name, const char *value);
-	/* The members of the field's schema behind its type. */
+	/*
+	 * May a person leave it out?  skip says that one did, and not that
+	 * there was no such form yet.  Both NULL: each is required.
+	 */
+	bool (*may_omit)(void *ctx, const char *name);
+	void (*skip)(void *ctx, const char *name);
+	/* The members of the field's schema. */
 	void (*describe)(void *ctx, struct mcp *m, const char *name);
 	void *ctx;
 };

@@ -30,8 +30,11 @@ struct calling {
 	struct proto_argument *args;
 	size_t count;
 	struct proto_argument *env; /* NULL: no form asks for a variable */
+	bool *skipped;              /* of each argument: a person left it out */
 	struct mcp_round round;
 	struct proto_request request;
+	struct given given;
+	const struct ss_text *values; /* the same with defaults */
 };
 
 static struct proto_argument *
@@ -80,14 +83,16 @@ grow_env(struct mcp *m, struct calling *c, size_t more)
 	return env;
 }
 
-/* True also for no argument of the tool, which toolcall_words refuses. */
+/* True also for no argument of the tool, which toolcall_read refuses. */
 static bool
 has_argument(void *ctx, const char *name)
 {
 	const struct calling *c = ctx;
 
-	if (toolcall_part(c->spec, name) != NULL)
-		return find_argument(c, name) != NULL;
+	const struct argument *a = toolcall_argument(c->spec, name);
+
+	if (a != NULL)
+		return find_argument(c, name) != NULL || c->skipped[a->index];
 	if (c->env == NULL || !name_list_has(&c->spec->env, text_of(name)))
 		return true;
 	for (size_t i = 0; i < c->env->pair_count; i++)
@@ -100,14 +105,14 @@ static bool
 take_argument(void *ctx, const char *name, const char *value)
 {
 	struct calling *c = ctx;
-	const struct part *part = toolcall_part(c->spec, name);
+	const struct argument *a = toolcall_argument(c->spec, name);
 
-	if (part == NULL) {
+	if (a == NULL) {
 		c->env->pairs[c->env->pair_count++] =
 			(struct ss_pair){ .name = name, .value = value };
 		return true;
 	}
-	if (!toolcall_fits(part, text_of(value)))
+	if (argument_takes(a, text_of(value)) != PATTERN_YES)
 		return false;
 	c->args[c->count++] = (struct proto_argument){
 		.name = name, .kind = PROTO_TEXT, .text = text_of(value)
@@ -119,10 +124,31 @@ static void
 describe_argument(void *ctx, struct mcp *m, const char *name)
 {
 	const struct calling *c = ctx;
-	const struct part *part = toolcall_part(c->spec, name);
+	const struct argument *a = toolcall_argument(c->spec, name);
 
-	if (part != NULL)
-		mcp_schema_field(m, part);
+	if (a != NULL)
+		mcp_schema_field(m, c->spec, a);
+	else
+		mcp_text(m, "type", "string");
+}
+
+static bool
+may_omit_argument(void *ctx, const char *name)
+{
+	const struct calling *c = ctx;
+	const struct argument *a = toolcall_argument(c->spec, name);
+
+	return a != NULL && spec_may_omit(c->spec, a);
+}
+
+static void
+skip_argument(void *ctx, const char *name)
+{
+	const struct calling *c = ctx;
+	const struct argument *a = toolcall_argument(c->spec, name);
+
+	if (a != NULL)
+		c->skipped[a->index] = true;
 }
 
 static enum mcp_answered
@@ -132,9 +158,17 @@ ask_arguments(struct mcp *m, struct calling *c)
 		.form_count = c->spec->ask_count,
 		.has = has_argument,
 		.take = take_argument,
+		.may_omit = may_omit_argument,
+		.skip = skip_argument,
 		.describe = describe_argument,
 		.ctx = c };
 
+	c->skipped = arena_array(&m->site->arena, c->spec->argument_count + 1,
+		sizeof(*c->skipped));
+	if (c->skipped == NULL) {
+		error_memory(&m->err);
+		return MCP_DECLINED;
+	}
 	return mcp_ask(m, &c->round, &a);
 }
 
@@ -170,6 +204,17 @@ answer_not_run(
 	return RPC_INTERNAL;
 }
 
+static struct env_scope
+scope_of(const struct mcp *m, const struct calling *c)
+{
+	return (struct env_scope){ .server = m->site->config.env,
+		.server_count = m->site->config.env_count,
+		.page = &c->page->front.env,
+		.tool = &c->spec->env,
+		.request = c->request.env,
+		.request_count = c->request.env_count };
+}
+
 static enum rpc_code
 run_tool(struct mcp *m, struct calling *c)
 {
@@ -178,9 +223,12 @@ run_tool(struct mcp *m, struct calling *c)
 		.request_id = m->request_id,
 		.named = true,
 		.tool = (size_t)(c->spec - c->page->front.specs),
+		.given = c->given.values != NULL ? &c->given : NULL,
 		.stdin_fd = -1,
-		.client_fd = m->client.fd };
-	const struct mcp_command command = { c->doc, c->spec, &c->request };
+		.client_fd = m->client.fd,
+		.user = m->client.user };
+	const struct mcp_command command = { c->doc, c->spec, &c->request,
+		c->values, scope_of(m, c) };
 	enum mcp_answered answered = MCP_AGREED;
 	struct ss_text type;
 	const char *path;
@@ -189,12 +237,13 @@ run_tool(struct mcp *m, struct calling *c)
 	if (!keep_for_answer(m, c, &path, &type))
 		return mcp_no_memory(m);
 	m->record.page = path;
-	if (c->spec->confirm)
+	/* With "next" such a tool does not run, only what it wrote is read. */
+	if (c->spec->confirm && c->request.next == NULL)
 		answered = mcp_confirm(m, &c->round, &command);
 	if (answered != MCP_AGREED)
 		return answer_not_run(m, c, answered);
-	job.confirmed = c->spec->confirm;
-	code = mcp_progress_run(m, &job);
+	job.confirmed = c->spec->confirm && c->request.next == NULL;
+	code = mcp_progress_run(m, &job, c->spec->progress);
 	m->record.tool = m->record.result.tool;
 	if (code == SS_GONE || code == SS_INTERNAL)
 		return RPC_INTERNAL;
@@ -206,15 +255,18 @@ run_tool(struct mcp *m, struct calling *c)
 
 /* Does the page still have this tool at this place? */
 static bool
-is_same_tool(const struct catalog_page *listed, const struct catalog_tool *tool,
-	const struct page *page)
+is_same_tool(struct mcp *m, const struct catalog_page *listed,
+	const struct catalog_tool *tool, const struct page *page)
 {
 	char hashed[TOOLCALL_NAME_MAX + 1];
 
 	if (tool->index >= page->front.spec_count)
 		return false;
-	toolcall_hashed_name(
-		&page->front.specs[tool->index], listed->path, hashed);
+	if (!toolcall_hashed_name(
+		    &page->front.specs[tool->index], listed->path, hashed)) {
+		error_memory(&m->err);
+		return false;
+	}
 	return strcmp(hashed, tool->hashed) == 0;
 }
 
@@ -229,7 +281,7 @@ try_open(struct mcp *m, const char *name, struct ss_document *doc,
 	if (tool == NULL ||
 		mcp_document_open(m, listed->path, doc, &c->page) != SS_OK)
 		return false;
-	if (!is_same_tool(listed, tool, c->page)) {
+	if (!is_same_tool(m, listed, tool, c->page)) {
 		mcp_document_close(m, doc);
 		return false;
 	}
@@ -251,8 +303,39 @@ open_named(struct mcp *m, const char *name, struct ss_document *doc,
 		return RPC_INTERNAL;
 	if (try_open(m, name, doc, c))
 		return RPC_OK;
+	if (m->err.code == SS_INTERNAL)
+		return RPC_INTERNAL;
 	return mcp_refuse(
 		m, RPC_BAD_PARAMS, "there is no tool \"%.100s\"", name);
+}
+
+/* The words are what a person is shown who has to agree. */
+static enum ss_err
+read_call(struct mcp *m, struct calling *c)
+{
+	struct arena *arena = &m->site->arena;
+	struct toolcall call;
+	struct command command;
+	enum ss_err code = toolcall_read(
+		arena, c->spec, c->args, c->count, &call, &m->err);
+
+	if (code == SS_OK)
+		code = command_build(
+			arena, c->spec, &call.given, &command, &m->err);
+	if (code != SS_OK)
+		return code;
+	c->given = call.given;
+	c->values = command.values;
+	c->request = (struct proto_request){ .words = command.words,
+		.word_count = command.count,
+		.env = call.env,
+		.env_count = call.env_count,
+		.has_stdin = call.has_stdin,
+		.stdin_text = call.stdin_text,
+		.next = call.next };
+	/* Only checks the limits: there is nothing to fill. */
+	return proto_fill(
+		arena, command.words, command.count, NULL, 0, &m->err);
 }
 
 static enum rpc_code
@@ -272,8 +355,7 @@ call_opened(struct mcp *m, struct calling *c)
 	answered = ask_arguments(m, c);
 	if (answered != MCP_AGREED)
 		return answer_not_run(m, c, answered);
-	if (toolcall_words(&m->site->arena, c->spec, c->args, c->count,
-		    &c->request, &m->err) == SS_OK)
+	if (read_call(m, c) == SS_OK)
 		return run_tool(m, c);
 	return m->err.code == SS_INTERNAL
 		? RPC_INTERNAL
@@ -309,8 +391,8 @@ refuse_run(struct mcp *m, const char *what)
 static enum ss_err
 check_run_names(struct mcp *m, const struct calling *c)
 {
-	static const char *const names[] = { "page", "command", "env",
-		"stdin" };
+	static const char *const names[] = { "page", "command", "env", "stdin",
+		TOOLCALL_NEXT };
 
 	for (size_t i = 0, k; i < c->count; i++) {
 		for (k = 0; k < ARRAY_LEN(names); k++)
@@ -319,7 +401,7 @@ check_run_names(struct mcp *m, const struct calling *c)
 		if (k == ARRAY_LEN(names))
 			return refuse_run(m,
 				"it takes \"page\", \"command\", \"env\", "
-				"\"stdin\" and no other argument");
+				"\"stdin\", \"next\" and no other argument");
 	}
 	return SS_OK;
 }
@@ -330,16 +412,18 @@ read_run_request(struct mcp *m, struct calling *c)
 	const struct proto_argument *command = find_argument(c, "command");
 	const struct proto_argument *env = find_argument(c, "env");
 	const struct proto_argument *in = find_argument(c, "stdin");
+	const struct proto_argument *next = find_argument(c, TOOLCALL_NEXT);
 	struct proto_request *out = &c->request;
 
 	if (command == NULL || command->kind != PROTO_LIST ||
 		command->item_count == 0)
 		return refuse_run(m, "\"command\" must be a list of words");
 	if ((env != NULL && env->kind != PROTO_MAP) ||
-		(in != NULL && in->kind != PROTO_TEXT))
+		(in != NULL && in->kind != PROTO_TEXT) ||
+		(next != NULL && next->kind != PROTO_TEXT))
 		return refuse_run(m,
-			"\"env\" is an object of strings, \"stdin\" "
-			"a string");
+			"\"env\" is an object of strings, \"stdin\" and "
+			"\"next\" are strings");
 	out->word_count = command->item_count;
 	out->words = arena_array(
 		&m->site->arena, out->word_count, sizeof(*out->words));
@@ -351,6 +435,8 @@ read_run_request(struct mcp *m, struct calling *c)
 		out->env = env->pairs;
 		out->env_count = env->pair_count;
 	}
+	if (next != NULL)
+		out->next = next->text.data;
 	out->has_stdin = in != NULL;
 	if (in != NULL)
 		out->stdin_text = in->text;
@@ -396,13 +482,22 @@ static enum rpc_code
 run_in_page(struct mcp *m, struct calling *c)
 {
 	const struct frontmatter *front = &c->page->front;
+	struct arena *arena = &m->site->arena;
+	struct command command;
 	enum rpc_code code;
 	size_t tool;
 
-	if (spec_choose(front->specs, front->spec_count, c->request.words,
-		    c->request.word_count, &tool, &m->err) != SS_OK)
+	if (match_choose(front->specs, front->spec_count, c->request.words,
+		    c->request.word_count, arena, &tool, &c->given,
+		    &m->err) != SS_OK)
 		return mcp_content_refused(m, TEXT(""));
 	c->spec = &front->specs[tool];
+	if (command_build(arena, c->spec, &c->given, &command, &m->err) !=
+		SS_OK)
+		return mcp_content_refused(m, mcp_content_type(c->spec));
+	c->request.words = command.words;
+	c->request.word_count = command.count;
+	c->values = command.values;
 	code = begin_round(m, c);
 	return code == RPC_OK ? run_tool(m, c) : code;
 }

@@ -1,30 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "mcp/confirm.h"
 #include "page/ask.h"
+#include "page/question.h"
+#include "wire/escape.h"
 #include "wire/json.h"
 
 #define ANSWER "ok"
-
-/*
- * Puts a word in quotes that could be taken for several words, or for a line
- * of the question.
- */
-static void
-show_word(struct buf *out, struct ss_text word)
-{
-	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "abcdefghijklmnopqrstuvwxyz"
-				    "0123456789_./:=@%+,-";
-	size_t n = 0;
-
-	while (n < word.len && word.data[n] != '\0' &&
-		strchr(plain, word.data[n]) != NULL)
-		n++;
-	if (n == word.len && n > 0)
-		buf_add(out, word.data, n);
-	else
-		json_string(out, word.data, word.len);
-}
 
 static void
 write_message(struct mcp *m, const struct mcp_command *c)
@@ -34,14 +15,22 @@ write_message(struct mcp *m, const struct mcp_command *c)
 
 	if (c->spec->title != NULL)
 		buf_printf(&text, "%s\n", c->spec->title);
-	buf_text(&text, "Run this command?");
+	if (c->spec->question != NULL)
+		question_fill(c->spec, c->values, &c->scope, &text);
+	else
+		buf_text(&text, "Run this command?");
 	for (size_t i = 0; i < q->word_count; i++) {
 		buf_char(&text, i == 0 ? '\n' : ' ');
-		show_word(&text, q->words[i]);
+		escape_shown(&text, q->words[i].data, q->words[i].len);
 	}
 	for (size_t i = 0; i < q->env_count; i++) {
-		buf_printf(&text, "\n%s=", q->env[i].name);
-		show_word(&text, text_of(q->env[i].value));
+		const char *name = q->env[i].name;
+		const char *value = env_request_value(&c->scope, name);
+
+		if (value == NULL)
+			continue;
+		buf_printf(&text, "\n%s=", name);
+		escape_shown(&text, value, strlen(value));
 	}
 	if (q->has_stdin)
 		buf_printf(&text, "\nwith %zu bytes of standard input",

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "mcp/content.h"
+
+#include <inttypes.h>
+#include <strings.h>
+
 #include "mcp/uri.h"
+#include "page/toolcall.h"
 #include "site/call.h"
 #include "wire/json.h"
+#include "wire/media.h"
 
 /* A tool that writes MCP's own content blocks. */
 #define CONTENT_TYPE "application/vnd.mcp.content+json"
@@ -10,16 +16,32 @@
 struct ss_text
 mcp_content_type(const struct spec *spec)
 {
-	struct ss_text type = text_of(spec->output);
-	const char *end;
+	const char *type = spec->output;
 
-	if (spec->output == NULL || text_is(type, "text") ||
-		text_starts(type, "text/") || text_is(type, "application/json"))
+	if (type == NULL || strcmp(type, "text") == 0 ||
+		(media_is_text(type) && !media_is_json(type)))
 		return TEXT("");
-	end = strpbrk(type.data, "; ");
-	if (end != NULL)
-		type.len = (size_t)(end - type.data);
-	return type;
+	return (struct ss_text){ type, media_plain_len(type) };
+}
+
+static bool
+is_own(struct ss_text type)
+{
+	return text_is(type, CONTENT_TYPE);
+}
+
+/* One value, which becomes the structure. */
+static bool
+is_value(struct ss_text type)
+{
+	return type.len > 0 && media_is_json(type.data) && !is_own(type);
+}
+
+/* Neither text nor JSON. */
+static bool
+is_bytes(struct ss_text type)
+{
+	return type.len > 0 && !media_is_json(type.data);
 }
 
 static void
@@ -36,6 +58,8 @@ text_block(struct mcp *m, struct ss_text text)
 /* Of the bytes of an event: for the rest of the message, for text blocks. */
 #define REST_BYTES 8192
 #define CONTENT_BYTES ((size_t)64 << 10)
+/* Around a value as structure. */
+#define VALUE_BYTES 64
 
 /* What a tool wrote, up to the cut. */
 struct shown {
@@ -108,19 +132,49 @@ cut_block(struct mcp *m, const struct shown *s, size_t whole, bool elsewhere)
 		elsewhere ? "structuredContent has all"
 			  : "ask for less: a limit, a filter, a range");
 	text_block(m, buf_view(&line));
+	m->out->failed |= line.failed;
+	buf_release(&line);
+}
+
+/* The part of a tool with `lines` or `bytes`, for clients that read text. */
+static void
+part_block(struct mcp *m)
+{
+	const struct ss_part *p = &m->record.result.part;
+	struct buf line = BUF_INIT(1024);
+
+	if (p->lines == 0)
+		return;
+	buf_printf(&line, "[lines %" PRIu64 " to %" PRIu64 " of %" PRIu64,
+		p->first, p->last, p->lines);
+	if (p->next != NULL)
+		buf_printf(&line,
+			"; for what follows call again with the same "
+			"arguments and \"next\": \"%s\"",
+			p->next);
+	else if (p->more)
+		buf_text(&line, "; what follows is not kept");
+	buf_char(&line, ']');
+	text_block(m, buf_view(&line));
+	m->out->failed |= line.failed;
 	buf_release(&line);
 }
 
 static void
 write_structure(struct mcp *m, const struct shown *s, int code)
 {
+	const struct ss_part *p = &m->record.result.part;
+
 	mcp_key(m, "structuredContent");
 	buf_text(m->out, "{\"stdout\":");
 	json_string(m->out, s->out.data, s->out.len);
 	buf_text(m->out, ",\"stderr\":");
 	json_string(m->out, s->err.data, s->err.len);
-	buf_printf(m->out, ",\"returncode\":%d%s}", code,
-		s->cut ? ",\"truncated\":true" : "");
+	buf_printf(m->out, ",\"returncode\":%d%s", code,
+		s->cut || p->more ? ",\"truncated\":true" : "");
+	if (p->next != NULL)
+		mcp_text(m, TOOLCALL_NEXT, p->next);
+	buf_char(m->out, '}');
 }
 
 /* ------------------------------------------------------------ the output -- */
@@ -135,6 +189,7 @@ text_blocks(struct mcp *m, const struct shown *s, size_t whole, bool elsewhere,
 	if (s->err.len > 0)
 		text_block(m, s->err);
 	cut_block(m, s, whole, elsewhere);
+	part_block(m);
 	if (status.len > 0)
 		text_block(m, status);
 }
@@ -156,6 +211,46 @@ write_texts(struct mcp *m, struct ss_text out, struct ss_text err, int code,
 	buf_char(m->out, ']');
 	if (has_structure)
 		write_structure(m, &structure, code);
+}
+
+/* The structure is an object: another value is its member "result". */
+static void
+write_value(struct mcp *m, struct ss_text json)
+{
+	bool object = json.data[strspn(json.data, " \t\r\n")] == '{';
+
+	mcp_key(m, "structuredContent");
+	buf_text(m->out, object ? "" : "{\"result\":");
+	json_compact(m->out, json.data, json.len);
+	buf_text(m->out, object ? "" : "}");
+}
+
+/*
+ * Output that is declared to be JSON, as text and as structure; where it is not
+ * or too large for an event, as text alone.
+ */
+static void
+ran_value(struct mcp *m)
+{
+	const struct ss_result *r = &m->record.result;
+	size_t most = event_room(m), value = r->out.len + VALUE_BYTES;
+	struct buf line = BUF_INIT(512);
+	struct ss_error why = { .code = SS_OK };
+	bool fits = value <= most, good;
+	struct shown text;
+
+	good = fits && json_check(r->out.data, r->out.len, &why) == SS_OK;
+	if (fits && !good)
+		buf_printf(&line, "no structuredContent: %s", why.message);
+	text = cut_to(r->out, r->err, good ? most - value : most);
+	mcp_key(m, "content");
+	buf_char(m->out, '[');
+	text_blocks(m, &text, r->out.len + r->err.len, good, buf_view(&line));
+	buf_char(m->out, ']');
+	if (good)
+		write_value(m, r->out);
+	m->out->failed |= line.failed;
+	buf_release(&line);
 }
 
 static enum rpc_code
@@ -180,6 +275,7 @@ write_failure(struct mcp *m, struct ss_text type, struct ss_text out,
 	write_texts(m, out,
 		call_stderr(&m->site->arena, err, buf_view(&reason)), 1,
 		type.len == 0, TEXT(""));
+	m->out->failed |= reason.failed;
 	buf_release(&reason);
 	return write_is_error(m, true);
 }
@@ -196,8 +292,9 @@ mcp_content_ended(struct mcp *m, struct ss_text type)
 	const struct ss_result *r = &m->record.result;
 
 	/* Half an image is of no use. */
-	return type.len > 0 ? mcp_content_refused(m, type)
-			    : write_failure(m, type, r->out, r->err);
+	return is_bytes(type) || is_own(type)
+		? mcp_content_refused(m, type)
+		: write_failure(m, type, r->out, r->err);
 }
 
 /* Blocks that the tool wrote itself: a JSON list of objects with a type. */
@@ -237,8 +334,8 @@ own_blocks(struct mcp *m, struct ss_text out)
 static void
 binary_block(struct mcp *m, struct ss_text type, const char *path)
 {
-	bool image = text_starts(type, "image/");
-	bool sound = text_starts(type, "audio/");
+	bool image = strncasecmp(type.data, "image/", 6) == 0;
+	bool sound = strncasecmp(type.data, "audio/", 6) == 0;
 
 	mcp_comma(m);
 	if (image || sound) {
@@ -257,19 +354,35 @@ binary_block(struct mcp *m, struct ss_text type, const char *path)
 	buf_text(m->out, image || sound ? "}" : "}}");
 }
 
+/* The stderr of a tool that wrote bytes, as much of it as fits. */
+static void
+stderr_block(struct mcp *m)
+{
+	struct ss_text err = m->record.result.err;
+	size_t used;
+
+	err.len = json_fit(err.data, err.len, event_room(m), &used);
+	if (err.len > 0)
+		text_block(m, err);
+}
+
 static void
 ran_texts(struct mcp *m, struct ss_text type)
 {
 	const struct ss_result *r = &m->record.result;
 	struct buf line = BUF_INIT(256);
+	struct ss_text out = r->out;
 
+	/* A failed tool may say why, but not in half an image. */
+	if (is_bytes(type) && !utf8_valid(out.data, out.len))
+		out.len = 0;
 	if (r->returncode != 0) {
 		buf_printf(&line, "exit status %d", r->returncode);
 		if (r->limit != NULL)
 			buf_printf(&line, " (limit: %s)", r->limit);
 	}
-	write_texts(m, r->out, r->err, r->returncode, type.len == 0,
-		buf_view(&line));
+	write_texts(
+		m, out, r->err, r->returncode, type.len == 0, buf_view(&line));
 	buf_release(&line);
 }
 
@@ -278,7 +391,7 @@ static bool
 ran_blocks(struct mcp *m, struct ss_text type, const char *path)
 {
 	size_t start = m->out->len, most = event_room(m);
-	bool own = text_is(type, CONTENT_TYPE), good = true;
+	bool own = is_own(type), good = true;
 
 	mcp_key(m, "content");
 	buf_char(m->out, '[');
@@ -286,9 +399,12 @@ ran_blocks(struct mcp *m, struct ss_text type, const char *path)
 		good = own_blocks(m, m->record.result.out);
 	else
 		binary_block(m, type, path);
-	buf_char(m->out, ']');
-	if (good && m->out->len - start <= most)
+	if (good && m->out->len - start <= most) {
+		if (!own)
+			stderr_block(m);
+		buf_char(m->out, ']');
 		return true;
+	}
 	m->out->len = start;
 	if (good)
 		error_set(&m->err, SS_OUTPUT_TOO_LARGE,
@@ -301,12 +417,14 @@ ran_blocks(struct mcp *m, struct ss_text type, const char *path)
 enum rpc_code
 mcp_content_ran(struct mcp *m, struct ss_text type, const char *path)
 {
-	bool plain = type.len == 0 || m->record.result.returncode != 0;
+	bool failed = m->record.result.returncode != 0;
 
-	if (plain || !ran_blocks(m, type, path)) {
+	if (is_value(type) && !failed) {
+		ran_value(m);
+	} else if (type.len == 0 || failed || !ran_blocks(m, type, path)) {
 		if (m->err.code == SS_OUTPUT_TOO_LARGE)
 			return mcp_content_refused(m, type);
 		ran_texts(m, type);
 	}
-	return write_is_error(m, m->record.result.returncode != 0);
+	return write_is_error(m, failed);
 }

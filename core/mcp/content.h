@@ -8,7 +8,10 @@
 
 #include "mcp/mcp.h"
 
-/* "image/png", without parameters; "" for text. */
+/*
+ * "image/png", without parameters; "" for text, whose structure is that of
+ * mcp_schema_output.
+ */
 struct ss_text mcp_content_type(const struct spec *spec);
 
 /*

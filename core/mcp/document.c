@@ -5,12 +5,15 @@ enum ss_err
 mcp_document_open(struct mcp *m, const char *path, struct ss_document *doc,
 	struct page **page)
 {
-	enum ss_err code =
-		documents_open(&m->site->documents, path, doc, &m->err);
+	struct page *parsed;
+	enum ss_err code = page_open(&m->site->pages, &m->site->documents, path,
+		doc, &parsed, &m->err);
 
 	if (code != SS_OK || page == NULL)
 		return code;
-	code = page_get(&m->site->pages, doc, page, &m->err);
+	*page = parsed;
+	if (parsed == NULL)
+		code = page_get(&m->site->pages, doc, page, &m->err);
 	if (code == SS_OK && (*page)->error.code != SS_OK) {
 		m->err = (*page)->error;
 		code = m->err.code;
@@ -18,6 +21,12 @@ mcp_document_open(struct mcp *m, const char *path, struct ss_document *doc,
 	if (code != SS_OK)
 		mcp_document_close(m, doc);
 	return code;
+}
+
+enum ss_err
+mcp_document_open_any(struct mcp *m, const char *path, struct ss_document *doc)
+{
+	return documents_open_any(&m->site->documents, path, doc, &m->err);
 }
 
 void

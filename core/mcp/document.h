@@ -11,6 +11,9 @@
  */
 enum ss_err mcp_document_open(struct mcp *m, const char *path,
 	struct ss_document *doc, struct page **page);
+/* The same for a file that the author names: also one that is hidden. */
+enum ss_err
+mcp_document_open_any(struct mcp *m, const char *path, struct ss_document *doc);
 void mcp_document_close(struct mcp *m, struct ss_document *doc);
 
 #endif

@@ -11,7 +11,7 @@ read_cursor(struct mcp *m, struct mcp_list *l)
 	const char *text = rpc_text(v);
 	struct buf read = BUF_INIT(2 * PATH_BYTES_MAX);
 	size_t n = strlen(l->key);
-	bool good;
+	bool good, failed;
 
 	if (v == NULL)
 		return RPC_OK;
@@ -20,7 +20,10 @@ read_cursor(struct mcp *m, struct mcp_list *l)
 	if (good)
 		l->after = arena_copy(
 			&m->site->arena, read.data + n + 1, read.len - n - 1);
+	failed = read.failed;
 	buf_release(&read);
+	if (failed)
+		return mcp_no_memory(m);
 	if (!good)
 		return mcp_refuse(m, RPC_BAD_PARAMS,
 			"the cursor is not one of this list");
@@ -77,6 +80,7 @@ mcp_list_end(struct mcp *m, const struct mcp_list *l)
 		mcp_key(m, "nextCursor");
 		mcp_base64(m, buf_view(&plain));
 	}
+	m->out->failed |= plain.failed;
 	buf_release(&plain);
 	mcp_cacheable(m);
 	return RPC_OK;

@@ -2,6 +2,7 @@
 #include "mcp/progress.h"
 #include "base/clock.h"
 #include "wire/json.h"
+#include "wire/progress.h"
 
 /*
  * Sent at the start, when the tool writes, and in silence often enough for
@@ -10,73 +11,85 @@
 #define HEARTBEAT_MS 10000
 #define SPACING_MS 50 /* between two, while a tool writes without pause */
 #define TICK_MS 200   /* at most so late comes the last line of a burst */
-#define LINE_MAX 200
 
-struct progress {
+/* A tool that runs, for a client that wants to hear of it. */
+struct watched {
 	struct mcp *m;
 	const struct rpc_value *token;
-	struct buf out[2]; /* what the tool wrote, by stream */
-	size_t sent_err;   /* bytes of its stderr that were reported */
-	size_t sent;       /* of both */
-	bool wrote;        /* the tool, and that was reported */
+	enum spec_progress kind;
+	struct progress lines; /* that tell the progress, or of its stderr */
+	struct buf out[2];     /* what the tool wrote, by stream */
+	size_t sent;           /* bytes of both that were reported */
+	bool wrote;            /* the tool, and that was reported */
 	uint64_t started_ms, sent_ms;
-	uint64_t value; /* milliseconds; must rise each time */
+	uint64_t value; /* in thousandths; must rise each time */
 };
 
-/* The last whole line of stderr, when it is a new one. */
-static struct ss_text
-last_line(struct progress *p)
-{
-	const struct buf *b = &p->out[1];
-	size_t end = b->len, start;
-
-	while (end > p->sent_err && b->data[end - 1] != '\n')
-		end--;
-	if (end == p->sent_err)
-		return TEXT("");
-	p->sent_err = end--;
-	if (end > 0 && b->data[end - 1] == '\r')
-		end--;
-	for (start = end; start > 0 && b->data[start - 1] != '\n';)
-		start--;
-	return (struct ss_text){ b->data + start,
-		utf8_cut(b->data + start, end - start, LINE_MAX) };
-}
-
 static size_t
-bytes_written(const struct progress *p)
+bytes_written(const struct watched *p)
 {
 	return p->out[0].len + p->out[1].len;
 }
 
-/* Has the tool written since the last notification? */
+/* Has the tool written since the last notification, or told how far it is? */
 static bool
-has_news(const struct progress *p)
+has_news(const struct watched *p)
 {
-	return bytes_written(p) > p->sent;
+	return p->kind == SPEC_PROGRESS_NONE ? bytes_written(p) > p->sent
+					     : p->lines.news;
+}
+
+/*
+ * What the tool counts, else, for one that does not tell its progress, the
+ * milliseconds.  A text without numbers, and a count that falls back, add a
+ * thousandth: the protocol wants each value above the last one.
+ */
+static uint64_t
+next_value(const struct watched *p, uint64_t now)
+{
+	uint64_t value = p->kind == SPEC_PROGRESS_NONE ? now - p->started_ms
+						       : p->lines.value;
+
+	return value > p->value ? value : p->value + 1;
 }
 
 static void
-send_progress(struct progress *p)
+write_line(struct watched *p, struct buf *text)
 {
-	uint64_t now = clock_ms(), value = now - p->started_ms;
-	struct buf text = BUF_INIT(8192);
-	struct ss_text line = last_line(p);
+	bool counts = p->kind != SPEC_PROGRESS_NONE;
+	struct buf line = BUF_INIT(PROGRESS_TEXT_MAX);
 
-	p->value = value > p->value ? value : p->value + 1;
+	if (counts && p->value <= p->lines.total)
+		buf_printf(
+			text, ",\"total\":%.3f", (double)p->lines.total / 1000);
+	if (p->lines.news)
+		progress_message(&p->lines, counts, &line);
+	p->lines.news = false;
+	if (line.len > 0) {
+		buf_text(text, ",\"message\":");
+		json_string(text, line.data, line.len);
+	}
+	text->failed |= line.failed;
+	buf_release(&line);
+}
+
+static void
+send_progress(struct watched *p)
+{
+	struct buf text = BUF_INIT(8192);
+	uint64_t now = clock_ms();
+
+	p->value = next_value(p, now);
 	p->sent_ms = now;
 	p->sent = bytes_written(p);
-	p->wrote = p->sent > 0;
+	p->wrote = has_news(p) || p->sent > 0;
 	buf_text(&text,
 		"{\"jsonrpc\":\"2.0\",\"method\":"
 		"\"notifications/progress\",\"params\":{"
 		"\"progressToken\":");
 	rpc_write(&text, p->token);
 	buf_printf(&text, ",\"progress\":%.3f", (double)p->value / 1000);
-	if (line.len > 0) {
-		buf_text(&text, ",\"message\":");
-		json_string(&text, line.data, line.len);
-	}
+	write_line(p, &text);
 	buf_text(&text, "}}");
 	if (buf_ok(&text))
 		p->m->client.notify(
@@ -85,16 +98,34 @@ send_progress(struct progress *p)
 }
 
 static void
-on_output(void *ctx, int stream, const char *data, size_t len)
+send_in_time(struct watched *p)
 {
-	struct progress *p = ctx;
 	uint64_t silent_ms = clock_ms() - p->sent_ms;
 
-	if (stream > 0)
-		buf_add(&p->out[stream - 1], data, len);
 	if (silent_ms >= HEARTBEAT_MS ||
 		(has_news(p) && (!p->wrote || silent_ms >= SPACING_MS)))
 		send_progress(p);
+}
+
+static void
+on_output(void *ctx, int stream, const char *data, size_t len)
+{
+	struct watched *p = ctx;
+
+	if (stream > 0)
+		buf_add(&p->out[stream - 1], data, len);
+	if (stream == 2 && p->kind != SPEC_PROGRESS_FD)
+		progress_read(&p->lines, data, len);
+	send_in_time(p);
+}
+
+static void
+on_progress(void *ctx, const char *data, size_t len)
+{
+	struct watched *p = ctx;
+
+	progress_read(&p->lines, data, len);
+	send_in_time(p);
 }
 
 /* Copies into the arena of the request: the buffers are released. */
@@ -107,11 +138,13 @@ copy_output(struct mcp *m, const struct buf *b, struct ss_text *out)
 }
 
 static enum ss_err
-run_watched(struct mcp *m, struct call *job, const struct rpc_value *token)
+run_watched(struct mcp *m, struct call *job, enum spec_progress kind,
+	const struct rpc_value *token)
 {
 	size_t ceiling = m->site->config.limits.max_output_bytes;
-	struct progress p = { .m = m,
+	struct watched p = { .m = m,
 		.token = token,
+		.kind = kind,
 		.out = { BUF_INIT(ceiling), BUF_INIT(ceiling) },
 		.started_ms = clock_ms() };
 	const char *stage = "call";
@@ -119,12 +152,14 @@ run_watched(struct mcp *m, struct call *job, const struct rpc_value *token)
 
 	job->output = on_output;
 	job->output_ctx = &p;
+	job->progress = on_progress;
 	job->tick_ms = TICK_MS;
 	send_progress(&p);
 	code = call_run(
 		&m->site->calls, job, &stage, &m->record.result, &m->err);
 	job->output = NULL;
 	job->output_ctx = NULL;
+	job->progress = NULL;
 	if ((code == SS_OK || call_was_ended(code)) &&
 		(!copy_output(m, &p.out[0], &m->record.result.out) ||
 			!copy_output(m, &p.out[1], &m->record.result.err)))
@@ -135,13 +170,13 @@ run_watched(struct mcp *m, struct call *job, const struct rpc_value *token)
 }
 
 enum ss_err
-mcp_progress_run(struct mcp *m, struct call *job)
+mcp_progress_run(struct mcp *m, struct call *job, enum spec_progress kind)
 {
 	const struct rpc_value *token = rpc_member(m->meta, "progressToken");
 	const char *stage = "call";
 
 	if (m->client.notify != NULL && rpc_is_token(token))
-		return run_watched(m, job, token);
+		return run_watched(m, job, kind, token);
 	return call_run(
 		&m->site->calls, job, &stage, &m->record.result, &m->err);
 }

@@ -7,6 +7,8 @@
 #include "site/call.h"
 
 /* call_run, with notifications/progress where the request asks for them. */
-enum ss_err mcp_progress_run(struct mcp *m, struct call *job);
+/* kind: how the tool tells its own. */
+enum ss_err
+mcp_progress_run(struct mcp *m, struct call *job, enum spec_progress kind);
 
 #endif

@@ -110,13 +110,13 @@ mcp_prompts_list(struct mcp *m)
 /* ------------------------------------------------------------- arguments -- */
 
 /* A value for each argument of the prompt; NULL: the call left it out. */
-struct given {
+struct prompt_given {
 	const struct prompt *prompt;
 	struct ss_pair *args;
 };
 
 static enum rpc_code
-read_arguments(struct mcp *m, struct given *g)
+read_arguments(struct mcp *m, struct prompt_given *g)
 {
 	size_t count = g->prompt->argument_count;
 	const struct rpc_value *given;
@@ -143,7 +143,7 @@ read_arguments(struct mcp *m, struct given *g)
 
 /* Fills in "" for what is missing and not required. */
 static enum rpc_code
-fill_missing(struct mcp *m, struct given *g)
+fill_missing(struct mcp *m, struct prompt_given *g)
 {
 	for (size_t i = 0; i < g->prompt->argument_count; i++) {
 		struct ss_pair *p = &g->args[i];
@@ -158,7 +158,7 @@ fill_missing(struct mcp *m, struct given *g)
 }
 
 static struct ss_pair *
-find_pair(const struct given *g, const char *name)
+find_pair(const struct prompt_given *g, const char *name)
 {
 	const struct prompt_argument *a =
 		prompt_argument_find(g->prompt, text_of(name));
@@ -184,10 +184,11 @@ take_argument(void *ctx, const char *name, const char *value)
 static void
 describe_argument(void *ctx, struct mcp *m, const char *name)
 {
-	const struct given *g = ctx;
+	const struct prompt_given *g = ctx;
 	const struct prompt_argument *a =
 		prompt_argument_find(g->prompt, text_of(name));
 
+	mcp_text(m, "type", "string");
 	if (a != NULL && a->description != NULL)
 		mcp_text(m, "description", a->description);
 }
@@ -197,7 +198,7 @@ describe_argument(void *ctx, struct mcp *m, const char *name)
  * question: then *answered is MCP_ASKED.
  */
 static enum rpc_code
-ask_arguments(struct mcp *m, struct given *g, const char *path,
+ask_arguments(struct mcp *m, struct prompt_given *g, const char *path,
 	enum mcp_answered *answered)
 {
 	const struct prompt *p = g->prompt;
@@ -291,6 +292,10 @@ static enum rpc_code
 write_file(struct mcp *m, const struct filling *f, const char *role,
 	struct ss_text file)
 {
+	/* A client's argument may not choose a hidden one. */
+	enum mcp_reading how = memchr(file.data, '{', file.len) == NULL
+		? MCP_READ_AUTHORS
+		: MCP_READ_AS_GET;
 	enum rpc_code code = fill_text(m, f, &file);
 	struct buf bytes = BUF_INIT(0);
 	char clean[PATH_BYTES_MAX + 1];
@@ -304,12 +309,13 @@ write_file(struct mcp *m, const struct filling *f, const char *role,
 		ss_path_clean(file.data, file.len, clean, sizeof(clean),
 			NULL) == SS_OK)
 		path = clean;
-	read = path != NULL
-		? mcp_resources_get(m, path, false, &resolved, &bytes)
-		: SS_NOT_FOUND;
+	read = path != NULL ? mcp_resources_get(m, path, how, &resolved, &bytes)
+			    : SS_NOT_FOUND;
 	if (read == SS_OK) {
 		begin_message(m, role);
 		write_bytes(m, resolved, buf_view(&bytes));
+	} else if (read == SS_INTERNAL) {
+		code = RPC_INTERNAL;
 	} else {
 		code = mcp_refuse(m, RPC_BAD_PARAMS, "there is no file %.200s",
 			file.data);
@@ -363,7 +369,7 @@ copy_text(struct mcp *m, const char **text)
 
 /* Copies it: the page may be freed when another file is read. */
 static bool
-keep_prompt(struct mcp *m, const struct given *g, struct filling *out)
+keep_prompt(struct mcp *m, const struct prompt_given *g, struct filling *out)
 {
 	const struct prompt *p = g->prompt;
 	bool kept = true;
@@ -389,7 +395,7 @@ static enum rpc_code
 write_messages(struct mcp *m, const struct ss_document *doc,
 	const struct page *page, const struct prompt *prompt)
 {
-	struct given g = { .prompt = prompt };
+	struct prompt_given g = { .prompt = prompt };
 	enum mcp_answered answered = MCP_AGREED;
 	bool is_page = prompt->is_page;
 	struct filling f;

@@ -160,11 +160,13 @@ mcp_resources_contents(struct mcp *m, const char *path, struct ss_text bytes)
 }
 
 enum ss_err
-mcp_resources_get(struct mcp *m, const char *path, bool raw,
+mcp_resources_get(struct mcp *m, const char *path, enum mcp_reading how,
 	const char **resolved, struct buf *out)
 {
+	bool authors = how == MCP_READ_AUTHORS;
 	struct ss_document doc;
-	enum ss_err code = mcp_document_open(m, path, &doc, NULL);
+	enum ss_err code = authors ? mcp_document_open_any(m, path, &doc)
+				   : mcp_document_open(m, path, &doc, NULL);
 
 	*out = BUF_INIT((size_t)m->site->config.limits.max_output_bytes);
 	if (code != SS_OK)
@@ -172,8 +174,9 @@ mcp_resources_get(struct mcp *m, const char *path, bool raw,
 	*resolved = arena_copy(&m->site->arena, doc.path, strlen(doc.path));
 	if (*resolved == NULL)
 		code = error_memory(&m->err);
-	else if (listing_has(&m->site->catalog.source, doc.path))
-		code = read_document(m, &doc, raw, out);
+	else if (authors ? listing_names(&m->site->catalog.source, doc.path)
+			 : listing_has(&m->site->catalog.source, doc.path))
+		code = read_document(m, &doc, how == MCP_READ_RAW, out);
 	else
 		code = error_set(&m->err, SS_NOT_FOUND, "no such file");
 	mcp_document_close(m, &doc);
@@ -187,17 +190,18 @@ mcp_resources_read(struct mcp *m)
 	struct buf bytes = BUF_INIT(0);
 	const char *path, *resolved;
 	enum ss_err code;
-	bool raw; /* a file of a skill, whose digest is of its bytes */
+	enum mcp_reading how = MCP_READ_AS_GET;
 
 	if (uri == NULL)
 		return RPC_BAD_PARAMS;
 	path = mcp_skills_file(m, uri);
-	raw = path != NULL;
-	if (path == NULL)
+	if (path != NULL)
+		how = MCP_READ_RAW;
+	else
 		path = mcp_uri_path(m, uri);
 	if (path == NULL)
 		return not_found(m, uri);
-	code = mcp_resources_get(m, path, raw, &resolved, &bytes);
+	code = mcp_resources_get(m, path, how, &resolved, &bytes);
 	if (code == SS_OK) {
 		mcp_key(m, "contents");
 		buf_text(m->out, "[{\"uri\":");

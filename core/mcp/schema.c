@@ -3,11 +3,6 @@
 #include "mcp/ask.h"
 #include "page/env.h"
 #include "sandbox/sandbox_fork.h"
-#include "wire/ecma.h"
-#include "wire/json.h"
-
-/* A longer pattern is only described: clients compile it. */
-#define PATTERN_MAX 1000
 
 static void
 begin_property(struct mcp *m, const char *name, const char *type)
@@ -15,64 +10,6 @@ begin_property(struct mcp *m, const char *name, const char *type)
 	mcp_key(m, name);
 	buf_text(m->out, "{\"type\":");
 	mcp_string(m, type);
-}
-
-static void
-describe_part(struct mcp *m, const struct part *p, bool checked)
-{
-	struct buf text = BUF_INIT(2000 + 2 * PATTERN_MAX);
-
-	if (p->description != NULL)
-		buf_text(&text, p->description);
-	if (p->kind == PART_REGEX && !checked)
-		buf_printf(&text, "%sMust match the regular expression %.*s",
-			text.len > 0 ? " " : "",
-			(int)utf8_cut(p->text.data, p->text.len, PATTERN_MAX),
-			p->text.data);
-	if (text.len > 0) {
-		mcp_key(m, "description");
-		json_string(m->out, text.data, text.len);
-	}
-	buf_release(&text);
-}
-
-static void
-write_placeholder(struct mcp *m, const struct part *p, const char *name)
-{
-	struct buf pattern = BUF_INIT(PATTERN_MAX);
-	bool checked = p->kind == PART_REGEX &&
-		ecma_write(&pattern, p->text.data, p->text.len);
-
-	begin_property(m, name, "string");
-	if (checked) {
-		mcp_key(m, "pattern");
-		json_string(m->out, pattern.data, pattern.len);
-	}
-	describe_part(m, p, checked);
-	buf_char(m->out, '}');
-	buf_release(&pattern);
-}
-
-/* A form has no pattern, but it has lists to choose from. */
-void
-mcp_schema_field(struct mcp *m, const struct part *p)
-{
-	struct buf words = BUF_INIT(PATTERN_MAX);
-	bool chosen = p->kind == PART_REGEX &&
-		ecma_choices(&words, p->text.data, p->text.len);
-
-	if (chosen) {
-		mcp_key(m, "enum");
-		buf_char(m->out, '[');
-		for (const char *at = words.data, *end = at + words.len;
-			at < end; at += strlen(at) + 1) {
-			mcp_comma(m);
-			mcp_string(m, at);
-		}
-		buf_char(m->out, ']');
-	}
-	describe_part(m, p, chosen);
-	buf_release(&words);
 }
 
 /* The variables that a request may set. */
@@ -104,6 +41,16 @@ write_env(struct mcp *m, const struct page *page, const struct spec *spec)
 		buf_text(m->out, "},\"additionalProperties\":false}");
 }
 
+void
+mcp_schema_next(struct mcp *m)
+{
+	begin_property(m, TOOLCALL_NEXT, "string");
+	mcp_text(m, "description",
+		"For the next part of a long output: the same arguments "
+		"again, with the \"next\" of the last result");
+	buf_char(m->out, '}');
+}
+
 static void
 write_required(struct mcp *m, const struct spec *spec)
 {
@@ -111,13 +58,16 @@ write_required(struct mcp *m, const struct spec *spec)
 
 	mcp_key(m, "required");
 	buf_char(m->out, '[');
-	for (size_t i = 0; i < spec->part_count; i++)
-		if (toolcall_property(spec, i, name) &&
-			!mcp_ask_may_omit(
-				m, spec->asks, spec->ask_count, name)) {
-			mcp_comma(m);
-			mcp_string(m, name);
-		}
+	for (size_t i = 0; i < spec->argument_count; i++) {
+		const struct argument *a = spec->arguments[i];
+
+		toolcall_property(spec, a, name);
+		if (spec_may_omit(spec, a) ||
+			mcp_ask_may_omit(m, spec->asks, spec->ask_count, name))
+			continue;
+		mcp_comma(m);
+		mcp_string(m, name);
+	}
 	buf_char(m->out, ']');
 }
 
@@ -129,9 +79,13 @@ mcp_schema_input(
 
 	mcp_key(m, "inputSchema");
 	buf_text(m->out, "{\"type\":\"object\",\"properties\":{");
-	for (size_t i = 0; i < spec->part_count; i++)
-		if (toolcall_property(spec, i, name))
-			write_placeholder(m, &spec->parts[i], name);
+	for (size_t i = 0; i < spec->argument_count; i++) {
+		toolcall_property(spec, spec->arguments[i], name);
+		mcp_key(m, name);
+		buf_char(m->out, '{');
+		mcp_schema_argument(m, spec, spec->arguments[i]);
+		buf_char(m->out, '}');
+	}
 	if (!spec->locked) {
 		begin_property(m, TOOLCALL_ARGS, "array");
 		mcp_text(
@@ -141,6 +95,8 @@ mcp_schema_input(
 			PROTO_WORDS_MAX - (int)spec->part_count);
 	}
 	write_env(m, page, spec);
+	if (spec_has_parts(spec))
+		mcp_schema_next(m);
 	if (spec->takes_stdin) {
 		begin_property(m, TOOLCALL_STDIN, "string");
 		mcp_text(m, "description", "Standard input of the command");
@@ -152,14 +108,20 @@ mcp_schema_input(
 }
 
 void
-mcp_schema_output(struct mcp *m)
+mcp_schema_output(struct mcp *m, const struct spec *spec)
 {
 	mcp_key(m, "outputSchema");
 	buf_text(m->out,
 		"{\"type\":\"object\",\"properties\":{"
 		"\"stdout\":{\"type\":\"string\"},"
 		"\"stderr\":{\"type\":\"string\"},"
-		"\"returncode\":{\"type\":\"integer\"},"
+		"\"returncode\":{\"type\":\"integer\"},");
+	if (spec_has_parts(spec))
+		buf_text(m->out,
+			"\"next\":{\"type\":\"string\",\"description\":"
+			"\"Gets the next part of the output, as an argument "
+			"of the same call\"},");
+	buf_text(m->out,
 		"\"truncated\":{\"type\":\"boolean\",\"description\":"
 		"\"The output was longer\"}},"
 		"\"required\":[\"stdout\",\"stderr\",\"returncode\"]}");

@@ -8,10 +8,15 @@
 /* Member inputSchema. */
 void mcp_schema_input(
 	struct mcp *m, const struct page *page, const struct spec *spec);
-/* The members, behind its type, of a form's field for a placeholder. */
-void mcp_schema_field(struct mcp *m, const struct part *p);
-/* Member outputSchema: the same for all. */
-void mcp_schema_output(struct mcp *m);
+/* The members of the schema of one argument, and of a form's field for it. */
+void mcp_schema_argument(
+	struct mcp *m, const struct spec *spec, const struct argument *a);
+void mcp_schema_field(
+	struct mcp *m, const struct spec *spec, const struct argument *a);
+/* A property of inputSchema, for a tool whose output comes in parts. */
+void mcp_schema_next(struct mcp *m);
+/* Member outputSchema; next is a member only where output comes in parts. */
+void mcp_schema_output(struct mcp *m, const struct spec *spec);
 
 /* Member annotations: as far as the sandbox enforces what they promise. */
 void mcp_schema_hints(struct mcp *m, bool writes, bool reaches);

@@ -98,6 +98,22 @@ struct files {
 	bool over; /* more than a skill may have */
 };
 
+/* A page with `hidden: true` is no file of a skill. */
+static bool
+is_shown(struct mcp *m, const char *path)
+{
+	struct ss_document doc;
+
+	if (!listing_has(&m->site->catalog.source, path))
+		return false;
+	if (!path_is_page(path))
+		return true;
+	if (mcp_document_open(m, path, &doc, NULL) != SS_OK)
+		return false;
+	mcp_document_close(m, &doc);
+	return true;
+}
+
 static bool
 take_file(void *ctx, const char *path, enum walk_type type)
 {
@@ -107,8 +123,7 @@ take_file(void *ctx, const char *path, enum walk_type type)
 		f->over = true;
 		return false;
 	}
-	if (type != WALK_FILE ||
-		!listing_has(&f->m->site->catalog.source, path))
+	if (type != WALK_FILE || !is_shown(f->m, path))
 		return true;
 	path = arena_copy(&f->m->site->arena, path, strlen(path));
 	f->over |= path == NULL;
@@ -164,6 +179,7 @@ write_file(struct mcp *m, const char *path, size_t *left)
 			hex, whole.len);
 		*left -= whole.len;
 	}
+	m->out->failed |= bytes.failed;
 	buf_release(&bytes);
 	return read;
 }

@@ -27,8 +27,13 @@ write_description(struct mcp *m, const struct catalog_page *listed,
 	buf_text(&text, "Runs ");
 	spec_outline(spec, &text);
 	buf_printf(&text, " in the directory of /%s", listed->path);
+	if (spec->output != NULL && strcmp(spec->output, "text") != 0)
+		buf_printf(&text, "; prints %s", spec->output);
+	if (spec->confirm)
+		buf_text(&text, "; a person is asked first");
 	mcp_key(m, "description");
 	json_string(m->out, text.data, text.len);
+	m->out->failed |= text.failed;
 	buf_release(&text);
 }
 
@@ -45,7 +50,7 @@ write_tool(struct mcp *m, const struct catalog_page *listed,
 	write_description(m, listed, spec);
 	mcp_schema_input(m, page, spec);
 	if (mcp_content_type(spec).len == 0)
-		mcp_schema_output(m);
+		mcp_schema_output(m, spec);
 	mcp_schema_hints_of(m, page, spec);
 	buf_char(m->out, '}');
 }
@@ -87,6 +92,7 @@ write_run_tool(struct mcp *m, const struct catalog *c)
 	mcp_tools_pages(c, &text, RUN_PAGES_MAX);
 	mcp_key(m, "description");
 	json_string(m->out, text.data, text.len);
+	m->out->failed |= text.failed;
 	buf_release(&text);
 	mcp_key(m, "inputSchema");
 	buf_text(m->out,
@@ -98,10 +104,12 @@ write_run_tool(struct mcp *m, const struct catalog *c)
 		"word\"},"
 		"\"env\":{\"type\":\"object\",\"additionalProperties\":"
 		"{\"type\":\"string\"}},"
-		"\"stdin\":{\"type\":\"string\"}},"
-		"\"required\":[\"page\",\"command\"],"
+		"\"stdin\":{\"type\":\"string\"}");
+	mcp_schema_next(m);
+	buf_text(m->out,
+		"},\"required\":[\"page\",\"command\"],"
 		"\"additionalProperties\":false}");
-	mcp_schema_output(m);
+	/* No outputSchema: what a tool declares decides the structure. */
 	mcp_schema_hints(m, true,
 		m->site->grant.network != NETWORK_OFF || m->site->grant.http);
 	buf_char(m->out, '}');

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "page/agents.h"
 
+#include <stdlib.h>
+
 #include "page/env.h"
+#include "page/example.h"
+#include "page/toolcall.h"
 #include "wire/escape.h"
-#include "wire/json.h"
 
 /*
  * A code span: one backtick more than the longest run in it (CommonMark 6.1).
@@ -28,6 +31,22 @@ add_code(struct buf *out, const char *text, size_t len)
 		buf_char(out, '`');
 }
 
+/* A code span loses blanks at its ends and cannot be empty. */
+static void
+add_default(struct buf *out, const char *value)
+{
+	size_t len = strlen(value);
+	struct buf quoted = BUF_INIT(1 << 16);
+
+	if (len > 0 && value[0] > ' ' && value[len - 1] > ' ') {
+		add_code(out, value, len);
+		return;
+	}
+	argument_print_value(value, &quoted);
+	add_code(out, quoted.data, quoted.len);
+	buf_release(&quoted);
+}
+
 static void
 add_description(struct buf *out, const struct frontmatter *front)
 {
@@ -39,42 +58,54 @@ add_description(struct buf *out, const struct frontmatter *front)
 
 /* --------------------------------------------------------------- AGENTS.md */
 
-static void
-add_template(struct buf *out, const struct spec *spec)
-{
-	buf_char(out, '[');
-	for (size_t i = 0; i < spec->part_count; i++) {
-		const struct part *p = &spec->parts[i];
+/* A longer list of choices is cut. */
+#define PHRASE_MAX 300
 
-		buf_text(out, i > 0 ? ", " : "");
-		if (p->kind == PART_TEXT)
-			json_string(out, p->text.data, p->text.len);
-		else
-			buf_printf(out, "\"{%s}\"", p->name ? p->name : "");
+/* What the argument takes; its regex as code. */
+static void
+add_phrase(const struct argument *a, struct buf *out)
+{
+	struct argument plain = *a;
+	struct buf phrase = BUF_INIT(1 << 16);
+
+	plain.regex = (struct ss_text){ NULL, 0 };
+	argument_expects(&plain, &phrase);
+	escape_line(out, phrase.data,
+		utf8_cut(phrase.data, phrase.len, PHRASE_MAX));
+	buf_text(out, phrase.len > PHRASE_MAX ? "…" : "");
+	if (a->regex.data != NULL) {
+		buf_text(out, " that matches ");
+		add_code(out, a->regex.data, a->regex.len);
 	}
-	buf_char(out, ']');
+	out->failed |= phrase.failed;
+	buf_release(&phrase);
 }
 
+/* Nothing of one that is any word, and has only a name. */
 static void
-add_part(const struct part *p, struct buf *out)
+add_argument(const struct spec *spec, const struct argument *a, struct buf *out)
 {
-	if (p->kind == PART_TEXT ||
-		(p->description == NULL && p->kind != PART_REGEX))
+	const char *words = spec_describe(spec, a);
+	bool may_omit = spec_may_omit(spec, a);
+	char name[TOOLCALL_PROPERTY_MAX + 1];
+
+	if (words == NULL && !may_omit && a->regex.data == NULL &&
+		a->type == ARGUMENT_WORD)
 		return;
-	buf_text(out, "  - ");
-	if (p->name != NULL)
-		buf_printf(out, "`{%s}`", p->name);
-	else
-		buf_text(out, "`{}`");
-	if (p->description != NULL) {
-		buf_text(out, ": ");
-		escape_line(out, p->description, strlen(p->description));
+	toolcall_property(spec, a, name);
+	buf_printf(out, "  - `%s`", name);
+	if (a->initial != NULL) {
+		buf_text(out, ", default ");
+		add_default(out, a->initial);
+	} else if (may_omit) {
+		buf_text(out, ", optional");
 	}
-	if (p->kind == PART_REGEX) {
-		buf_text(out,
-			p->description != NULL ? "; matches " : ": matches ");
-		add_code(out, p->text.data, p->text.len);
+	buf_text(out, ": ");
+	if (words != NULL) {
+		escape_line(out, words, strlen(words));
+		buf_text(out, "; ");
 	}
+	add_phrase(a, out);
 	buf_char(out, '\n');
 }
 
@@ -97,36 +128,73 @@ add_variables(const struct agents_page *page, const struct spec *spec,
 				list->names[i]);
 }
 
+/* Its words, or the whole request where they are fixed. */
 static void
-add_tool(const struct agents_page *page, const struct spec *spec,
-	struct buf *out)
+add_words(const struct spec *spec, bool whole, struct buf *out)
 {
 	struct buf line = BUF_INIT(out->max);
 
-	buf_text(out, "- ");
-	add_template(&line, spec);
+	if (whole)
+		example_command(spec, &line);
+	else
+		spec_outline(spec, &line);
 	add_code(out, line.data, line.len);
+	out->failed |= !buf_ok(&line);
+	buf_release(&line);
+}
+
+/* A request that works as it is written. */
+static void
+add_example(const struct spec *spec, const char *name, struct buf *out)
+{
+	struct buf line = BUF_INIT(out->max);
+
+	if (example_is_command(spec))
+		example_command(spec, &line);
+	else
+		example_call(spec, name, &line);
+	buf_text(out, "  - ");
+	add_code(out, line.data, line.len);
+	buf_char(out, '\n');
+	out->failed |= !buf_ok(&line);
+	buf_release(&line);
+}
+
+static void
+add_tool(const struct agents_page *page, const struct spec *spec,
+	const char *name, struct buf *out)
+{
+	bool whole = spec->argument_count == 0 && example_is_command(spec);
+
+	buf_printf(out, "- **%s** ", name);
+	add_words(spec, whole, out);
 	if (!spec->locked)
 		buf_text(out, ", more words may follow");
 	if (spec->takes_stdin)
 		buf_text(out, ", reads `stdin`");
+	if (spec->confirm)
+		buf_text(out, ", a person is asked first");
 	add_variables(page, spec, out);
+	if (spec->output != NULL && strcmp(spec->output, "text") != 0) {
+		buf_text(out, ", prints ");
+		add_code(out, spec->output, strlen(spec->output));
+	}
 	if (spec->description != NULL) {
 		buf_text(out, ": ");
 		escape_line(out, spec->description, strlen(spec->description));
 	}
 	buf_char(out, '\n');
-	for (size_t i = 0; i < spec->part_count; i++)
-		add_part(&spec->parts[i], out);
-	if (!buf_ok(&line))
-		out->failed = true;
-	buf_release(&line);
+	for (size_t i = 0; i < spec->argument_count; i++)
+		add_argument(spec, spec->arguments[i], out);
+	if (!whole)
+		add_example(spec, name, out);
 }
 
 void
 agents_block(const struct agents_page *page, struct buf *out)
 {
 	const struct frontmatter *front = page->front;
+	struct toolcall_label *names;
 
 	buf_text(out, "\n### ");
 	buf_text(out, page->title);
@@ -137,8 +205,11 @@ agents_block(const struct agents_page *page, struct buf *out)
 	if (!page->grants || front->spec_count == 0)
 		return;
 	buf_char(out, '\n');
+	names = toolcall_labels(front->specs, front->spec_count, page->path);
+	out->failed |= names == NULL;
 	for (size_t i = 0; i < front->spec_count && buf_ok(out); i++)
-		add_tool(page, &front->specs[i], out);
+		add_tool(page, &front->specs[i], names[i].text, out);
+	free(names);
 }
 
 /* ---------------------------------------------------------------- llms.txt */

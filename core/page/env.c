@@ -12,6 +12,8 @@
  */
 #include "page/env.h"
 
+#include "page/interpreter.h"
+#include "page/template.h"
 #include "wire/path.h"
 #include "wire/proto.h"
 
@@ -30,7 +32,8 @@
  * Set by us, or read by ld.so(8) and shells before the author's program runs.
  */
 static const char *const reserved[] = { "PATH", "HOME", "TMPDIR", "IFS", "ENV",
-	"BASH_ENV", "LD_*", "DYLD_*", "GCONV_PATH", "STATESPACE_REQUEST_ID" };
+	"BASH_ENV", "LD_*", "DYLD_*", "GCONV_PATH", "STATESPACE_REQUEST_ID",
+	"STATESPACE_PROGRESS_FD" };
 
 /*
  * Each of these makes some program load a file, run a command or talk to
@@ -115,6 +118,12 @@ is_reserved(const char *name)
 	return is_in(name, reserved, ARRAY_LEN(reserved), 0);
 }
 
+bool
+env_is_allowed(const char *name)
+{
+	return !is_reserved(name);
+}
+
 /* PYTHON*, GIT_*, *_PROXY, ...: only the server may set them. */
 static bool
 is_server_only(const char *name)
@@ -151,6 +160,15 @@ env_is_open(const struct env_scope *scope, const char *name)
 	return env_is_listed(scope, text_of(name)) && !is_reserved(name) &&
 		!is_server_only(name) &&
 		env_server_value(scope, text_of(name)) == NULL;
+}
+
+const char *
+env_request_value(const struct env_scope *scope, const char *name)
+{
+	return env_is_open(scope, name)
+		? find_value(
+			  scope->request, scope->request_count, text_of(name))
+		: NULL;
 }
 
 size_t
@@ -201,46 +219,6 @@ env_check_list(const struct name_list *list, struct node_place *place,
 	return SS_OK;
 }
 
-/* "python3.12" is python: digits, dots and dashes at the end do not count. */
-static bool
-is_interpreter(struct ss_text word)
-{
-	static const char *const names[] = { "sh", "dash", "bash", "rbash",
-		"ash", "ksh", "mksh", "zsh", "fish", "busybox", "python",
-		"pypy", "perl", "ruby", "node", "nodejs", "deno", "bun", "lua",
-		"luajit", "php", "tclsh", "expect", "Rscript", "R", "julia",
-		"raku", "groovy", "scala", "elixir", "erl", "guile", "racket",
-		"ghc", "osascript", "pwsh", "gawk" };
-	const char *slash = memrchr(word.data, '/', word.len);
-
-	if (slash != NULL) {
-		word.len -= (size_t)(slash + 1 - word.data);
-		word.data = slash + 1;
-	}
-	while (word.len > 0 &&
-		memchr("0123456789.-", word.data[word.len - 1], 12) != NULL)
-		word.len--;
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (text_is(word, names[i]))
-			return true;
-	return false;
-}
-
-/* -c, -e, a cluster with one of them ("-ec", "-lane", "-E"), --eval. */
-static bool
-takes_script(struct ss_text word)
-{
-	if (word.len < 2 || word.data[0] != '-')
-		return false;
-	if (word.data[1] == '-')
-		return text_starts(word, "--eval") ||
-			text_starts(word, "--command");
-	for (size_t i = 1; i < word.len; i++)
-		if (memchr("ceECr", word.data[i], 5) != NULL)
-			return true;
-	return false;
-}
-
 /* Finds a name in word that rule 2 would fill in. */
 static bool
 finds_filled(struct ss_text word, const struct env_scope *scope,
@@ -272,39 +250,128 @@ refuse_filled(
 	return SS_BAD_FRONTMATTER;
 }
 
+/* Values of these types cannot end the text around them. */
+static bool
+is_harmless(const struct part *part)
+{
+	for (size_t i = 0; i < part->piece_count; i++) {
+		const struct argument *a = part->pieces[i].argument;
+
+		if (a != NULL &&
+			(a->type == ARGUMENT_WORD || a->type == ARGUMENT_TEXT ||
+				a->type == ARGUMENT_PATH))
+			return false;
+	}
+	return true;
+}
+
+static enum ss_err
+refuse_inside(
+	const struct part *part, struct node_place *place, struct ss_error *err)
+{
+	error_set(err, SS_BAD_FRONTMATTER,
+		"line %u, column %u: found an argument inside a script, "
+		"expected it as a word after the script",
+		part->line, part->column);
+	error_hint(err,
+		"an interpreter would read the value as its own text; in sh "
+		"write: [sh, -c, 'grep -e \"$1\" app.log', sh, {q}, ;]");
+	*place = (struct node_place){ part->line, part->column };
+	return SS_BAD_FRONTMATTER;
+}
+
 /*
- * After an interpreter, an option that takes a script must not be filled, nor
- * the word after it.  An interpreter after a wrapper (env, timeout) and one
- * that the agent names count too.  An option -e of the script's own is refused
- * as well: listing the name gives the same word.
+ * After an interpreter, neither a variable nor an argument may be filled into
+ * an option that takes a script, or into the word after it.  An interpreter
+ * after a wrapper (env, timeout) and one that the agent names count too.  An
+ * option -e of the script's own is refused as well: listing the name gives the
+ * same word.
  */
 enum ss_err
 env_check_spec(const struct spec *spec, const struct env_scope *scope,
 	struct node_place *place, struct ss_error *err)
 {
 	struct env_scope narrowed = *scope;
-	bool interpreter = false, script = false;
+	struct interpreter_scan scan = { 0 };
 	struct ss_text name;
 
 	narrowed.tool = &spec->env;
 	for (size_t i = 0; i < spec->part_count; i++) {
 		const struct part *part = &spec->parts[i];
-		bool option = false;
 
-		if (part->kind != PART_TEXT) {
-			interpreter = interpreter || i == 0;
-			script = false;
+		if (interpreter_next(&scan, part) == INTERPRETER_NONE)
 			continue;
-		}
-		option = interpreter && takes_script(part->text);
-		if ((script || option) &&
-			finds_filled(part->text, &narrowed, &name)) {
+		if (!is_harmless(part))
+			return refuse_inside(part, place, err);
+		if (!finds_filled(part->text, &narrowed, &name))
+			continue;
+		*place = (struct node_place){ part->line, part->column };
+		return refuse_filled(part, name, err);
+	}
+	return SS_OK;
+}
+
+static bool
+is_granted(const struct env_grant *grant, struct ss_text name)
+{
+	for (size_t i = 0; !grant->any && i < grant->count; i++)
+		if (text_is(name, grant->names[i]))
+			return true;
+	return grant->any;
+}
+
+static enum ss_err
+refuse_grant(struct ss_text name, const struct node_place *place,
+	struct ss_error *err)
+{
+	error_set(err, SS_CAPABILITY_REFUSED,
+		"line %u, column %u: env: %.*s is more than this server grants",
+		place->line, place->column,
+		(int)utf8_cut(name.data, name.len, 64), name.data);
+	error_hint(
+		err, "take it out, or have the operator add it to [grant] env");
+	return SS_CAPABILITY_REFUSED;
+}
+
+enum ss_err
+env_check_grant(const struct env_scope *scope, const struct env_grant *grant,
+	struct node_place *place, struct ss_error *err)
+{
+	for (size_t i = 0; i < scope->page->count; i++) {
+		struct ss_text name = text_of(scope->page->names[i]);
+
+		if (is_granted(grant, name))
+			continue;
+		*place = (struct node_place){ scope->page->line,
+			scope->page->column };
+		return refuse_grant(name, place, err);
+	}
+	return SS_OK;
+}
+
+enum ss_err
+env_check_spec_grant(const struct spec *spec, const struct env_scope *scope,
+	const struct env_grant *grant, struct node_place *place,
+	struct ss_error *err)
+{
+	struct env_scope narrowed = *scope;
+	struct ss_text word, name;
+
+	narrowed.tool = &spec->env;
+	for (size_t i = 0; i < spec->part_count && !grant->any; i++) {
+		const struct part *part = &spec->parts[i];
+
+		if (part->kind != PART_TEXT)
+			continue;
+		for (word = part->text; finds_filled(word, &narrowed, &name);
+			word.len -= (size_t)(name.data - word.data),
+		    word.data = name.data) {
+			if (is_granted(grant, name))
+				continue;
 			*place =
 				(struct node_place){ part->line, part->column };
-			return refuse_filled(part, name, err);
+			return refuse_grant(name, place, err);
 		}
-		script = option;
-		interpreter = interpreter || is_interpreter(part->text);
 	}
 	return SS_OK;
 }
@@ -329,16 +396,8 @@ is_absolute(struct ss_text word)
 }
 
 static enum ss_err
-check_word(struct ss_text word, enum word_origin origin, struct ss_error *err)
+refuse_path(struct ss_text word, const char *wrong, struct ss_error *err)
 {
-	const char *wrong = NULL;
-
-	if (path_word_climbs(word))
-		wrong = "holds \"..\" as a part of a path";
-	else if (origin != WORD_REGEX && is_absolute(word))
-		wrong = "is an absolute path";
-	if (wrong == NULL)
-		return SS_OK;
 	error_set(err, SS_PATH_REFUSED, "the word \"%.*s\" %s",
 		(int)utf8_cut(word.data, word.len, 64), word.data, wrong);
 	error_hint(err,
@@ -347,21 +406,70 @@ check_word(struct ss_text word, enum word_origin origin, struct ss_error *err)
 	return SS_PATH_REFUSED;
 }
 
-enum ss_err
-env_check_words(const struct spec *spec, const struct ss_text *words,
-	size_t count, struct ss_error *err)
+/* matched: its author's regex decided whether it may be absolute. */
+static enum ss_err
+check_word(struct ss_text word, bool matched, struct ss_error *err)
 {
-	for (size_t i = 0; i < count; i++) {
-		enum word_origin origin = spec_origin(spec, i);
-		enum ss_err code;
-
-		if (origin == WORD_AUTHOR)
-			continue;
-		code = check_word(words[i], origin, err);
-		if (code != SS_OK)
-			return code;
-	}
+	if (path_word_climbs(word))
+		return refuse_path(
+			word, "holds \"..\" as a part of a path", err);
+	if (!matched && is_absolute(word))
+		return refuse_path(word, "is an absolute path", err);
 	return SS_OK;
+}
+
+static enum ss_err
+check_argument(
+	const struct argument *a, struct ss_text word, struct ss_error *err)
+{
+	bool matched = a->regex.data != NULL && a->type == ARGUMENT_WORD;
+
+	if (a->type == ARGUMENT_TEXT || argument_is_authors(a, word))
+		return SS_OK;
+	return check_word(word, matched, err);
+}
+
+/* A path in a longer word is one, too. */
+static enum ss_err
+check_template(const struct part *p, const struct ss_text *values,
+	struct ss_text word, struct ss_error *err)
+{
+	enum ss_err code = SS_OK;
+
+	for (size_t i = 0; code == SS_OK && i < p->piece_count; i++) {
+		const struct argument *a = p->pieces[i].argument;
+
+		if (a != NULL && a->type == ARGUMENT_PATH)
+			code = check_argument(a, values[a->index], err);
+	}
+	if (code != SS_OK)
+		return code;
+	switch (template_climbs(p, values)) {
+	case PATTERN_NO: return SS_OK;
+	case PATTERN_MEMORY: return error_memory(err);
+	case PATTERN_YES:
+	case PATTERN_LIMIT: break;
+	}
+	return refuse_path(word, "holds \"..\" as a part of a path", err);
+}
+
+enum ss_err
+env_check_words(const struct command *command, struct ss_error *err)
+{
+	enum ss_err code = SS_OK;
+
+	for (size_t i = 0; code == SS_OK && i < command->count; i++) {
+		const struct part *p = command->parts[i];
+		struct ss_text word = command->words[i];
+
+		if (p == NULL)
+			code = check_word(word, false, err);
+		else if (p->kind == PART_ARGUMENT)
+			code = check_argument(part_argument(p), word, err);
+		else if (p->kind == PART_TEMPLATE)
+			code = check_template(p, command->values, word, err);
+	}
+	return code;
 }
 
 /* --------------------------------------------------------------- request -- */
@@ -451,7 +559,7 @@ fill_listed(struct fill *f, struct ss_text name, struct ss_text *word,
 		return SS_BAD_ENV;
 	}
 	*word = *shown = text_of(value);
-	return check_word(*word, WORD_FREE, f->err);
+	return check_word(*word, false, f->err);
 }
 
 /* The next piece of a word: a variable's value (rule 2), or text (rule 3). */
@@ -554,9 +662,47 @@ unconst(const char *text)
 	return u.to;
 }
 
+/* Fills the author's pieces of a template; values are put in afterwards. */
+static enum ss_err
+fill_template(struct fill *f, const struct part *p,
+	const struct ss_text *values, struct ss_text *word)
+{
+	struct buf out = BUF_INIT(PROTO_WORD_MAX + 1);
+	enum ss_err code = SS_OK;
+	char *copy;
+
+	if (memchr(p->text.data, '$', p->text.len) == NULL)
+		return SS_OK;
+	for (size_t i = 0; i < p->piece_count; i++) {
+		const struct argument *a = p->pieces[i].argument;
+		struct ss_text text = p->pieces[i].text;
+		size_t len;
+		char *room;
+
+		if (a != NULL) {
+			template_escape(a->escape, values[a->index], &out);
+			continue;
+		}
+		len = fill_pieces(f->scope, text, NULL);
+		room = buf_reserve(&out, len);
+		if (room == NULL)
+			break;
+		fill_pieces(f->scope, text, room);
+		out.len += len;
+		out.data[out.len] = '\0';
+	}
+	copy = arena_copy(f->arena, out.data, out.len);
+	*word = (struct ss_text){ copy,
+		out.full ? PROTO_WORD_MAX + 1 : out.len };
+	if (copy == NULL || out.failed)
+		code = error_memory(f->err);
+	buf_release(&out);
+	return code;
+}
+
 enum ss_err
-env_fill(struct arena *arena, const struct spec *spec,
-	const struct env_scope *scope, struct env_command *command,
+env_fill(struct arena *arena, const struct env_scope *scope,
+	const struct command *command, struct env_command *out,
 	struct ss_error *err)
 {
 	struct fill f = { .arena = arena, .scope = scope, .err = err };
@@ -568,20 +714,21 @@ env_fill(struct arena *arena, const struct spec *spec,
 	if (argv == NULL || shown == NULL)
 		return error_memory(err);
 	for (size_t i = 0; i < count && code == SS_OK; i++) {
+		const struct part *p = command->parts[i];
 		struct ss_text word = command->words[i], as_shown = word;
 
-		if (spec_origin(spec, i) == WORD_AUTHOR)
+		if (p != NULL && p->kind == PART_TEXT)
 			code = fill_word(&f, &word, &as_shown);
+		else if (p != NULL && p->kind == PART_TEMPLATE)
+			code = fill_template(&f, p, command->values, &word);
 		if (code == SS_OK)
 			code = check_size(&f, word.len);
 		argv[i] = unconst(word.data);
 		shown[i] = as_shown.data;
 	}
-	if (code != SS_OK)
-		return code;
-	command->argv = argv;
-	command->shown = shown;
-	return SS_OK;
+	if (code == SS_OK)
+		*out = (struct env_command){ argv, shown };
+	return code;
 }
 
 /* ----------------------------------------------------------- environment -- */
@@ -617,6 +764,9 @@ put_fixed(struct block *b, const struct env_scope *scope, const char *tmpdir)
 	if (fine && scope->request_id != NULL)
 		fine = block_put(b, b->count, "STATESPACE_REQUEST_ID",
 			scope->request_id);
+	if (fine && scope->progress_fd != NULL)
+		fine = block_put(b, b->count, "STATESPACE_PROGRESS_FD",
+			scope->progress_fd);
 	b->fixed = b->count;
 	return fine;
 }
@@ -663,8 +813,8 @@ env_build(struct arena *arena, const struct env_scope *scope,
 	size_t listed = scope->page != NULL ? scope->page->count : 0;
 	struct block b = { .arena = arena };
 
-	/* Six fixed names at most, and the NULL. */
-	b.vars = arena_array(arena, listed + 7, sizeof(*b.vars));
+	/* Seven fixed names at most, and the NULL. */
+	b.vars = arena_array(arena, listed + 8, sizeof(*b.vars));
 	if (b.vars == NULL || !put_fixed(&b, scope, tmpdir))
 		return error_memory(err);
 	for (size_t i = 0; i < listed; i++) {

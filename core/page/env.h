@@ -7,7 +7,7 @@
 #ifndef SS_PAGE_ENV_H
 #define SS_PAGE_ENV_H
 
-#include "page/spec.h"
+#include "page/match.h"
 
 /* A name in sh(1): [A-Za-z_][A-Za-z0-9_]*. */
 bool env_is_name(const char *name, size_t len);
@@ -21,8 +21,11 @@ struct env_scope {
 	const struct ss_pair *request;
 	size_t request_count;
 	const char *request_id;
+	const char *progress_fd; /* a number; NULL: none */
 };
 
+/* May a page list it?  Not PATH, HOME, LD_*, ... */
+bool env_is_allowed(const char *name);
 /* Do the page's env: and the tool's, if it has one, list the name? */
 bool env_is_listed(const struct env_scope *scope, struct ss_text name);
 /* NULL: the operator's table does not have it. */
@@ -30,6 +33,8 @@ const char *
 env_server_value(const struct env_scope *scope, struct ss_text name);
 /* May a request set the name, and does the server leave it unset? */
 bool env_is_open(const struct env_scope *scope, const char *name);
+/* The request's value of a name that is open; NULL: none. */
+const char *env_request_value(const struct env_scope *scope, const char *name);
 /*
  * The variable that text names at its start, "$NAME" or "${NAME}".  Returns
  * how long that is, 0 when it is none.
@@ -49,36 +54,52 @@ enum ss_err env_check_list(const struct name_list *list,
 	struct node_place *place, struct ss_error *err);
 /*
  * At page load: the word after an interpreter's -c or -e must not hold $NAME
- * of the server's table that is not listed (rule 2).  scope needs server and
- * page.
+ * of the server's table that is not listed (rule 2), nor an argument that
+ * could be anything but a number, a date or one of a list.  scope needs server
+ * and page.
  */
 enum ss_err
 env_check_spec(const struct spec *spec, const struct env_scope *scope,
 	struct node_place *place, struct ss_error *err);
 
+/* Which variables pages may name: [grant] env. */
+struct env_grant {
+	bool any;
+	const char *const *names;
+	size_t count;
+};
+/*
+ * At page load: the page's env: and the $NAME of the server's that are filled
+ * in words (rule 2) must be granted.  SS_CAPABILITY_REFUSED.
+ */
+enum ss_err
+env_check_grant(const struct env_scope *scope, const struct env_grant *grant,
+	struct node_place *place, struct ss_error *err);
+enum ss_err env_check_spec_grant(const struct spec *spec,
+	const struct env_scope *scope, const struct env_grant *grant,
+	struct node_place *place, struct ss_error *err);
+
 /* SS_PATH_REFUSED when an agent's word is absolute or has a ".." component. */
-enum ss_err env_check_words(const struct spec *spec,
-	const struct ss_text *words, size_t count, struct ss_error *err);
+enum ss_err
+env_check_words(const struct command *command, struct ss_error *err);
 /*
  * SS_BAD_ENV: a name that is not listed, reserved, server-only or not a name.
  */
 enum ss_err
 env_check_request(const struct env_scope *scope, struct ss_error *err);
-/* A matched command, and what env_fill makes of it in its arena. */
+/* What runs, in env_fill's arena. */
 struct env_command {
-	const struct ss_text *words;
-	size_t count;
 	char **argv;        /* NULL-terminated */
 	const char **shown; /* the same, with the server's values as $NAME */
 };
 
 /*
- * Fills $NAME in the author's words.
+ * Fills $NAME in the author's words and in the author's parts of templates.
  * Errors  SS_BAD_ENV (a word is a listed name without a value),
  *         SS_PATH_REFUSED (a request's value as a word), SS_COMMAND_TOO_LARGE.
  */
-enum ss_err env_fill(struct arena *arena, const struct spec *spec,
-	const struct env_scope *scope, struct env_command *command,
+enum ss_err env_fill(struct arena *arena, const struct env_scope *scope,
+	const struct command *command, struct env_command *out,
 	struct ss_error *err);
 /*
  * The complete environment, NULL-terminated, in arena: the fixed names and

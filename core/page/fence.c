@@ -123,7 +123,7 @@ skip_comment(struct fence_scan *s, struct line l)
 }
 
 bool
-fence_next(struct fence_scan *s, struct fence_block *out)
+fence_next_any(struct fence_scan *s, struct fence_block *out)
 {
 	struct fence open;
 	struct line l;
@@ -135,18 +135,26 @@ fence_next(struct fence_scan *s, struct fence_block *out)
 		}
 		if (!opens_fence(&l, &open))
 			continue;
-		out->start = l.start;
-		out->script = l.next;
-		do {
-			if (!next_line(s, &l))
-				return false;
-		} while (!closes_fence(&l, &open));
-		if (!is_component(&open))
-			continue;
-		out->script_len = l.start - out->script;
+		*out = (struct fence_block){ .start = l.start,
+			.script = l.next,
+			.info = open.info,
+			.component = is_component(&open) };
+		while (!out->closed && next_line(s, &l))
+			out->closed = closes_fence(&l, &open);
+		out->script_len =
+			(out->closed ? l.start : s->len) - out->script;
 		out->end = l.start + l.len;
 		return true;
 	}
+	return false;
+}
+
+bool
+fence_next(struct fence_scan *s, struct fence_block *out)
+{
+	while (fence_next_any(s, out))
+		if (out->component && out->closed)
+			return true;
 	return false;
 }
 

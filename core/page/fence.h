@@ -12,6 +12,8 @@
 struct fence_block {
 	size_t start, end; /* the block, without the last line's break */
 	size_t script, script_len; /* between the fences; CR LF is kept */
+	struct ss_text info;       /* what the opening line says */
+	bool component, closed;
 };
 
 /* `at` is where the search continues; set it to the offset to begin with. */
@@ -20,7 +22,9 @@ struct fence_scan {
 	size_t len, at;
 };
 
-/* The next component; false: no more. */
+/* The next fenced block of any kind, closed or not; false: no more. */
+bool fence_next_any(struct fence_scan *scan, struct fence_block *out);
+/* The next component that is closed; false: no more. */
 bool fence_next(struct fence_scan *scan, struct fence_block *out);
 /*
  * The next line outside of fences and comments, without its line break.  Each

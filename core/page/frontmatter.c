@@ -87,7 +87,7 @@ frontmatter_format_name(enum front_format format)
 /* One member for each key that is read; NULL: absent. */
 struct keys {
 	const struct node *tools, *env, *sandbox, *title, *description,
-		*prompts;
+		*prompts, *hidden;
 };
 
 /* Other keys are the page's own.  A key of ours is refused the second time. */
@@ -100,7 +100,8 @@ find_keys(const struct reading *r, const struct node *root, struct keys *out)
 	} table[] = { { "tools", &out->tools }, { "env", &out->env },
 		{ "sandbox", &out->sandbox }, { "title", &out->title },
 		{ "description", &out->description },
-		{ "prompts", &out->prompts } };
+		{ "prompts", &out->prompts }, { "hidden", &out->hidden } };
+	enum ss_err e;
 
 	for (const struct node *n = root->first; n != NULL; n = n->next)
 		for (size_t i = 0; i < ARRAY_LEN(table); i++) {
@@ -109,11 +110,13 @@ find_keys(const struct reading *r, const struct node *root, struct keys *out)
 						 n->key->len },
 					table[i].name))
 				continue;
-			if (value_untagged(r, n->key) != SS_OK)
-				return SS_BAD_FRONTMATTER;
-			if (*table[i].member != NULL)
-				return value_refuse_twice(r, n->key);
-			*table[i].member = n;
+			e = value_untagged(r, n->key);
+			if (e == SS_OK && *table[i].member != NULL)
+				e = value_refuse_twice(r, n->key);
+			if (e != SS_OK && value_go_on(r, e) != SS_OK)
+				return e;
+			if (*table[i].member == NULL)
+				*table[i].member = n;
 		}
 	return SS_OK;
 }
@@ -130,18 +133,20 @@ read_tools(const struct reading *r, const struct node *list,
 		return SS_OK;
 	if (list->kind != NODE_LIST)
 		return value_refuse(r, list, "a list of tools",
-			list->kind == NODE_MAP
-				? "begin each tool with a dash: - [ls]"
-				: "write tools: [[ls], [cat, {}]]");
+			list->kind == NODE_STRING && list->text[0] == '-'
+				? "put a blank after each dash: - [ls]"
+				: "begin each tool with a dash, - [ls], or "
+				  "write tools: [[ls], [cat, {}]]");
 	out->specs =
 		arena_array(r->arena, list->count + 1, sizeof(*out->specs));
 	if (out->specs == NULL)
 		return error_memory(r->err);
 	for (const struct node *n = list->first; n != NULL; n = n->next) {
 		e = spec_parse(r, n, &out->specs[out->spec_count]);
-		if (e != SS_OK)
+		if (e == SS_OK)
+			out->spec_count++;
+		else if (value_go_on(r, e) != SS_OK)
 			return e;
-		out->spec_count++;
 	}
 	return SS_OK;
 }
@@ -159,6 +164,32 @@ read_title(const struct reading *r, const struct node *n, const char **out)
 }
 
 static enum ss_err
+read_lists(const struct reading *r, const struct keys *keys,
+	struct frontmatter *out)
+{
+	enum ss_err e = SS_OK;
+
+	if (keys->hidden != NULL)
+		e = value_go_on(r, value_bool(r, keys->hidden, &out->hidden));
+	if (e == SS_OK && keys->env != NULL)
+		e = value_go_on(r, value_names(r, keys->env, &out->env));
+	if (e == SS_OK && keys->sandbox != NULL)
+		e = wants_parse(r, keys->sandbox, &out->sandbox);
+	return e;
+}
+
+static enum ss_err
+read_prompts(const struct reading *r, const struct node *list,
+	struct frontmatter *out)
+{
+	if (list == NULL)
+		return SS_OK;
+	if (value_untagged(r, list) != SS_OK)
+		return SS_BAD_FRONTMATTER;
+	return prompt_parse(r, list, NULL, &out->prompts, &out->prompt_count);
+}
+
+static enum ss_err
 read_root(const struct reading *r, const struct node *root,
 	struct frontmatter *out)
 {
@@ -173,53 +204,145 @@ read_root(const struct reading *r, const struct node *root,
 				? "write tools: before the list"
 				: "write key: value lines; +++ lines enclose "
 				  "TOML, --- lines YAML");
-	if ((e = find_keys(r, root, &keys)) != SS_OK ||
-		(e = read_title(r, keys.title, &out->title)) != SS_OK ||
-		(e = read_title(r, keys.description, &out->description)) !=
+	out->root = root;
+	if ((e = value_go_on(r, find_keys(r, root, &keys))) != SS_OK ||
+		(e = value_go_on(r, read_title(r, keys.title, &out->title))) !=
+			SS_OK ||
+		(e = value_go_on(r,
+			 read_title(r, keys.description, &out->description))) !=
+			SS_OK ||
+		(e = value_go_on(r, read_lists(r, &keys, out))) != SS_OK ||
+		(e = value_go_on(r, read_prompts(r, keys.prompts, out))) !=
 			SS_OK)
 		return e;
-	if (keys.env != NULL &&
-		(e = value_names(r, keys.env, &out->env)) != SS_OK)
-		return e;
-	if (keys.sandbox != NULL &&
-		(e = wants_parse(r, keys.sandbox, &out->sandbox)) != SS_OK)
-		return e;
-	if (keys.prompts != NULL &&
-		((e = value_untagged(r, keys.prompts)) != SS_OK ||
-			(e = prompt_parse(r, keys.prompts, NULL, &out->prompts,
-				 &out->prompt_count)) != SS_OK))
-		return e;
-	out->root = root;
-	return keys.tools != NULL ? read_tools(r, keys.tools, out) : SS_OK;
+	return keys.tools != NULL
+		? value_go_on(r, read_tools(r, keys.tools, out))
+		: SS_OK;
 }
 
-enum ss_err
-frontmatter_parse(struct arena *arena, const char *text, size_t len,
-	struct frontmatter *out, struct node_place *place, struct ss_error *err)
+static const char blanks[] = " \t\r\"'";
+
+static size_t
+skip_blanks(struct ss_text t, size_t i)
+{
+	while (i < t.len && memchr(blanks, t.data[i], sizeof(blanks) - 1))
+		i++;
+	return i;
+}
+
+/* Is the text from i on the rest of a key, with a value other than false? */
+static bool
+rest_hides(struct ss_text line, size_t i)
+{
+	static const char ends[] = " \t\r\n\"',}#";
+	struct ss_text value;
+
+	i = skip_blanks(line, i);
+	if (i == line.len || (line.data[i] != ':' && line.data[i] != '='))
+		return false;
+	i = skip_blanks(line, i + 1);
+	value = (struct ss_text){ line.data + i, 0 };
+	while (i + value.len < line.len &&
+		!memchr(ends, value.data[value.len], sizeof(ends) - 1))
+		value.len++;
+	return !text_is(value, "false");
+}
+
+/* "hidden: true", "{ tools: [], 'hidden': yes }"; not "hiddenness: 1". */
+static bool
+line_hides(struct ss_text line)
+{
+	bool at_key = true;
+
+	for (size_t i = 0; i < line.len; i++) {
+		if (at_key && line.len - i >= 6 &&
+			memcmp(line.data + i, "hidden", 6) == 0 &&
+			rest_hides(line, i + 6))
+			return true;
+		if (!memchr(blanks, line.data[i], sizeof(blanks) - 1))
+			at_key = line.data[i] == '{' || line.data[i] == ',';
+	}
+	return false;
+}
+
+/* In the lines from i to len. */
+static bool
+lines_hide(const char *text, size_t len, size_t i)
+{
+	for (size_t next; i < len; i = next) {
+		next = next_line(text, len, i);
+		if (line_hides((struct ss_text){ text + i, next - i }))
+			return true;
+	}
+	return false;
+}
+
+bool
+frontmatter_says_hidden(const char *text, size_t len)
 {
 	struct fence f = find_fence(text, len);
-	const struct reading r = { arena, place, err };
-	struct node *root = NULL;
-	enum ss_err e;
 
-	*out = (struct frontmatter){ .format = f.format, .body = f.body };
-	if (f.format == FRONT_NONE)
-		return SS_OK;
-	e = (f.format == FRONT_YAML ? yaml_parse : toml_parse)(&r,
-		(struct ss_text){ text + f.start, f.end - f.start }, f.line,
-		SS_BAD_FRONTMATTER, &root);
+	return f.start > 0 &&
+		lines_hide(text, f.format == FRONT_NONE ? len : f.end, f.start);
+}
+
+static enum ss_err
+read_between(const struct reading *r, struct ss_text text,
+	const struct fence *f, struct frontmatter *out)
+{
+	struct node *root = NULL;
+	enum ss_err e = (f->format == FRONT_YAML ? yaml_parse : toml_parse)(r,
+		(struct ss_text){ text.data + f->start, f->end - f->start },
+		f->line, SS_BAD_FRONTMATTER, &root);
+
 	if (e != SS_OK)
 		return e;
 	/* Empty, or only comments: valid, without tools. */
 	if (root == NULL ||
 		(root->kind == NODE_NULL && root->len == 0 && !root->tagged))
 		return SS_OK;
-	e = read_root(&r, root, out);
+	return read_root(r, root, out);
+}
+
+static enum ss_err
+read_page(const struct reading *r, struct ss_text text, struct frontmatter *out)
+{
+	struct fence f = find_fence(text.data, text.len);
+	enum ss_err e = SS_OK;
+
+	*out = (struct frontmatter){ .format = f.format, .body = f.body };
+	if (f.format != FRONT_NONE)
+		e = value_go_on(r, read_between(r, text, &f, out));
 	if (e != SS_OK) {
 		frontmatter_release(out);
 		*out = (struct frontmatter){ .format = f.format,
 			.body = f.body };
 	}
+	if (e != SS_OK || f.format == FRONT_NONE)
+		out->hidden = frontmatter_says_hidden(text.data, text.len);
+	return e;
+}
+
+enum ss_err
+frontmatter_parse(struct arena *arena, const char *text, size_t len,
+	struct frontmatter *out, struct node_place *place, struct ss_error *err)
+{
+	const struct reading r = { .arena = arena, .place = place, .err = err };
+
+	return read_page(&r, (struct ss_text){ text, len }, out);
+}
+
+enum ss_err
+frontmatter_check(struct arena *arena, struct ss_text text,
+	struct refusals *all, struct frontmatter *out, struct ss_error *err)
+{
+	struct node_place place = { 0, 0 };
+	struct ss_error own = { .code = SS_OK };
+	const struct reading r = { arena, &place, &own, all };
+	enum ss_err e = read_page(&r, text, out);
+
+	if (e != SS_OK && err != NULL)
+		*err = own;
 	return e;
 }
 

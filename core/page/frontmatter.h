@@ -19,6 +19,7 @@ struct frontmatter {
 	struct name_list env;
 	struct wants sandbox;
 	const char *title, *description; /* NULL: none */
+	bool hidden; /* from readers; also where only a line says so */
 	struct prompt *prompts;
 	size_t prompt_count;
 	const struct node *root; /* the whole mapping, for check */
@@ -27,7 +28,7 @@ struct frontmatter {
 /*
  * text     the whole page, from its first byte; borrowed for the call.
  * out      filled also when there is no frontmatter (SS_OK, FRONT_NONE); on
- *          an error it is empty but for format and body.  In arena;
+ *          an error it is empty but for format, body and hidden.  In arena;
  *          frontmatter_release frees the patterns.
  * Errors   SS_BAD_FRONTMATTER: message "line L, column C: found X, expected
  *          Y", hint what to write instead; lines count from the page's first.
@@ -36,7 +37,19 @@ struct frontmatter {
 enum ss_err frontmatter_parse(struct arena *arena, const char *text, size_t len,
 	struct frontmatter *out, struct node_place *place,
 	struct ss_error *err);
+/*
+ * Does a line of wrong frontmatter, or of one without an end, begin with
+ * `hidden` and not say false?  A mistake must not show the page.
+ */
+bool frontmatter_says_hidden(const char *text, size_t len);
 void frontmatter_release(struct frontmatter *f);
+/*
+ * For `statespace check`: all->take gets each refusal, and *out holds what
+ * could be read, of which nothing may be granted unless all->count is 0.
+ * Errors   SS_INTERNAL.
+ */
+enum ss_err frontmatter_check(struct arena *arena, struct ss_text text,
+	struct refusals *all, struct frontmatter *out, struct ss_error *err);
 
 /* "yaml", "toml", "none" */
 const char *frontmatter_format_name(enum front_format format);

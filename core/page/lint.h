@@ -1,27 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What is valid in a page but looks like a mistake: the warnings of
- * `statespace check` (statespace-page(7), Tools and statespace-protocol(7),
- * RUNNING and statespace.toml(5)), and what is wrong with prompts.  Advice:
- * a page without warnings is not thereby safe.  The caller checks whether a
- * program is installed.
+ * `statespace check` (statespace-page(7), Warnings), and what is wrong with
+ * prompts.  Advice: a page without warnings is not thereby safe.  What needs
+ * files, the configuration or other pages is the caller's to check.
  */
 #ifndef SS_PAGE_LINT_H
 #define SS_PAGE_LINT_H
 
-#include "page/frontmatter.h"
+#include "page/warning.h"
 
-/* message and hint live for the call; hint may be NULL. */
-typedef void (*lint_fn)(void *ctx, unsigned line, unsigned column,
-	enum ss_level level, const char *message, const char *hint);
+struct lint_page {
+	const char *path;    /* NULL: not known */
+	struct ss_text text; /* all of it, from its first byte */
+	/* The operator's table of variables, for secrets. */
+	const struct ss_pair *server;
+	size_t server_count;
+};
 
 /*
- * Calls fn for each finding, in the order of the page's tools and prompts.
+ * Calls fn for each finding: those of the text first, then those of each tool
+ * and prompt in their order.
  *
- * server   the operator's table of variables, for secrets.
+ * f        what was read of the page.
  * Pure     no I/O.
  */
-void lint_frontmatter(const struct frontmatter *f, const struct ss_pair *server,
-	size_t server_count, lint_fn fn, void *ctx);
+void lint_frontmatter(const struct frontmatter *f, const struct lint_page *page,
+	lint_fn fn, void *ctx);
 
 #endif

@@ -56,11 +56,23 @@ struct node_place {
 	unsigned line, column;
 };
 
+/*
+ * For a reader that is to tell everything that is wrong: takes each refusal,
+ * after which the reader goes on with the next key or item.
+ */
+struct refusals {
+	void (*take)(void *ctx, const struct node_place *place,
+		const struct ss_error *err);
+	void *ctx;
+	size_t count;
+};
+
 /* What every reader of a text or of nodes is given. */
 struct reading {
 	struct arena *arena;      /* for the values */
 	struct node_place *place; /* where it refused; NULL: not wanted */
 	struct ss_error *err;
+	struct refusals *all; /* NULL: the first refusal ends the reading */
 };
 
 #endif

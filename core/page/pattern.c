@@ -182,7 +182,7 @@ pattern_search(const struct pattern *p, const char *text, size_t len)
 	if (len > KEPT_BYTES_MAX)
 		data = pcre2_match_data_create(1, NULL);
 	if (data == NULL)
-		return PATTERN_LIMIT;
+		return PATTERN_MEMORY;
 	rc = match_within(p, text, len, data);
 	if (data != shared.data)
 		pcre2_match_data_free(data);
@@ -191,7 +191,7 @@ pattern_search(const struct pattern *p, const char *text, size_t len)
 	if (rc == PCRE2_ERROR_NOMATCH ||
 		(rc <= PCRE2_ERROR_UTF8_ERR1 && rc >= PCRE2_ERROR_UTF8_ERR21))
 		return PATTERN_NO;
-	return PATTERN_LIMIT;
+	return rc == PCRE2_ERROR_NOMEMORY ? PATTERN_MEMORY : PATTERN_LIMIT;
 }
 
 /* ---------------------------------------------------------------- lint --- */
@@ -207,9 +207,9 @@ is_escaped(const char *source, size_t i)
 	return n % 2 == 1;
 }
 
-/* With an alternation outside all groups a branch may have no anchor. */
-static bool
-has_open_alternation(const char *source, size_t len)
+/* Length of the first alternative: up to a | outside of groups and classes. */
+static size_t
+alternative_len(const char *source, size_t len)
 {
 	bool in_class = false;
 	size_t depth = 0;
@@ -231,9 +231,9 @@ has_open_alternation(const char *source, size_t len)
 		else if (source[i] == ')' && depth > 0)
 			depth--;
 		else if (source[i] == '|' && depth == 0)
-			return true;
+			return i;
 	}
-	return false;
+	return len;
 }
 
 /* Where the pattern begins after its inline options, "(?i)". */
@@ -249,21 +249,44 @@ skip_options(const char *source, size_t len)
 	return i < len && source[i] == ')' ? i + 1 : 0;
 }
 
+static bool
+binds_start(const char *source, size_t len)
+{
+	return (len > 0 && source[0] == '^') ||
+		(len >= 2 && memcmp(source, "\\A", 2) == 0);
+}
+
+static bool
+binds_end(const char *source, size_t len)
+{
+	if (len > 0 && source[len - 1] == '$')
+		return !is_escaped(source, len - 1);
+	return len >= 2 && memcmp(source + len - 2, "\\z", 2) == 0 &&
+		!is_escaped(source, len - 2);
+}
+
 /* With (?m), ^ and $ bind lines, and a word may hold line breaks. */
+struct pattern_anchors
+pattern_anchors(const char *source, size_t len)
+{
+	size_t i = skip_options(source, len), n;
+	bool lines = memchr(source, 'm', i) != NULL;
+	struct pattern_anchors out = { !lines, !lines, false };
+
+	for (;; i += n + 1) {
+		n = alternative_len(source + i, len - i);
+		out.start &= binds_start(source + i, n);
+		out.end &= binds_end(source + i, n);
+		if (i + n >= len)
+			return out;
+		out.alternatives = true;
+	}
+}
+
 bool
 pattern_is_anchored(const char *source, size_t len)
 {
-	size_t i = skip_options(source, len);
-	bool lines = memchr(source, 'm', i) != NULL, start, end;
+	const struct pattern_anchors a = pattern_anchors(source, len);
 
-	start = i < len &&
-		((source[i] == '^' && !lines) ||
-			(len - i >= 2 && memcmp(source + i, "\\A", 2) == 0));
-	end = len > i && source[len - 1] == '$' && !lines &&
-		!is_escaped(source, len - 1);
-	end = end ||
-		(len - i >= 2 && source[len - 1] == 'z' &&
-			source[len - 2] == '\\' &&
-			!is_escaped(source, len - 2));
-	return start && end && !has_open_alternation(source, len);
+	return a.start && a.end;
 }

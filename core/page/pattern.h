@@ -13,7 +13,13 @@
 
 struct pattern;
 
-enum pattern_result { PATTERN_NO, PATTERN_YES, PATTERN_LIMIT };
+/* The last two say nothing of the word: the search did not end. */
+enum pattern_result {
+	PATTERN_NO,
+	PATTERN_YES,
+	PATTERN_LIMIT, /* stopped by a limit */
+	PATTERN_MEMORY /* no memory */
+};
 
 /*
  * SS_BAD_FRONTMATTER with what is wrong and at which character; an empty
@@ -22,10 +28,19 @@ enum pattern_result { PATTERN_NO, PATTERN_YES, PATTERN_LIMIT };
 enum ss_err pattern_new(const char *source, size_t len, struct pattern **out,
 	struct ss_error *err);
 void pattern_free(struct pattern *p);
-/* text must be valid UTF-8; PATTERN_LIMIT when a limit stopped the search. */
+/* text must be valid UTF-8. */
 enum pattern_result
 pattern_search(const struct pattern *p, const char *text, size_t len);
-/* Does it begin with ^ or \A and end with $ or \z? */
+/*
+ * Which ends of the word a source binds: with ^ or \A, with $ or \z, in each
+ * of its alternatives.
+ */
+struct pattern_anchors {
+	bool start, end;
+	bool alternatives; /* it has some, outside of all groups */
+};
+struct pattern_anchors pattern_anchors(const char *source, size_t len);
+/* Both ends. */
 bool pattern_is_anchored(const char *source, size_t len);
 
 #endif

@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "page/near.h"
+
 #define LIST_HINT "write - { name: N, text: ... }"
 #define MESSAGE_HINT "write - { role: user, text: ... }"
 
@@ -54,6 +56,22 @@ text_at(const struct node *map, const char *key)
 	return is_text(n) ? n->text : NULL;
 }
 
+static void
+report_unknown_key(const struct parse *p, const struct node *key,
+	const char *const *keys, const char *hint)
+{
+	const char *meant;
+	size_t count = 0;
+	char text[64];
+
+	while (keys[count] != NULL)
+		count++;
+	meant = near_key((struct ss_text){ key->text, key->len }, keys, count);
+	snprintf(text, sizeof(text), "did you mean %s?", meant ? meant : "");
+	report(p, key, meant != NULL ? text : hint, "%s is no key here",
+		is_text(key) ? key->text : "this");
+}
+
 /* The keys of a mapping, each once; the first `texts` of them are texts. */
 static void
 check_keys(const struct parse *p, const struct node *map,
@@ -65,8 +83,7 @@ check_keys(const struct parse *p, const struct node *map,
 		while (keys[i] != NULL && !text_equals(n->key, keys[i]))
 			i++;
 		if (keys[i] == NULL)
-			report(p, n->key, hint, "%s is no key here",
-				is_text(n->key) ? n->key->text : "this");
+			report_unknown_key(p, n->key, keys, hint);
 		else if (node_member(map, keys[i]) != n)
 			report(p, n->key, "make one of the two",
 				"%s is given twice: the first counts", keys[i]);
@@ -257,6 +274,41 @@ parse_messages(
 	return SS_OK;
 }
 
+static bool
+is_used(const struct prompt_argument *a, const char *text)
+{
+	struct ss_text rest = text_of(text);
+	size_t n;
+
+	for (; rest.len > 0; rest.data++, rest.len--) {
+		n = placeholder_len(rest);
+		if (n > 0 &&
+			text_is((struct ss_text){ rest.data + 1, n - 2 },
+				a->name))
+			return true;
+	}
+	return false;
+}
+
+/* Reports the arguments that no message of the prompt has. */
+static void
+check_uses(const struct parse *p, const struct node *map,
+	const struct prompt *prompt)
+{
+	for (size_t i = 0; i < prompt->argument_count; i++) {
+		const struct prompt_argument *a = &prompt->arguments[i];
+		bool used = prompt->message_count == 0;
+
+		for (size_t k = 0; !used && k < prompt->message_count; k++)
+			used = is_used(a, prompt->messages[k].text) ||
+				is_used(a, prompt->messages[k].file);
+		if (!used)
+			report(p, node_member(map, "arguments"),
+				"write {name} where its value belongs",
+				"the argument %s is used nowhere", a->name);
+	}
+}
+
 /* ----------------------------------------------------------------- forms -- */
 
 /* Keeps the error of the forms: a call of the prompt answers with it. */
@@ -281,7 +333,9 @@ parse_asks(const struct parse *p, const struct node *list, struct prompt *out)
 {
 	struct node_place place = { 0 };
 	struct ss_error err = { 0 };
-	const struct reading r = { p->r->arena, &place, &err };
+	const struct reading r = {
+		.arena = p->r->arena, .place = &place, .err = &err
+	};
 
 	if (list == NULL)
 		return SS_OK;
@@ -336,6 +390,8 @@ parse_prompt(const struct parse *p, const struct node *n, struct prompt *out)
 	code = parse_arguments(p, node_member(n, "arguments"), out);
 	if (code == SS_OK)
 		code = parse_messages(p, n, out);
+	if (code == SS_OK && p->listener != NULL)
+		check_uses(p, n, out);
 	return code == SS_OK ? parse_asks(p, node_member(n, "ask"), out) : code;
 }
 

@@ -1,44 +1,60 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A tool of a page: its parts, its keys, and whether a command matches it
- * (statespace-page(7), Tools).  Reads nodes, knows neither YAML nor TOML.
+ * A tool of a page: its parts and its keys (statespace-page(7), Tools).  Reads
+ * nodes, knows neither YAML nor TOML.  match.h says what it allows.
  */
 #ifndef SS_PAGE_SPEC_H
 #define SS_PAGE_SPEC_H
 
 #include "base/buf.h"
 #include "page/ask.h"
-#include "page/pattern.h"
+#include "page/part.h"
 #include "page/wants.h"
 
-enum part_kind { PART_TEXT, PART_ANY, PART_REGEX };
+/* Parts of one tool that may be absent. */
+#define SPEC_OPTIONAL_MAX 64
+#define SPEC_ARGUMENT_MAX 128
+/* Of a part of the output of a tool that has only `lines`, and the fewest. */
+#define SPEC_PART_BYTES 65536
+#define SPEC_PART_BYTES_MIN 16
 
-struct part {
-	enum part_kind kind;
-	struct ss_text text; /* PART_TEXT: the word; PART_REGEX: the source */
-	const char *name;    /* placeholder's name, or NULL */
-	const char *description;
-	struct pattern *pattern; /* PART_REGEX */
-	unsigned line, column;
+/* How a tool tells its progress. */
+enum spec_progress {
+	SPEC_PROGRESS_NONE,
+	SPEC_PROGRESS_STDERR, /* by lines of its standard error */
+	SPEC_PROGRESS_FD      /* by lines on a descriptor of its own */
 };
 
 struct spec {
 	struct part *parts;
 	size_t part_count;
-	bool locked; /* ended with ; */
+	struct argument **arguments; /* of the parts, each once */
+	size_t argument_count;
+	size_t optional_count; /* of the parts */
+	bool plain;            /* each part is one word, and none is optional */
+	bool locked;           /* ended with ; */
 	const char *name, *title, *description, *version, *output;
 	bool takes_stdin;
 	bool confirm;
+	const char *question; /* that confirm: asks; NULL: the command */
 	const struct ask *asks;
 	size_t ask_count;
 	struct name_list env; /* narrows the page's */
 	struct wants wants;
 	uint64_t max_running; /* 0: no limit */
+	/* Of a part of its output; both 0: it comes whole. */
+	uint64_t part_lines, part_bytes;
+	enum spec_progress progress;
+	/*
+	 * What runs, where callers do not send it (stages.h): the stages of a
+	 * pipe, or the arguments of a script as the parts of one.  They have
+	 * the tool's arguments, and parts of their own.
+	 */
+	struct spec *stages;
+	size_t stage_count;
+	const char *script; /* its path; NULL: none */
 	unsigned line, column;
 };
-
-/* Who chose a word of a matched command. */
-enum word_origin { WORD_AUTHOR, WORD_FREE, WORD_REGEX, WORD_EXTRA };
 
 /*
  * Reads one entry of `tools:`.  Everything in *out lives in arena, except the
@@ -49,25 +65,30 @@ enum ss_err
 spec_parse(const struct reading *r, const struct node *entry, struct spec *out);
 void spec_release(struct spec *s);
 
-/* PATTERN_LIMIT: a regex reached its limit; the command is refused. */
-enum pattern_result
-spec_match(const struct spec *s, const struct ss_text *words, size_t count);
+/* Does its output come in parts? */
+bool spec_has_parts(const struct spec *s);
+/* For stages.h: the parts of one list, without its arguments' numbers. */
+enum ss_err spec_parse_parts(
+	const struct reading *r, const struct node *list, struct spec *out);
+
 /*
- * The first tool that matches: its index in *tool.
- * Errors  SS_NOT_ALLOWED; the hint lists the tools as their author wrote
- *         them, as many as fit.
+ * The lists of parts that become words of programs: the stages, else the tool
+ * itself.
  */
-enum ss_err
-spec_choose(const struct spec *specs, size_t count, const struct ss_text *words,
-	size_t word_count, size_t *tool, struct ss_error *err);
-/* Of word i in a command that matched. */
-enum word_origin spec_origin(const struct spec *s, size_t i);
+const struct spec *spec_commands(const struct spec *s, size_t *count);
+
+/* The first part that has the argument. */
+const struct part *spec_part(const struct spec *s, const struct argument *a);
+/* May a call leave the argument out? */
+bool spec_may_omit(const struct spec *s, const struct argument *a);
+/* Its description, else that of the word that it is in; NULL: none. */
+const char *spec_describe(const struct spec *s, const struct argument *a);
 
 /* The tool as its author wrote it, in one line: [cat, {}, ;] */
 bool spec_print(const struct spec *s, struct buf *out);
 /*
  * The same, shorter, for people and models: placeholders by name, "…" for a
- * long word (a script) and for the end of a long command.
+ * script, a long word and the end of a long command.
  */
 bool spec_outline(const struct spec *s, struct buf *out);
 

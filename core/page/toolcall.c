@@ -2,6 +2,7 @@
 #include "page/toolcall.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/digest.h"
 #include "wire/path.h"
@@ -50,41 +51,50 @@ program_of(const struct spec *spec)
 	return text_of(slash != NULL ? slash + 1 : first->text.data);
 }
 
+/* Bytes of a name; those that do not fit are only counted. */
+struct plain {
+	char *out;
+	size_t cap, len;
+};
+
 static void
-add_name(struct buf *name, struct ss_text t)
+add_char(struct plain *name, char c)
+{
+	if (name->len < name->cap)
+		name->out[name->len] = c;
+	name->len++;
+}
+
+static void
+add_name(struct plain *name, struct ss_text t)
 {
 	for (size_t i = 0; i < t.len; i++) {
 		/* One dash for a character, however many bytes it has. */
 		if (((unsigned char)t.data[i] & 0xc0) == 0x80)
 			continue;
-		buf_char(name, is_name_char(t.data[i]) ? t.data[i] : '-');
+		add_char(name, is_name_char(t.data[i]) ? t.data[i] : '-');
 	}
 }
 
-/* Writes one byte more than fits, so that the caller sees that it was cut. */
+/* The length of the whole; at most cap bytes of it are written. */
 static size_t
 plain_name(const struct spec *spec, const char *page, char *out, size_t cap)
 {
-	struct buf name = BUF_INIT(PATH_BYTES_MAX * 2);
+	struct plain name = { .out = out, .cap = cap };
 	struct ss_text stem = page_stem(page);
-	size_t len;
 
 	if (spec->name != NULL) {
 		add_name(&name, text_of(spec->name));
 	} else {
 		add_name(&name, stem);
 		if (stem.len > 0)
-			buf_char(&name, '_');
+			add_char(&name, '_');
 		add_name(&name, program_of(spec));
 	}
-	len = name.len < cap ? name.len : cap;
-	if (len > 0)
-		memcpy(out, name.data, len);
-	buf_release(&name);
-	return len;
+	return name.len;
 }
 
-void
+bool
 toolcall_hashed_name(const struct spec *spec, const char *page,
 	char out[static TOOLCALL_NAME_MAX + 1])
 {
@@ -92,123 +102,151 @@ toolcall_hashed_name(const struct spec *spec, const char *page,
 	uint8_t digest[DIGEST_BYTES];
 	struct ss_text parts[2] = { text_of(page) };
 	size_t len = plain_name(spec, page, out, CUT);
+	bool failed;
 
+	len = len < CUT ? len : CUT;
 	spec_print(spec, &canonical);
 	parts[1] = buf_view(&canonical);
 	digest_parts(parts, 2, digest);
+	failed = canonical.failed;
 	buf_release(&canonical);
 	out[len] = '-';
 	digest_hex(digest, 4, out + len + 1);
+	return !failed;
 }
 
-void
+bool
 toolcall_name(const struct spec *spec, const char *page,
 	char out[static TOOLCALL_NAME_MAX + 1])
 {
-	char plain[TOOLCALL_NAME_MAX + 1];
-	size_t len = plain_name(spec, page, plain, sizeof(plain));
+	size_t len = plain_name(spec, page, out, TOOLCALL_NAME_MAX);
 
-	if (len == 0 || len > TOOLCALL_NAME_MAX) {
-		toolcall_hashed_name(spec, page, out);
-		return;
-	}
-	memcpy(out, plain, len);
+	if (len == 0 || len > TOOLCALL_NAME_MAX)
+		return toolcall_hashed_name(spec, page, out);
 	out[len] = '\0';
+	return true;
+}
+
+static int
+compare_labels(const void *a, const void *b)
+{
+	const struct toolcall_label *const *left = a, *const *right = b;
+
+	return strcmp((*left)->text, (*right)->text);
+}
+
+struct toolcall_label *
+toolcall_labels(const struct spec *specs, size_t count, const char *page)
+{
+	struct toolcall_label *labels = calloc(count + 1, sizeof(*labels));
+	struct toolcall_label **sorted =
+		calloc(count + 1, sizeof(struct toolcall_label *));
+	bool whole = labels != NULL && sorted != NULL;
+
+	for (size_t i = 0; whole && i < count; i++) {
+		whole = toolcall_name(&specs[i], page, labels[i].text);
+		sorted[i] = &labels[i];
+	}
+	if (whole)
+		qsort(sorted, count, sizeof(struct toolcall_label *),
+			compare_labels);
+	for (size_t i = 1; whole && i < count; i++)
+		if (strcmp(sorted[i - 1]->text, sorted[i]->text) == 0)
+			sorted[i - 1]->shared = sorted[i]->shared = true;
+	for (size_t i = 0; whole && i < count; i++)
+		if (labels[i].shared)
+			whole = toolcall_hashed_name(
+				&specs[i], page, labels[i].text);
+	free(sorted);
+	if (whole)
+		return labels;
+	free(labels);
+	return NULL;
 }
 
 /* -------------------------------------------------------------- arguments -- */
 
 static bool
-is_taken(const struct spec *spec, size_t i)
+is_taken(const struct spec *spec, const struct argument *a)
 {
-	const char *name = spec->parts[i].name;
-
-	if (strcmp(name, TOOLCALL_ARGS) == 0 ||
-		strcmp(name, TOOLCALL_ENV) == 0 ||
-		strcmp(name, TOOLCALL_STDIN) == 0 ||
-		strlen(name) > TOOLCALL_PROPERTY_MAX)
+	if (strcmp(a->name, TOOLCALL_ARGS) == 0 ||
+		strcmp(a->name, TOOLCALL_ENV) == 0 ||
+		strcmp(a->name, TOOLCALL_STDIN) == 0 ||
+		(spec_has_parts(spec) && strcmp(a->name, TOOLCALL_NEXT) == 0) ||
+		strlen(a->name) > TOOLCALL_PROPERTY_MAX)
 		return true;
-	for (size_t k = 0; k < i; k++)
-		if (spec->parts[k].name != NULL &&
-			strcmp(spec->parts[k].name, name) == 0)
+	for (size_t k = 0; k < a->index; k++)
+		if (spec->arguments[k]->name != NULL &&
+			strcmp(spec->arguments[k]->name, a->name) == 0)
 			return true;
 	return false;
 }
 
-/* Does the author give this name to a part? */
+/* Does the author give this name to an argument? */
 static bool
 is_given(const struct spec *spec, const char *name)
 {
-	for (size_t i = 0; i < spec->part_count; i++)
-		if (spec->parts[i].name != NULL &&
-			strcmp(spec->parts[i].name, name) == 0)
+	for (size_t i = 0; i < spec->argument_count; i++)
+		if (spec->arguments[i]->name != NULL &&
+			strcmp(spec->arguments[i]->name, name) == 0)
 			return true;
 	return false;
 }
 
-bool
-toolcall_property(const struct spec *spec, size_t i,
+void
+toolcall_property(const struct spec *spec, const struct argument *a,
 	char out[static TOOLCALL_PROPERTY_MAX + 1])
 {
-	const struct part *p = &spec->parts[i];
-	size_t place = 0;
-
-	if (p->kind == PART_TEXT)
-		return false;
-	if (p->name != NULL && !is_taken(spec, i)) {
-		strcpy(out, p->name);
-		return true;
+	if (a->name != NULL && !is_taken(spec, a)) {
+		strcpy(out, a->name);
+		return;
 	}
-	for (size_t k = 0; k <= i; k++)
-		place += spec->parts[k].kind != PART_TEXT;
-	snprintf(out, TOOLCALL_PROPERTY_MAX, "arg%zu", place);
-	/* The author may have named another placeholder "arg2". */
+	snprintf(out, TOOLCALL_PROPERTY_MAX, "arg%zu", a->index + 1);
+	/* The author may have named another argument "arg2". */
 	while (is_given(spec, out) && strlen(out) < TOOLCALL_PROPERTY_MAX)
 		strcat(out, "_");
-	return true;
 }
 
-const struct part *
-toolcall_part(const struct spec *spec, const char *name)
+const struct argument *
+toolcall_argument(const struct spec *spec, const char *name)
 {
 	char own[TOOLCALL_PROPERTY_MAX + 1];
 
-	for (size_t i = 0; i < spec->part_count; i++)
-		if (toolcall_property(spec, i, own) && strcmp(own, name) == 0)
-			return &spec->parts[i];
+	for (size_t i = 0; i < spec->argument_count; i++) {
+		toolcall_property(spec, spec->arguments[i], own);
+		if (strcmp(own, name) == 0)
+			return spec->arguments[i];
+	}
 	return NULL;
 }
 
-bool
-toolcall_fits(const struct part *p, struct ss_text word)
-{
-	return p->kind != PART_REGEX ||
-		pattern_search(p->pattern, word.data, word.len) == PATTERN_YES;
-}
-
-/* Adds a hint with what the tool takes: "pattern, file, args (a list)". */
-static enum ss_err
-hint_arguments(const struct spec *spec, struct ss_error *err)
+enum ss_err
+toolcall_hint(const struct spec *spec, struct ss_error *err)
 {
 	char name[TOOLCALL_PROPERTY_MAX + 1];
 	struct buf b = BUF_INIT(1024);
 
 	if (err == NULL)
 		return SS_BAD_REQUEST;
-	for (size_t i = 0; i < spec->part_count; i++)
-		if (toolcall_property(spec, i, name))
-			buf_printf(&b, "%s%s", b.len > 0 ? ", " : "", name);
+	for (size_t i = 0; i < spec->argument_count; i++) {
+		toolcall_property(spec, spec->arguments[i], name);
+		buf_printf(&b, "%s%s", b.len > 0 ? ", " : "", name);
+	}
 	if (!spec->locked)
 		buf_printf(&b, "%s" TOOLCALL_ARGS " (a list of words)",
 			b.len > 0 ? ", " : "");
 	if (spec->takes_stdin)
 		buf_printf(&b, "%s" TOOLCALL_STDIN, b.len > 0 ? ", " : "");
+	if (spec_has_parts(spec))
+		buf_printf(&b, "%s" TOOLCALL_NEXT, b.len > 0 ? ", " : "");
 	if (b.len > 0)
 		error_hint(err, "this tool takes %.*s", (int)b.len, b.data);
 	else
 		error_hint(err, "this tool takes no arguments");
+	if (b.failed)
+		error_memory(err);
 	buf_release(&b);
-	return SS_BAD_REQUEST;
+	return err->code;
 }
 
 static const struct proto_argument *
@@ -227,6 +265,8 @@ kind_found(const struct proto_argument *a)
 	case PROTO_TEXT: return "a string";
 	case PROTO_LIST: return "an array";
 	case PROTO_MAP: return "an object";
+	case PROTO_NUMBER:
+	case PROTO_BOOL:
 	case PROTO_OTHER: return a->found;
 	}
 	return "something else";
@@ -239,7 +279,7 @@ wrong_kind(const struct spec *spec, const struct proto_argument *a,
 	error_set(err, SS_BAD_REQUEST,
 		"the argument \"%.64s\" must be %s: it is %s", a->name, wanted,
 		kind_found(a));
-	return hint_arguments(spec, err);
+	return toolcall_hint(spec, err);
 }
 
 /* Refuses an argument that the tool does not have. */
@@ -252,123 +292,140 @@ check_known(const struct spec *spec, const struct proto_argument *args,
 		bool known = strcmp(given, TOOLCALL_ENV) == 0 ||
 			(!spec->locked && strcmp(given, TOOLCALL_ARGS) == 0) ||
 			(spec->takes_stdin &&
-				strcmp(given, TOOLCALL_STDIN) == 0);
+				strcmp(given, TOOLCALL_STDIN) == 0) ||
+			(spec_has_parts(spec) &&
+				strcmp(given, TOOLCALL_NEXT) == 0);
 
-		if (known || toolcall_part(spec, given) != NULL)
+		if (known || toolcall_argument(spec, given) != NULL)
 			continue;
 		error_set(err, SS_BAD_REQUEST, "there is no argument \"%.*s\"",
 			(int)utf8_cut(given, strlen(given), 64), given);
-		return hint_arguments(spec, err);
+		return toolcall_hint(spec, err);
+	}
+	return SS_OK;
+}
+
+/* Numbers and booleans of JSON are taken where the argument has such a type. */
+static bool
+takes_kind(const struct argument *a, enum proto_kind kind)
+{
+	bool number = a->type == ARGUMENT_INTEGER || a->type == ARGUMENT_NUMBER;
+
+	switch (kind) {
+	case PROTO_TEXT: return true;
+	case PROTO_NUMBER: return number || a->type == ARGUMENT_ENUM;
+	case PROTO_BOOL:
+		return a->type == ARGUMENT_BOOLEAN || a->type == ARGUMENT_ENUM;
+	case PROTO_LIST:
+	case PROTO_MAP:
+	case PROTO_OTHER: return false;
+	}
+	return false;
+}
+
+static const char *
+kind_wanted(const struct argument *a)
+{
+	if (a->type == ARGUMENT_INTEGER || a->type == ARGUMENT_NUMBER)
+		return "a number";
+	return a->type == ARGUMENT_BOOLEAN ? "a boolean" : "a string";
+}
+
+static enum ss_err
+read_values(const struct spec *spec, const struct proto_argument *args,
+	size_t count, struct given *out, struct ss_error *err)
+{
+	for (size_t i = 0; i < spec->argument_count; i++) {
+		const struct argument *a = spec->arguments[i];
+		char name[TOOLCALL_PROPERTY_MAX + 1];
+		const struct proto_argument *given;
+
+		toolcall_property(spec, a, name);
+		given = find_argument(args, count, name);
+		if (given == NULL)
+			continue;
+		if (!takes_kind(a, given->kind))
+			return wrong_kind(spec, given, kind_wanted(a), err);
+		out->values[i] = given->text;
 	}
 	return SS_OK;
 }
 
 static enum ss_err
-take_placeholder(const struct spec *spec, size_t i,
-	const struct proto_argument *args, size_t count, struct ss_text *out,
-	struct ss_error *err)
-{
-	const struct part *p = &spec->parts[i];
-	const struct proto_argument *a;
-	char name[TOOLCALL_PROPERTY_MAX + 1];
-
-	toolcall_property(spec, i, name);
-	a = find_argument(args, count, name);
-	if (a == NULL) {
-		error_set(err, SS_BAD_REQUEST, "the argument \"%s\" is missing",
-			name);
-		return hint_arguments(spec, err);
-	}
-	if (a->kind != PROTO_TEXT)
-		return wrong_kind(spec, a, "a string", err);
-	*out = a->text;
-	if (toolcall_fits(p, a->text))
-		return SS_OK;
-	error_set(err, SS_BAD_REQUEST,
-		"the argument \"%s\" does not match its pattern", name);
-	error_hint(err, "its pattern is %.900s", p->text.data);
-	return SS_BAD_REQUEST;
-}
-
-static enum ss_err
-take_extras(const struct spec *spec, const struct proto_argument *a,
-	struct proto_request *out, struct ss_error *err)
+read_extra(const struct spec *spec, const struct proto_argument *a,
+	struct given *out, struct ss_error *err)
 {
 	if (a == NULL)
 		return SS_OK;
 	if (a->kind != PROTO_LIST)
 		return wrong_kind(spec, a, "an array of strings", err);
-	for (size_t i = 0; i < a->item_count; i++)
-		out->words[out->word_count++] = a->items[i];
+	out->extra = a->items;
+	out->extra_count = a->item_count;
 	return SS_OK;
 }
 
-/* Copies the word: the page may be reloaded before the command runs. */
 static enum ss_err
-copy_word(struct arena *arena, struct ss_text word, struct ss_text *out,
-	struct ss_error *err)
+read_stdin(const struct spec *spec, const struct proto_argument *a,
+	struct toolcall *out, struct ss_error *err)
 {
-	out->len = word.len;
-	out->data = arena_copy(arena, word.data, word.len);
-	return out->data != NULL ? SS_OK : error_memory(err);
+	if (a == NULL || !spec->takes_stdin)
+		return SS_OK;
+	if (a->kind != PROTO_TEXT)
+		return wrong_kind(spec, a, "a string", err);
+	out->has_stdin = true;
+	out->stdin_text = a->text;
+	return SS_OK;
 }
 
 static enum ss_err
-take_words(struct arena *arena, const struct spec *spec,
-	const struct proto_argument *args, size_t count,
-	struct proto_request *out, struct ss_error *err)
+read_next(const struct spec *spec, const struct proto_argument *a,
+	struct toolcall *out, struct ss_error *err)
 {
-	const struct proto_argument *extra =
-		find_argument(args, count, TOOLCALL_ARGS);
-	size_t most =
-		spec->part_count + (extra != NULL ? extra->item_count : 0);
-	enum ss_err code = SS_OK;
+	if (a == NULL || !spec_has_parts(spec))
+		return SS_OK;
+	if (a->kind != PROTO_TEXT)
+		return wrong_kind(spec, a, "a string", err);
+	out->next = a->text.data;
+	return SS_OK;
+}
 
-	if (most > PROTO_WORDS_MAX)
-		return error_set(err, SS_COMMAND_TOO_LARGE,
-			"the command has %zu words, at most %d are taken", most,
-			PROTO_WORDS_MAX);
-	out->words = arena_array(arena, most, sizeof(*out->words));
-	if (out->words == NULL)
-		return error_memory(err);
-	for (size_t i = 0; code == SS_OK && i < spec->part_count; i++) {
-		struct ss_text *word = &out->words[out->word_count++];
-
-		if (spec->parts[i].kind == PART_TEXT)
-			code = copy_word(arena, spec->parts[i].text, word, err);
-		else
-			code = take_placeholder(
-				spec, i, args, count, word, err);
-	}
-	return code == SS_OK ? take_extras(spec, extra, out, err) : code;
+static enum ss_err
+read_env(const struct spec *spec, const struct proto_argument *a,
+	struct toolcall *out, struct ss_error *err)
+{
+	if (a == NULL)
+		return SS_OK;
+	if (a->kind != PROTO_MAP)
+		return wrong_kind(spec, a, "an object of strings", err);
+	out->env = a->pairs;
+	out->env_count = a->pair_count;
+	return SS_OK;
 }
 
 enum ss_err
-toolcall_words(struct arena *arena, const struct spec *spec,
-	const struct proto_argument *args, size_t count,
-	struct proto_request *out, struct ss_error *err)
+toolcall_read(struct arena *arena, const struct spec *spec,
+	const struct proto_argument *args, size_t count, struct toolcall *out,
+	struct ss_error *err)
 {
-	const struct proto_argument *a;
 	enum ss_err code = check_known(spec, args, count, err);
 
-	*out = (struct proto_request){ 0 };
+	*out = (struct toolcall){ 0 };
+	if (code == SS_OK && !given_init(&out->given, spec, arena))
+		code = error_memory(err);
 	if (code == SS_OK)
-		code = take_words(arena, spec, args, count, out, err);
-	if (code != SS_OK)
-		return code;
-	if ((a = find_argument(args, count, TOOLCALL_ENV)) != NULL) {
-		if (a->kind != PROTO_MAP)
-			return wrong_kind(spec, a, "an object of strings", err);
-		out->env = a->pairs;
-		out->env_count = a->pair_count;
-	}
-	if (spec->takes_stdin &&
-		(a = find_argument(args, count, TOOLCALL_STDIN)) != NULL) {
-		if (a->kind != PROTO_TEXT)
-			return wrong_kind(spec, a, "a string", err);
-		out->has_stdin = true;
-		out->stdin_text = a->text;
-	}
-	/* Only checks the limits: there is nothing to fill. */
-	return proto_fill(arena, out->words, out->word_count, NULL, 0, err);
+		code = read_values(spec, args, count, &out->given, err);
+	if (code == SS_OK)
+		code = read_extra(spec,
+			find_argument(args, count, TOOLCALL_ARGS), &out->given,
+			err);
+	if (code == SS_OK)
+		code = read_env(spec, find_argument(args, count, TOOLCALL_ENV),
+			out, err);
+	if (code == SS_OK)
+		code = read_stdin(spec,
+			find_argument(args, count, TOOLCALL_STDIN), out, err);
+	if (code == SS_OK)
+		code = read_next(spec,
+			find_argument(args, count, TOOLCALL_NEXT), out, err);
+	return code;
 }

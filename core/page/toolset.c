@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "page/frontmatter.h"
+#include "page/match.h"
 
 struct ss_toolset {
 	struct arena arena;
@@ -61,6 +62,7 @@ ss_toolset_allows(const struct ss_toolset *set, size_t argc,
 	const char *const argv[], size_t *tool, struct ss_error *err)
 {
 	struct ss_text *words = calloc(argc + 1, sizeof(*words));
+	struct arena arena;
 	enum ss_err e;
 
 	error_clear(err);
@@ -68,8 +70,10 @@ ss_toolset_allows(const struct ss_toolset *set, size_t argc,
 		return error_memory(err);
 	for (size_t i = 0; i < argc; i++)
 		words[i] = text_of(argv[i]);
-	e = spec_choose(set->front.specs, set->front.spec_count, words, argc,
-		tool, err);
+	arena_init(&arena, 0);
+	e = match_choose(set->front.specs, set->front.spec_count, words, argc,
+		&arena, tool, NULL, err);
+	arena_release(&arena);
 	free(words);
 	return e;
 }

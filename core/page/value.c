@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "page/near.h"
+
 /* Bytes of a text that a message shows. */
 #define SHOWN_BYTES 40
 
@@ -86,6 +88,31 @@ value_refuse_found(const struct reading *r, const struct node *n,
 }
 
 enum ss_err
+value_go_on(const struct reading *r, enum ss_err code)
+{
+	if (r->all == NULL || code != SS_BAD_FRONTMATTER)
+		return code;
+	if (r->err->code == SS_OK)
+		return SS_OK;
+	r->all->count++;
+	r->all->take(r->all->ctx, r->place, r->err);
+	error_clear(r->err);
+	return SS_OK;
+}
+
+size_t
+value_refusals(const struct reading *r)
+{
+	return r->all != NULL ? r->all->count : 0;
+}
+
+enum ss_err
+value_since(const struct reading *r, size_t refusals)
+{
+	return value_refusals(r) > refusals ? SS_BAD_FRONTMATTER : SS_OK;
+}
+
+enum ss_err
 value_untagged(const struct reading *r, const struct node *n)
 {
 	if (!n->tagged)
@@ -96,19 +123,31 @@ value_untagged(const struct reading *r, const struct node *n)
 		"it is text");
 }
 
+/* The names of the keys that a mapping may have. */
+struct known_keys {
+	const char *const *names;
+	size_t count;
+	const char *what; /* "a key of a tool" */
+};
+
 static enum ss_err
-refuse_unknown_key(
-	const struct reading *r, const struct node *member, const char *what)
+refuse_unknown_key(const struct reading *r, const struct node *member,
+	const struct known_keys *known)
 {
 	const struct node *key = member->key;
+	const char *meant = near_key((struct ss_text){ key->text, key->len },
+		known->names, known->count);
 
+	if (meant != NULL)
+		return value_refuse(
+			r, key, known->what, "did you mean %s?", meant);
 	/* In { regex: a,b } the comma ended the text. */
 	if (member->kind == NODE_NULL && member->len == 0)
-		return value_refuse(r, key, what,
+		return value_refuse(r, key, known->what,
 			"a comma or a brace ends unquoted text here: put the "
 			"text in single quotes");
 	return value_refuse(
-		r, key, what, "remove the key, or correct its spelling");
+		r, key, known->what, "remove the key, or correct its spelling");
 }
 
 enum ss_err
@@ -122,29 +161,44 @@ value_refuse_twice(const struct reading *r, const struct node *key)
 		"this mapping has the key twice: join the two");
 }
 
+static enum ss_err
+check_key(const struct reading *r, const struct node *member,
+	const struct known_keys *known, uint64_t *seen)
+{
+	const struct node *key = member->key;
+	uint64_t bit;
+	size_t i = 0;
+
+	while (i < known->count &&
+		!text_is((struct ss_text){ key->text, key->len },
+			known->names[i]))
+		i++;
+	if (i == known->count || key->kind != NODE_STRING)
+		return refuse_unknown_key(r, member, known);
+	if (key->tagged)
+		return value_untagged(r, key);
+	bit = (uint64_t)1 << i;
+	if (*seen & bit)
+		return value_refuse(r, key, "every key at most once",
+			"this mapping has the key twice: remove one");
+	*seen |= bit;
+	return SS_OK;
+}
+
 enum ss_err
 value_keys(const struct reading *r, const struct node *map,
 	const char *const *names, size_t count, const char *what)
 {
+	const struct known_keys known = { names, count, what };
+	size_t before = value_refusals(r);
 	uint64_t seen = 0;
+	enum ss_err e;
 
-	for (const struct node *n = map->first; n != NULL; n = n->next) {
-		struct ss_text key = { n->key->text, n->key->len };
-		size_t i = 0;
-
-		while (i < count && !text_is(key, names[i]))
-			i++;
-		if (i == count || n->key->kind != NODE_STRING)
-			return refuse_unknown_key(r, n, what);
-		if (n->key->tagged)
-			return value_untagged(r, n->key);
-		if (seen & (uint64_t)1 << i)
-			return value_refuse(r, n->key, "every key at most once",
-				"this mapping has the key twice: remove "
-				"one");
-		seen |= (uint64_t)1 << i;
-	}
-	return SS_OK;
+	for (const struct node *n = map->first; n != NULL; n = n->next)
+		if ((e = value_go_on(r, check_key(r, n, &known, &seen))) !=
+			SS_OK)
+			return e;
+	return value_since(r, before);
 }
 
 enum ss_err
@@ -259,6 +313,39 @@ read_decimal(const char *text)
 	return value;
 }
 
+/* "30s" */
+static bool
+is_seconds_with_unit(const struct node *n)
+{
+	struct node number = *n;
+
+	number.len -= n->len > 0;
+	return n->kind == NODE_STRING && n->len > 1 &&
+		n->text[n->len - 1] == 's' && is_decimal(&number, true);
+}
+
+/* The bytes of "64MB", "64M" or "64MiB"; 0: it is nothing such. */
+static uint64_t
+bytes_with_unit(const struct node *n)
+{
+	static const char units[] = "kmgt";
+	char *end = NULL;
+	const char *unit;
+	unsigned long long value = strtoull(n->text, &end, 10);
+
+	if (n->kind != NODE_STRING || !isdigit((unsigned char)n->text[0]) ||
+		*end == '\0' || value > 1000000)
+		return 0;
+	end += strspn(end, " ");
+	unit = strchr(units, tolower((unsigned char)*end));
+	if (*end == '\0' || unit == NULL ||
+		(end[1] != '\0' && strcmp(end + 1, "B") != 0 &&
+			strcmp(end + 1, "b") != 0 &&
+			strcmp(end + 1, "iB") != 0))
+		return 0;
+	return value << 10 * (unsigned)(unit - units + 1);
+}
+
 enum ss_err
 value_seconds(const struct reading *r, const struct node *n, double *out)
 {
@@ -275,7 +362,10 @@ value_seconds(const struct reading *r, const struct node *n, double *out)
 	/* Also refuses a NaN, which compares with nothing. */
 	if (!(value >= 0.001 && value <= VALUE_SECONDS_MAX))
 		return value_refuse(r, n, "seconds, from 0.001 to 4000000",
-			"write a number such as %s: 2.5", n->key->text);
+			is_seconds_with_unit(n)
+				? "write the seconds without a unit: %s: %.*s"
+				: "write a number such as %s: 2.5",
+			n->key->text, (int)n->len - 1, n->text);
 	*out = value;
 	return SS_OK;
 }
@@ -295,6 +385,10 @@ value_count(const struct reading *r, const struct node *n, uint64_t *out)
 		if (errno != 0)
 			value = 0;
 	}
+	if ((value == 0 || value > INT64_MAX) && bytes_with_unit(n) > 0)
+		return value_refuse(r, n, "a whole number from 1 on",
+			"write the number without a unit: %s: %llu",
+			n->key->text, (unsigned long long)bytes_with_unit(n));
 	if (value == 0 || value > INT64_MAX)
 		return value_refuse(r, n, "a whole number from 1 on",
 			"write the number in digits, without a unit");
@@ -307,7 +401,7 @@ value_names(
 	const struct reading *r, const struct node *n, struct name_list *out)
 {
 	const struct node *item;
-	size_t i = 0;
+	size_t i = 0, before = value_refusals(r);
 	enum ss_err e;
 
 	if (value_untagged(r, n) != SS_OK)
@@ -324,12 +418,15 @@ value_names(
 	out->names = arena_array(r->arena, n->count + 1, sizeof(*out->names));
 	if (out->names == NULL)
 		return error_memory(r->err);
-	for (item = n->first; item != NULL; item = item->next)
-		if ((e = value_text(r, item, &out->names[i++])) != SS_OK)
+	for (item = n->first; item != NULL; item = item->next) {
+		e = value_text(r, item, &out->names[i]);
+		i += e == SS_OK;
+		if (value_go_on(r, e) != SS_OK)
 			return e;
+	}
 	out->set = true;
-	out->count = n->count;
+	out->count = i;
 	out->line = n->key->line;
 	out->column = n->key->column;
-	return SS_OK;
+	return value_since(r, before);
 }

@@ -20,6 +20,17 @@ enum ss_err value_refuse_found(const struct reading *r, const struct node *n,
 	PRINTF_LIKE(5, 6);
 /* At a key that its mapping already holds. */
 enum ss_err value_refuse_twice(const struct reading *r, const struct node *key);
+/*
+ * Passes a result on; a refusal that r->all takes, or took already, becomes
+ * SS_OK: what was refused is left out, and reading goes on.
+ */
+enum ss_err value_go_on(const struct reading *r, enum ss_err code);
+/*
+ * How many r->all took; and SS_BAD_FRONTMATTER when it took one since, so that
+ * nothing is made of what was read.
+ */
+size_t value_refusals(const struct reading *r);
+enum ss_err value_since(const struct reading *r, size_t refusals);
 /* SS_OK when n carries no tag that is not known. */
 enum ss_err value_untagged(const struct reading *r, const struct node *n);
 

@@ -14,7 +14,7 @@ read_list(const struct reading *r, const struct node *map, const char *key,
 {
 	const struct node *n = node_member(map, key);
 
-	return n != NULL ? value_names(r, n, out) : SS_OK;
+	return n != NULL ? value_go_on(r, value_names(r, n, out)) : SS_OK;
 }
 
 static enum ss_err
@@ -64,11 +64,11 @@ read_limits(const struct reading *r, const struct node *map, struct wants *out)
 	enum ss_err e = SS_OK;
 
 	if ((n = node_member(map, "timeout")) != NULL) {
-		e = value_seconds(r, n, &out->timeout);
+		e = value_go_on(r, value_seconds(r, n, &out->timeout));
 		out->timeout_at = key_place(n);
 	}
 	if (e == SS_OK && (n = node_member(map, "memory_bytes")) != NULL) {
-		e = value_count(r, n, &out->memory_bytes);
+		e = value_go_on(r, value_count(r, n, &out->memory_bytes));
 		out->memory_at = key_place(n);
 	}
 	if (e == SS_OK && (n = node_member(map, "processes")) != NULL) {
@@ -85,14 +85,15 @@ wants_read(const struct reading *r, const struct node *map, struct wants *out)
 	enum ss_err e;
 
 	*out = (struct wants){ 0 };
-	if ((e = read_network(r, map, out)) != SS_OK ||
+	if ((e = value_go_on(r, read_network(r, map, out))) != SS_OK ||
 		(e = read_list(r, map, "read", &out->read)) != SS_OK ||
 		(e = read_list(r, map, "write", &out->write)) != SS_OK ||
-		(e = read_exec(r, map, out)) != SS_OK ||
+		(e = value_go_on(r, read_exec(r, map, out))) != SS_OK ||
 		(e = read_list(r, map, "unix", &out->unix_sockets)) != SS_OK)
 		return e;
 	if ((n = node_member(map, "proc")) != NULL) {
-		if ((e = value_bool(r, n, &out->proc)) != SS_OK)
+		e = value_go_on(r, value_bool(r, n, &out->proc));
+		if (e != SS_OK)
 			return e;
 		out->proc_set = true;
 		out->proc_at = key_place(n);
@@ -104,6 +105,8 @@ enum ss_err
 wants_parse(const struct reading *r, const struct node *map, struct wants *out)
 {
 	static const char *const keys[] = { WANTS_KEYS };
+	const struct node *tools;
+	enum ss_err e;
 
 	*out = (struct wants){ 0 };
 	if (value_untagged(r, map) != SS_OK)
@@ -114,9 +117,16 @@ wants_parse(const struct reading *r, const struct node *map, struct wants *out)
 				? "write key: value lines without the dashes"
 				: "write sandbox: { timeout: 5 }, or remove "
 				  "the key");
-	if (value_keys(r, map, keys, ARRAY_LEN(keys),
-		    "a key of sandbox (network, read, write, exec, unix, "
-		    "proc, timeout, memory_bytes, processes)") != SS_OK)
-		return SS_BAD_FRONTMATTER;
+	tools = node_member(map, "tools");
+	if (tools != NULL)
+		return value_refuse(r, tools->key, "a key of sandbox",
+			"tools is a key of the page: in TOML write it before "
+			"[sandbox]");
+	e = value_go_on(r,
+		value_keys(r, map, keys, ARRAY_LEN(keys),
+			"a key of sandbox (network, read, write, exec, unix, "
+			"proc, timeout, memory_bytes, processes)"));
+	if (e != SS_OK)
+		return e;
 	return wants_read(r, map, out);
 }

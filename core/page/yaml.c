@@ -209,6 +209,24 @@ is_tab_indented(const struct composer *c, yaml_mark_t mark)
 	return at < c->text.data + c->text.len && *at == '\t';
 }
 
+/* A line that begins with [ below one that does: their dashes are missing. */
+static bool
+is_list_after_list(const struct composer *c, yaml_mark_t mark)
+{
+	const char *at = at_mark(c, mark), *line;
+
+	if (at == NULL || *at != '[' || at == c->text.data)
+		return false;
+	for (line = at - 1; line > c->text.data && *line == ' '; line--)
+		;
+	if (*line != '\n')
+		return false;
+	while (line > c->text.data && line[-1] != '\n')
+		line--;
+	line += strspn(line, " ");
+	return *line == '[';
+}
+
 static enum ss_err
 refuse_syntax(struct composer *c)
 {
@@ -227,6 +245,12 @@ refuse_syntax(struct composer *c)
 			expected = problems[i].expected;
 			hint = problems[i].hint;
 		}
+	if (strcmp(found, "':'") == 0 && expected[0] == '\'')
+		hint = "quote text that holds a colon and a blank: 'a: b'";
+	if (is_list_after_list(c, p->problem_mark)) {
+		expected = "a dash before each list";
+		hint = "begin each of them with a dash: - [ls]";
+	}
 	if (is_tab_indented(c, p->problem_mark)) {
 		expected = "spaces";
 		hint = "YAML indents with spaces only: replace the tabs";

@@ -141,7 +141,7 @@ spawn_fail(struct run *run, const char *step, int number)
 
 /* -------------------------------------------------------------- the wait */
 
-enum { OUT, ERR, CHILD, FEED, RELAY, CLIENT, SLOTS };
+enum { OUT, ERR, CHILD, FEED, RELAY, CLIENT, PROGRESS, SLOTS };
 
 short
 spawn_client_events(const struct spawn *s)
@@ -169,6 +169,7 @@ wait_for(const struct run *run, struct pollfd p[static SLOTS])
 	p[RELAY] = (struct pollfd){ idle ? run->relay : -1, POLLIN, 0 };
 	p[CLIENT] = (struct pollfd){ run->s->client_fd,
 		spawn_client_events(run->s), 0 };
+	p[PROGRESS] = (struct pollfd){ spawn_io_progress_fd(run), POLLIN, 0 };
 }
 
 /* How long ppoll(2) may sleep; NULL: until something happens. */
@@ -217,6 +218,8 @@ run_turn(struct run *run, const struct pollfd p[static SLOTS])
 	for (int stream = 1; stream <= 2; stream++)
 		if (p[stream - 1].revents != 0 && !run->over)
 			spawn_io_take(run, stream, SIZE_MAX);
+	if (p[PROGRESS].revents != 0)
+		spawn_io_take_progress(run);
 	if (p[FEED].revents & POLLOUT)
 		spawn_io_feed(run);
 	else if (p[FEED].revents != 0)
@@ -377,6 +380,7 @@ run_end(struct run *run)
 		take_usage(run);
 		spawn_io_drain(run);
 		spawn_io_take_report(run);
+		spawn_io_drain_progress(run);
 		run_classify(run);
 	}
 	spawn_io_close(run);
@@ -507,7 +511,8 @@ static bool
 has_callback(const struct spawn_batch *asked)
 {
 	for (size_t i = 0; i < asked->count; i++)
-		if (asked->commands[i].output != NULL)
+		if (asked->commands[i].output != NULL ||
+			asked->commands[i].progress != NULL)
 			return true;
 	return false;
 }
@@ -605,13 +610,13 @@ spawn_result_release(struct spawn_result *r)
 
 /* --------------------------------------------------------------- finding */
 
-static bool
-is_program(const char *path)
+bool
+spawn_is_program(int dir_fd, const char *path)
 {
 	struct stat st;
 
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
-		faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0;
+	return fstatat(dir_fd, path, &st, 0) == 0 && S_ISREG(st.st_mode) &&
+		faccessat(dir_fd, path, X_OK, AT_EACCESS) == 0;
 }
 
 bool
@@ -626,11 +631,12 @@ spawn_find(const char *name, char *path, size_t cap)
 	if (strchr(name, '/') != NULL) {
 		n = snprintf(path, cap, "%s", name);
 		return n >= 0 && (size_t)n < cap &&
-			(name[0] != '/' || is_program(path));
+			(name[0] != '/' || spawn_is_program(AT_FDCWD, path));
 	}
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
 		n = snprintf(path, cap, "%s/%s", folders[i], name);
-		if (n >= 0 && (size_t)n < cap && is_program(path))
+		if (n >= 0 && (size_t)n < cap &&
+			spawn_is_program(AT_FDCWD, path))
 			return true;
 	}
 	return false;

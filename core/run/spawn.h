@@ -70,6 +70,13 @@ struct spawn {
 	const struct spawn_bounds *bounds; /* may be NULL */
 	bool own_pid_namespace; /* this process is its pid 1: kill(-1) */
 	bool reports; /* the child may write to descriptor 3: for helpers */
+	/*
+	 * Else descriptor 3 is a pipe for the child's progress, which is read
+	 * while it runs and counts for no limit.  progress gets the bytes and
+	 * output_ctx; NULL: they are dropped.
+	 */
+	bool has_progress;
+	void (*progress)(void *ctx, const char *data, size_t len);
 	ss_output_fn output; /* NULL: collect in out and err */
 	uint32_t tick_ms;    /* so often output is called with stream 0 */
 	void *output_ctx;
@@ -125,6 +132,7 @@ struct spawn_result {
 };
 
 #define SPAWN_REPORT_FD 3
+#define SPAWN_PROGRESS_FD_TEXT "3"
 #define SPAWN_REPORT_BYTES 2048
 
 /* At most so many children of a batch at a time. */
@@ -191,5 +199,10 @@ bool spawn_client_left(const struct spawn *s, short revents);
  * program.
  */
 bool spawn_find(const char *name, char *path, size_t cap);
+/*
+ * An executable regular file?  A directory has an x bit, too.  path is relative
+ * to dir_fd, as in openat(2).
+ */
+bool spawn_is_program(int dir_fd, const char *path);
 
 #endif

@@ -96,7 +96,7 @@ spawn_io_open(struct run *run)
 		e = pipe_open(&run->from[0], &run->child[1], true);
 	if (e == 0)
 		e = pipe_open(&run->from[1], &run->child[2], true);
-	if (e == 0 && run->s->reports)
+	if (e == 0 && (run->s->reports || run->s->has_progress))
 		e = pipe_open(&run->report[0], &run->report[1], true);
 	return spawn_note_fault(run->batch, "descriptors", e);
 }
@@ -258,7 +258,7 @@ spawn_io_take_report(struct run *run)
 	char *space;
 	ssize_t n;
 
-	if (run->report[0] < 0)
+	if (run->report[0] < 0 || !run->s->reports)
 		return;
 	space = buf_reserve(report, SPAWN_REPORT_BYTES);
 	if (space == NULL) {
@@ -270,4 +270,45 @@ spawn_io_take_report(struct run *run)
 		spawn_fail(run, "report", errno);
 	report->len = n > 0 ? (size_t)n : 0;
 	space[report->len] = '\0';
+}
+
+int
+spawn_io_progress_fd(const struct run *run)
+{
+	return run->s->reports ? -1 : run->report[0];
+}
+
+/* A callback may block, as one for output. */
+static void
+deliver_progress(struct run *run, const char *data, size_t len)
+{
+	const struct spawn *s = run->s;
+	sigset_t held;
+
+	if (s->progress == NULL)
+		return;
+	sigprocmask(SIG_SETMASK, &run->batch->wait_mask, &held);
+	s->progress(s->output_ctx, data, len);
+	sigprocmask(SIG_SETMASK, &held, NULL);
+	run->batch->piped = true;
+}
+
+void
+spawn_io_take_progress(struct run *run)
+{
+	static char chunk[65536];
+	ssize_t n = read(run->report[0], chunk, sizeof(chunk));
+
+	if (n > 0)
+		deliver_progress(run, chunk, (size_t)n);
+	else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+		fd_close(&run->report[0]);
+}
+
+/* The first read takes all that a pipe of the usual size holds. */
+void
+spawn_io_drain_progress(struct run *run)
+{
+	if (spawn_io_progress_fd(run) >= 0)
+		spawn_io_take_progress(run);
 }

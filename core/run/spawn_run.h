@@ -24,7 +24,7 @@ struct run {
 	int pidfd;
 	int child[3];  /* the child's ends */
 	int from[2];   /* its stdout and stderr, for us to read */
-	int report[2]; /* of reports: our end and the child's */
+	int report[2]; /* of reports or progress: our end and the child's */
 	int feed;      /* its stdin, for us to write */
 	int relay;     /* where more for it comes from */
 	bool relay_is_socket;
@@ -96,6 +96,11 @@ void spawn_io_relay(struct run *run);
 /* After the child's death: what is in its pipes now. */
 void spawn_io_drain(struct run *run);
 void spawn_io_take_report(struct run *run);
+/* Reads progress once; what is there of it now, after the child's death. */
+void spawn_io_take_progress(struct run *run);
+void spawn_io_drain_progress(struct run *run);
+/* Our end of the pipe for progress; -1: none. */
+int spawn_io_progress_fd(const struct run *run);
 
 /* ---- between clone and exec (spawn_child.c) ---- */
 

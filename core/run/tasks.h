@@ -10,8 +10,10 @@
 #include "base/base.h"
 
 /*
- * Counted at most once a second by reading /proc; 0 when that cannot be read:
- * then the limit is stricter than it need be.
+ * Found out at most once a second, at a cost that does not grow with the host:
+ * by the soft limit itself, which is changed and restored.  Where clone(2)
+ * cannot be asked /proc is read; 0 when that cannot be read either: then the
+ * limit is stricter than it need be.  1 where RLIMIT_NPROC does not bind.
  */
 uint64_t tasks_count(void);
 

@@ -49,41 +49,56 @@ find_own(const char *user, struct account *out, struct ss_error *err)
 	return SS_OK;
 }
 
+/* Reads uid and gid from a line of passwd(5), if it is this account's. */
+static bool
+is_line_of(const char *line, const char *name, struct account *out)
+{
+	size_t len = strlen(name);
+	unsigned uid, gid;
+	const char *ids;
+
+	if (strncmp(line, name, len) != 0 || line[len] != ':')
+		return false;
+	ids = strchr(line + len + 1, ':');
+	if (ids == NULL || sscanf(ids, ":%u:%u:", &uid, &gid) != 2)
+		return false;
+	out->uid = uid;
+	out->gid = gid;
+	return true;
+}
+
 /*
- * Looks in /etc/passwd, passwd(5), where packages put their accounts: asking
+ * The first of these names that is there.  Looks in /etc/passwd, passwd(5), where packages put their accounts: asking
  * every service of nsswitch.conf(5) costs more than starting a tool.  By
  * getline, since fgetpwent(3) seeks once for each line.
  */
 static bool
-find_local(const char *name, struct account *out)
+find_local(const char *const *names, struct account *out)
 {
 	FILE *file = fopen("/etc/passwd", "re");
-	char *line = NULL, *ids;
-	size_t cap = 0, len = strlen(name);
-	bool found = false;
+	char *line = NULL;
+	size_t cap = 0, best = SIZE_MAX;
 
-	while (file != NULL && !found && getline(&line, &cap, file) > 0) {
-		if (strncmp(line, name, len) != 0 || line[len] != ':')
-			continue;
-		ids = strchr(line + len + 1, ':');
-		found = ids != NULL &&
-			sscanf(ids, ":%u:%u:", &out->uid, &out->gid) == 2;
-	}
+	while (file != NULL && best > 0 && getline(&line, &cap, file) > 0)
+		for (size_t i = 0; i < best && names[i] != NULL; i++)
+			if (is_line_of(line, names[i], out))
+				best = i;
 	free(line);
 	if (file != NULL)
 		fclose(file);
-	snprintf(out->name, sizeof(out->name), "%s", name);
-	return found;
+	if (best != SIZE_MAX)
+		snprintf(out->name, sizeof(out->name), "%s", names[best]);
+	return best != SIZE_MAX;
 }
 
 static bool
 find_user(const char *user, struct account *out)
 {
+	static const char *const usual[] = { "statespace", "nobody", NULL };
 	const struct passwd *named;
 
 	if (!is_named(user))
-		return find_local("statespace", out) ||
-			find_local("nobody", out);
+		return find_local(usual, out);
 	named = getpwnam(user);
 	if (named == NULL)
 		return false;

@@ -39,7 +39,7 @@ struct confining {
 	struct sandbox *self;
 	enum sandbox_level level;
 	unsigned keeps;
-	bool watched;
+	bool watched, brief;
 	bool grouped; /* in a memory group, its own or its worker's */
 	int proc;     /* the host's /proc, until the view is entered; -1 */
 	int root_fd;  /* the plan's, for levels without a view; -1 */
@@ -94,6 +94,30 @@ become_account(struct confining *c)
 		step_fail(c->step, "become %s", c->plan->account.name);
 }
 
+/*
+ * PR_CAPBSET_DROP needs CAP_SETPCAP.  Without it the bounding set stays and
+ * gives nothing: no_new_privs, which comes next, keeps execve(2) from adding
+ * capabilities of a file.  The first number that PR_CAPBSET_READ does not know
+ * ends the loop.
+ */
+static bool
+drop_bounding_set(struct confining *c)
+{
+	int why;
+
+	for (unsigned long cap = 0;; cap++) {
+		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0)
+			continue;
+		why = errno;
+		if (prctl(PR_CAPBSET_READ, cap, 0, 0, 0) < 0)
+			return true;
+		errno = why;
+		if (why == EPERM)
+			return true;
+		return step_fail(c->step, "drop the bounding set");
+	}
+}
+
 static bool
 drop_capabilities(struct confining *c)
 {
@@ -101,24 +125,7 @@ drop_capabilities(struct confining *c)
 		.version = _LINUX_CAPABILITY_VERSION_3
 	};
 	struct __user_cap_data_struct none[2] = { { 0, 0, 0 }, { 0, 0, 0 } };
-	int why;
 
-	/*
-	 * PR_CAPBSET_DROP needs CAP_SETPCAP.  Without it the bounding set stays
-	 * and gives nothing: no_new_privs, which comes next, keeps execve(2)
-	 * from adding capabilities of a file.  The first number that
-	 * PR_CAPBSET_READ does not know ends the loop.
-	 */
-	for (unsigned long cap = 0;; cap++) {
-		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0)
-			continue;
-		why = errno;
-		if (prctl(PR_CAPBSET_READ, cap, 0, 0, 0) < 0)
-			break;
-		errno = why;
-		if (why != EPERM)
-			return step_fail(c->step, "drop the bounding set");
-	}
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
 		return step_fail(c->step, "drop ambient capabilities");
 	if (syscall(SYS_capset, &head, none) < 0)
@@ -130,7 +137,7 @@ drop_capabilities(struct confining *c)
 static bool
 lose_privileges(struct confining *c)
 {
-	if (!drop_capabilities(c))
+	if (!drop_bounding_set(c) || !drop_capabilities(c))
 		return false;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return step_fail(c->step, "set no_new_privs");
@@ -310,13 +317,13 @@ enter_outside(struct confining *c)
 	c->self->site_fd = c->root_fd;
 	c->self->libexec = p->libexec != NULL ? p->libexec : "";
 	/* While still root: the account has no CAP_SETPCAP. */
-	for (unsigned long cap = 0; p->account.drop && cap < 64; cap++)
-		prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
+	if (p->account.drop && !drop_bounding_set(c))
+		return false;
 	if (!become_account(c))
 		return false;
 	if (c->level == SANDBOX_NONE)
 		return lose_privileges(c);
-	c->self->scratch = sandbox_scratch_make(c->step);
+	c->self->scratch = sandbox_scratch_make(c->brief, c->step);
 	if (c->self->scratch == NULL) {
 		c->self->scratch = "";
 		return false;
@@ -477,6 +484,7 @@ confine_start(struct sandbox_plan *plan, const struct confine_request *request,
 		.level = request->level,
 		.keeps = request->keeps,
 		.watched = request->watched,
+		.brief = request->brief,
 		.dotfiles = &plan->dotfiles,
 		.proc = -1,
 		.root_fd =

@@ -10,6 +10,7 @@ struct confine_request {
 	enum sandbox_level level;
 	unsigned keeps; /* KEEP_... */
 	bool watched;   /* as in struct sandbox_process */
+	bool brief;     /* SS_FORK_BRIEF */
 	int only;       /* a descriptor to keep, as CONFINE_FIRST_FD; -1: all */
 	struct cgroup *group;   /* to join; NULL: none */
 	int (*main)(void *ctx); /* runs in the child; its exit status */

@@ -29,6 +29,12 @@ relay_output(void *ctx, int stream, const char *data, size_t len)
 }
 
 static void
+relay_progress(void *ctx, const char *data, size_t len)
+{
+	relay_output(ctx, LAUNCHER_PROGRESS, data, len);
+}
+
+static void
 send_end(const struct served_run *run, const struct spawn_result *r)
 {
 	struct buf b = BUF_INIT(4096);
@@ -97,6 +103,7 @@ run_command(struct arena *arena, int input, struct served_run *run,
 		.stdin_fd = input,
 		.client_fd = run->channel.fd,
 		.output = relay_output,
+		.progress = relay_progress,
 		.output_ctx = run };
 	size_t len;
 	const char *data = read_command(&run->channel, arena, &len);

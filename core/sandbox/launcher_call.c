@@ -130,6 +130,11 @@ take_frame(struct followed_run *run, enum ss_err *code)
 		*code = error_memory(run->err);
 		return true;
 	}
+	if (head.kind == LAUNCHER_PROGRESS) {
+		if (run->s->progress != NULL)
+			run->s->progress(run->s->output_ctx, data, head.len);
+		return false;
+	}
 	if (head.kind == LAUNCHER_REFUSED &&
 		launcher_get_refusal(data, head.len, run->err)) {
 		*code = run->err->code;

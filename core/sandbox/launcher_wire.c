@@ -166,6 +166,7 @@ launcher_put_command(
 		s->stdin_data != NULL ? s->stdin_len : 0);
 	put_limits(b, &s->limits);
 	put_number(b, s->reports);
+	put_number(b, s->has_progress);
 	put_number(b, p->exec_any);
 	put_list(b, &p->exec);
 	put_list(b, &p->read);
@@ -192,6 +193,7 @@ launcher_get_command(struct arena *arena, const char *data, size_t len,
 	s->stdin_data = get_bytes(&r, &s->stdin_len);
 	s->limits = get_limits(&r);
 	s->reports = get_number(&r) != 0;
+	s->has_progress = get_number(&r) != 0;
 	p->exec_any = get_number(&r) != 0;
 	p->exec = get_list(&r);
 	p->read = get_list(&r);

@@ -9,7 +9,7 @@
  *	worker					launcher
  *	  connection and input, SCM_RIGHTS --->
  *	  LAUNCHER_COMMAND		   --->
- *	  <---				LAUNCHER_OUT, LAUNCHER_ERR, ...
+ *	  <---				LAUNCHER_OUT, _ERR, _PROGRESS, ...
  *	  <---				LAUNCHER_END or LAUNCHER_REFUSED
  */
 #ifndef SS_SANDBOX_LAUNCHER_WIRE_H
@@ -25,7 +25,8 @@ enum launcher_frame {
 	LAUNCHER_ERR = 2,
 	LAUNCHER_END = 3,
 	LAUNCHER_REFUSED = 4,
-	LAUNCHER_COMMAND = 5
+	LAUNCHER_COMMAND = 5,
+	LAUNCHER_PROGRESS = 6
 };
 
 #define LAUNCHER_COMMAND_MAX ((size_t)24 << 20) /* 1 MiB of words, and input */

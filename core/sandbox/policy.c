@@ -10,6 +10,7 @@
 #include "sandbox/grant_path.h"
 #include "sandbox/program.h"
 #include "sandbox/sandbox.h"
+#include "sandbox/view.h"
 
 /* ----------------------------------------------------- the ceiling */
 
@@ -38,6 +39,32 @@ refuse_more(const struct verdict *v, struct node_place at, const char *key,
 		key);
 	if (v->place != NULL)
 		*v->place = at;
+	return SS_CAPABILITY_REFUSED;
+}
+
+/* Where on the host that is goes to the operator alone. */
+static enum ss_err
+refuse_path(const struct verdict *v, struct node_place at, const char *key,
+	const char *name, const char *root)
+{
+	bool absolute = name[0] == '/';
+	char path[PATH_MAX];
+	bool optional;
+
+	refuse_more(v, at, key, name);
+	error_hint(v->err,
+		"%sask for less, or have the operator add it to [grant] %s",
+		absolute ? ""
+			 : "paths begin at the site's root, not at the page; ",
+		key);
+	if (grant_path_outside(name, root, path, sizeof(path), &optional)) {
+		if (strcmp(name, path) != 0)
+			error_detail(v->err, "%s is %s", name, path);
+	} else if (absolute)
+		error_detail(v->err, "%s has .. in it", name);
+	else
+		error_detail(v->err, "%s would be %s/%s, and .. is refused",
+			name, root, name);
 	return SS_CAPABILITY_REFUSED;
 }
 
@@ -71,13 +98,13 @@ check_paths(const struct name_list *asked, const struct path_list *ceiling,
 	for (size_t i = 0; i < asked->count; i++) {
 		if (!grant_path_outside(asked->names[i], root, path,
 			    sizeof(path), &optional))
-			return refuse_more(
-				v, list_place(asked), key, asked->names[i]);
+			return refuse_path(v, list_place(asked), key,
+				asked->names[i], root);
 		if (reading && grant_path_is_below(path, root))
 			continue;
 		if (!list_covers(ceiling, root, path, sockets))
-			return refuse_more(
-				v, list_place(asked), key, asked->names[i]);
+			return refuse_path(v, list_place(asked), key,
+				asked->names[i], root);
 	}
 	return SS_OK;
 }
@@ -123,6 +150,11 @@ check_exec(const struct policy_ask *ask, const struct wants *w,
 	if (ask->helper == NULL && ask->program != NULL &&
 		!program_granted(ceiling, ask->program))
 		return refuse_more(v, ask->program_at, "exec", ask->word);
+	for (size_t i = 0; i < ask->more_count; i++)
+		if (ask->more[i].helper == NULL &&
+			!program_granted(ceiling, ask->more[i].name))
+			return refuse_more(
+				v, ask->more[i].at, "exec", ask->more[i].word);
 	return SS_OK;
 }
 
@@ -168,7 +200,10 @@ check_limit(const struct verdict *v, struct node_place at, const char *key,
 	error_set(v->err, SS_CAPABILITY_REFUSED,
 		"line %u, column %u: %s is more than this server grants",
 		at.line, at.column, key);
-	error_hint(v->err, "the most is %.16g", ceiling);
+	error_hint(v->err,
+		"the most is %.16g: ask for less, or have the operator set "
+		"[grant] %s = %.16g",
+		ceiling, key, asked);
 	if (v->place != NULL)
 		*v->place = at;
 	return SS_CAPABILITY_REFUSED;
@@ -213,6 +248,138 @@ policy_check(const struct policy_ask *ask, const struct grant *g,
 	if (code == SS_OK && w.proc && !g->proc)
 		code = refuse_more(&v, w.proc_at, "proc", "true");
 	return code == SS_OK ? check_limits(&w, g, &v) : code;
+}
+
+/* The widest of these grants that an outside path is within; NULL: none. */
+static const char *
+widest_grant(const struct path_list *list, const char *root, const char *path,
+	char granted[static PATH_MAX])
+{
+	char one[PATH_MAX];
+	const char *found = NULL;
+	bool optional;
+
+	for (size_t i = 0; i < list->count; i++)
+		if (grant_path_outside(list->items[i], root, one, sizeof(one),
+			    &optional) &&
+			grant_path_is_below(path, one) &&
+			(found == NULL || strlen(one) < strlen(granted)))
+			found = memcpy(granted, one, strlen(one) + 1);
+	return found;
+}
+
+/*
+ * The grant that a path is looked up beneath: a writable one if the path lies
+ * in one, since a tool may have put a link there.
+ */
+static const char *
+grant_over(const struct grant *ceiling, const char *path,
+	char granted[static PATH_MAX])
+{
+	const char *root = ceiling->root;
+
+	if (widest_grant(&ceiling->write, root, path, granted) != NULL)
+		return granted;
+	return widest_grant(&ceiling->read, root, path, granted);
+}
+
+/*
+ * Is a part of the path a dot entry of a directory between the site's root and
+ * the page's?  ruleset.c makes no rule for those (allow_entries).
+ */
+static bool
+is_hidden(const char *path, const char *page_dir)
+{
+	const char *part = path, *way = page_dir;
+	size_t n;
+
+	for (;; part += n + 1, way += n + (way[n] == '/')) {
+		n = strcspn(part, "/");
+		if (part[0] == '.')
+			return true;
+		if (part[n] == '\0' || strncmp(part, way, n) != 0 ||
+			(way[n] != '/' && way[n] != '\0') || n == 0)
+			return false;
+	}
+}
+
+/* Of a path below the site's root. */
+static bool
+is_hidden_below(const char *path, const char *root, const char *page_dir)
+{
+	path += strlen(root);
+	return is_hidden(path + (path[0] == '/'), page_dir);
+}
+
+bool
+policy_read_holds(
+	const struct policy_ask *ask, const struct grant *g, const char *name)
+{
+	char path[PATH_MAX], granted[PATH_MAX];
+	bool optional;
+
+	return !grant_path_outside(
+		       name, g->root, path, sizeof(path), &optional) ||
+		!grant_path_is_below(path, g->root) ||
+		!is_hidden_below(path, g->root, ask->page_dir) ||
+		grant_over(g, path, granted) != NULL;
+}
+
+/* Does one of the names have it, with what the operator grants? */
+static bool
+names_have(const struct name_list *names, const struct policy_ask *ask,
+	const struct grant *g, const char *path)
+{
+	char one[PATH_MAX];
+	bool optional;
+
+	for (size_t i = 0; i < names->count; i++)
+		if (grant_path_outside(names->names[i], g->root, one,
+			    sizeof(one), &optional) &&
+			grant_path_is_below(path, one) &&
+			policy_read_holds(ask, g, names->names[i]))
+			return true;
+	return false;
+}
+
+/* What ruleset.c allows to every tool, for files that its view has. */
+static bool
+is_of_system(const char *path, unsigned keeps)
+{
+	static const char *const none[] = { NULL };
+	const char *const *const lists[] = { view_program_trees,
+		view_etc_entries, view_devices,
+		keeps & KEEP_NETWORK ? view_etc_network : none };
+
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+		for (const char *const *tree = lists[i]; *tree != NULL; tree++)
+			if (grant_path_is_below(path, *tree))
+				return true;
+	return false;
+}
+
+bool
+policy_reads(
+	const struct policy_ask *ask, const struct grant *g, const char *path)
+{
+	const struct powers p = powers_of(ask);
+
+	if (names_have(&p.asked.read, ask, g, path) ||
+		names_have(&p.asked.write, ask, g, path) ||
+		names_have(&p.asked.unix_sockets, ask, g, path))
+		return true;
+	if (grant_path_is_below(path, g->root))
+		return !is_hidden_below(path, g->root, ask->page_dir);
+	return is_of_system(path, p.keeps);
+}
+
+bool
+policy_writes(
+	const struct policy_ask *ask, const struct grant *g, const char *path)
+{
+	const struct wants w = powers_of(ask).asked;
+
+	return names_have(&w.write, ask, g, path);
 }
 
 bool
@@ -313,39 +480,6 @@ struct resolving {
 	struct ss_error *err;
 };
 
-/* The widest of these grants that an outside path is within; NULL: none. */
-static const char *
-widest_grant(const struct path_list *list, const char *root, const char *path,
-	char granted[static PATH_MAX])
-{
-	char one[PATH_MAX];
-	const char *found = NULL;
-	bool optional;
-
-	for (size_t i = 0; i < list->count; i++)
-		if (grant_path_outside(list->items[i], root, one, sizeof(one),
-			    &optional) &&
-			grant_path_is_below(path, one) &&
-			(found == NULL || strlen(one) < strlen(granted)))
-			found = memcpy(granted, one, strlen(one) + 1);
-	return found;
-}
-
-/*
- * The grant that a path is looked up beneath: a writable one if the path lies
- * in one, since a tool may have put a link there.
- */
-static const char *
-grant_over(const struct resolving *r, const char *path,
-	char granted[static PATH_MAX])
-{
-	const char *root = r->ceiling->root;
-
-	if (widest_grant(&r->ceiling->write, root, path, granted) != NULL)
-		return granted;
-	return widest_grant(&r->ceiling->read, root, path, granted);
-}
-
 /* A name as this process sees it.  NULL: no memory, or no path. */
 static const char *
 copy_inside(const struct resolving *r, const char *name, bool *optional)
@@ -403,7 +537,7 @@ resolve_paths(struct resolving *r, const struct name_list *asked,
 				continue;
 			return refuse_absent(r, asked, name);
 		}
-		if (grant_over(r, path, granted) == NULL)
+		if (grant_over(r->ceiling, path, granted) == NULL)
 			continue;
 		items[out->count++] = seen;
 		unders[out_under->count] = copy_inside(r, granted, &optional);
@@ -436,25 +570,43 @@ resolve_sockets(struct resolving *r)
 	return SS_OK;
 }
 
+/* *out stays NULL for a helper or program that is not there. */
+static enum ss_err
+find_program(const struct resolving *r, const char *helper, const char *name,
+	const char **out)
+{
+	const char *libexec = sandbox_self()->libexec;
+	char path[PATH_MAX];
+
+	if (helper != NULL && libexec[0] == '\0')
+		return SS_OK;
+	if (helper != NULL)
+		*out = arena_printf(r->arena, "%s/%s", libexec, helper);
+	else if (program_find(name, r->ask->page_dir, path, sizeof(path)))
+		*out = arena_copy(r->arena, path, strlen(path));
+	else
+		return SS_OK;
+	return *out != NULL ? SS_OK : error_memory(r->err);
+}
+
 /* A missing program is no error here: the caller's message names the tool. */
 static enum ss_err
 resolve_program(struct resolving *r)
 {
 	const struct policy_ask *ask = r->ask;
-	const char *libexec = sandbox_self()->libexec;
-	char path[PATH_MAX];
+	enum ss_err code = find_program(r, ask->helper,
+		ask->component ? "sh" : ask->program, &r->out->program);
 
-	if (ask->helper != NULL && libexec[0] == '\0')
-		return SS_OK;
-	if (ask->helper != NULL)
-		r->out->program =
-			arena_printf(r->arena, "%s/%s", libexec, ask->helper);
-	else if (program_find(ask->component ? "sh" : ask->program,
-			 ask->page_dir, path, sizeof(path)))
-		r->out->program = arena_copy(r->arena, path, strlen(path));
-	else
-		return SS_OK;
-	return r->out->program != NULL ? SS_OK : error_memory(r->err);
+	if (code != SS_OK || ask->more_count == 0)
+		return code;
+	r->out->more =
+		arena_array(r->arena, ask->more_count, sizeof(*r->out->more));
+	if (r->out->more == NULL)
+		return error_memory(r->err);
+	for (size_t i = 0; i < ask->more_count && code == SS_OK; i++)
+		code = find_program(r, ask->more[i].helper, ask->more[i].name,
+			&r->out->more[i]);
+	return code;
 }
 
 static enum ss_err
@@ -490,6 +642,10 @@ resolve_exec(struct resolving *r)
 	if (r->out->program != NULL &&
 		!program_add(r->arena, &set, r->out->program))
 		return error_memory(r->err);
+	for (size_t i = 0; i < r->ask->more_count; i++)
+		if (r->out->more[i] != NULL &&
+			!program_add(r->arena, &set, r->out->more[i]))
+			return error_memory(r->err);
 	for (size_t i = 0; i < asked->count && code == SS_OK; i++)
 		code = add_named(r, &set, asked->names[i], list_place(asked));
 	/* "All programs" are those that the ceiling lists. */

@@ -14,6 +14,7 @@
 
 struct policy {
 	const char *program; /* absolute; NULL: the agent's, or not found */
+	const char **more;   /* those of the ask; NULL: not found */
 	bool exec_any;
 	struct path_list exec; /* files, with loaders and interpreters */
 	struct path_list read, write, unix_sockets; /* as this process sees */
@@ -42,7 +43,25 @@ policy_check(const struct policy_ask *ask, const struct grant *ceiling,
 	struct node_place *place, struct ss_error *err);
 
 /*
- * The same, and then everything the kernel must know: program, loader,
+ * Is a path that `read:` names given with it?  Not so a dot entry between the
+ * site's root and the page's directory, or what is below one: those are open
+ * only when the operator's grant names them too.  True for any other path.
+ */
+bool policy_read_holds(const struct policy_ask *ask,
+	const struct grant *ceiling, const char *name);
+
+/*
+ * Will the rules of this tool (ruleset.h) let it read that file or directory of
+ * the host, if it is in the tool's view?  path is absolute and clean.
+ */
+bool policy_reads(const struct policy_ask *ask, const struct grant *ceiling,
+	const char *path);
+/* Does it lie in what the tool asks to write? */
+bool policy_writes(const struct policy_ask *ask, const struct grant *ceiling,
+	const char *path);
+
+/*
+ * The same as policy_check, and then everything the kernel must know: program, loader,
  * interpreters, limits.  Call it in the worker, whose view counts; reads the
  * heads of a few files.  *out and what it points to live in arena.
  * Errors  as policy_check; SS_CAPABILITY_REFUSED for a granted path that is

@@ -86,6 +86,9 @@ starts_any(const struct policy_ask *ask, const struct wants *asked)
 {
 	if (ask->component || asked->exec_any)
 		return true;
+	for (size_t i = 0; i < ask->more_count; i++)
+		if (ask->more[i].helper == NULL && is_shell(ask->more[i].name))
+			return true;
 	if (ask->helper != NULL)
 		return false;
 	return ask->program == NULL || is_shell(ask->program);
@@ -119,4 +122,11 @@ double
 powers_timeout(const struct powers *p, double usual)
 {
 	return p->asked.timeout > 0 ? p->asked.timeout : usual;
+}
+
+bool
+powers_only_read(const struct powers *p)
+{
+	return p->asked.write.count == 0 && p->asked.network == NETWORK_OFF &&
+		!p->http && p->asked.unix_sockets.count == 0;
 }

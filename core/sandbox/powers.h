@@ -11,6 +11,14 @@
 #include "page/spec.h"
 #include "sandbox/keeps.h"
 
+/* A program beside a tool's first one: a stage's, or what env(1) starts. */
+struct policy_program {
+	const char *name;
+	const char *word; /* the same before variables were filled in */
+	struct node_place at;
+	const char *helper; /* as in struct policy_ask */
+};
+
 /* A tool, or the components of a page, with what decides its powers. */
 struct policy_ask {
 	const struct wants *page; /* NULL: nothing */
@@ -26,7 +34,10 @@ struct policy_ask {
 	const char *helper; /* of libexec: a built-in tool runs this instead */
 	bool toml;          /* how the page is written: for advice */
 	bool component;     /* the shell, with every program of the view */
-	bool http;          /* the built-in HTTP client */
+	/* Further programs of the author's; decided like the first. */
+	const struct policy_program *more;
+	size_t more_count;
+	bool http; /* the built-in HTTP client */
 };
 
 struct powers {
@@ -48,5 +59,7 @@ struct powers {
 struct powers powers_of(const struct policy_ask *ask);
 /* Seconds; usual: for a tool when neither it nor its page names one. */
 double powers_timeout(const struct powers *p, double usual);
+/* Does it ask for nothing that changes files or reaches another process? */
+bool powers_only_read(const struct powers *p);
 
 #endif

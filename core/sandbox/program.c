@@ -12,7 +12,6 @@
 #include "sandbox/sandbox.h"
 
 #define DEPTH 4     /* scripts whose interpreters are scripts; execve: 5 */
-#define HEAD 257    /* of a script's first line the kernel reads 256 bytes */
 #define PHDR_MAX 64 /* real programs have about a dozen */
 
 bool
@@ -98,48 +97,75 @@ set_put(struct arena *arena, struct program_set *set, const char *path)
 ELF_LOADER(32)
 ELF_LOADER(64)
 
-/* "#!/usr/bin/env -S VAR=1 python3 -u": env runs the first plain word. */
+/* "-S VAR=1 python3 -u": env runs the first plain word. */
 static void
-named_for_env(char *args, char *out, size_t cap)
+named_for_env(const char *args, char *out)
 {
-	char *save, *word = strtok_r(args, " \t", &save);
+	for (size_t n; *args != '\0'; args += n) {
+		args += strspn(args, " \t");
+		n = strcspn(args, " \t");
+		if (n == 0 || args[0] == '-' || memchr(args, '=', n) != NULL)
+			continue;
+		memcpy(out, args, n);
+		out[n] = '\0';
+		return;
+	}
+}
 
-	while (word != NULL && (word[0] == '-' || strchr(word, '=') != NULL))
-		word = strtok_r(NULL, " \t", &save);
-	if (word == NULL || !program_find(word, "", out, cap))
-		out[0] = '\0';
+bool
+program_interpreter(const char *head, size_t len, struct interpreter *out)
+{
+	size_t end = 2, at, n;
+
+	*out = (struct interpreter){ .file = "" };
+	if (len < 2 || memcmp(head, "#!", 2) != 0)
+		return true;
+	while (end < len && head[end] != '\n')
+		end++;
+	if (memchr(head, '\0', end) != NULL)
+		return false;
+	while (end > 2 && strchr(" \t", head[end - 1]) != NULL)
+		end--;
+	at = 2 + strspn(head + 2, " \t");
+	n = strcspn(head + at, " \t\n");
+	if (head[at] != '/' || at + n == PROGRAM_LINE_MAX)
+		return false;
+	memcpy(out->file, head + at, n);
+	at += n;
+	at += strspn(head + at, " \t");
+	if (at < end)
+		memcpy(out->option, head + at, end - at);
+	if (strcmp(strrchr(out->file, '/'), "/env") == 0)
+		named_for_env(out->option, out->starts);
+	return true;
 }
 
 /*
  * A script's interpreter, and, when that is env, the program that env runs.
  */
 static void
-read_interpreters(char *head, char *first, char *second, size_t cap)
+find_interpreters(
+	const char *head, size_t len, char *first, char *second, size_t cap)
 {
-	char *line = head + 2, *args, *base;
+	struct interpreter found;
 
-	line[strcspn(line, "\n")] = '\0';
-	line += strspn(line, " \t");
-	args = line + strcspn(line, " \t");
-	if (*args != '\0')
-		*args++ = '\0';
-	if (line[0] != '/')
+	if (!program_interpreter(head, len, &found))
 		return;
-	snprintf(first, cap, "%s", line);
-	base = strrchr(line, '/');
-	if (strcmp(base, "/env") == 0)
-		named_for_env(args, second, cap);
+	snprintf(first, cap, "%s", found.file);
+	if (found.starts[0] != '\0' &&
+		!program_find(found.starts, "", second, cap))
+		snprintf(second, cap, "%s", found.starts);
 }
 
-/* Other files that executing this one reads: at most two, "" for none. */
-static void
-needs_of(const char *path, char *first, char *second, size_t cap)
+void
+program_needs(const char *path, char *first, char *second, size_t cap)
 {
-	char head[HEAD];
+	char head[PROGRAM_LINE_MAX + 1];
 	int at = sandbox_at(&path);
 	int fd = openat(at, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	ssize_t n;
 
+	first[0] = second[0] = '\0';
 	if (fd < 0)
 		return;
 	n = read(fd, head, sizeof(head) - 1);
@@ -151,7 +177,7 @@ needs_of(const char *path, char *first, char *second, size_t cap)
 		else
 			loader_64(fd, head, first, cap);
 	} else if (n > 2 && head[0] == '#' && head[1] == '!') {
-		read_interpreters(head, first, second, cap);
+		find_interpreters(head, (size_t)n, first, second, cap);
 	}
 	fd_close(&fd);
 }
@@ -167,10 +193,11 @@ program_add(struct arena *arena, struct program_set *set, const char *path)
 		return false;
 	for (unsigned depth = 0; depth < DEPTH; depth++)
 		for (end = set->count; at < end; at++) {
-			first[0] = second[0] = '\0';
-			needs_of(set->items[at], first, second, sizeof(first));
+			program_needs(
+				set->items[at], first, second, sizeof(first));
 			if (!set_put(arena, set, first) ||
-				!set_put(arena, set, second))
+				(second[0] == '/' &&
+					!set_put(arena, set, second)))
 				return false;
 		}
 	return true;

@@ -213,6 +213,7 @@ start_worker(struct sandbox_plan *plan, struct worker *w, struct cgroup *group,
 
 	request.keeps = w->process->keeps;
 	request.watched = w->process->watched;
+	request.brief = (w->process->flags & SS_FORK_BRIEF) != 0;
 	request.group = group;
 	request.main = worker_main;
 	request.ctx = w;

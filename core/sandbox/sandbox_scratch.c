@@ -26,7 +26,9 @@
 #include "sandbox/ruleset.h"
 #include "sandbox/sandbox.h"
 
-#define CLEAN_MS 500  /* a new worker costs about 2 */
+#define CLEAN_MS 500 /* a new worker costs about 2 */
+#define SWEEP_EACH 16
+#define SWEEP_MS 100
 #define UNLOCKED_S 10 /* its owner may be about to rename it */
 
 /* Two changes within one tick of the kernel's clock have the same time. */
@@ -198,6 +200,16 @@ remove_unlocked(int tmp, const char *name)
 		unlinkat(tmp, name, AT_REMOVEDIR);
 }
 
+/* Others' directories cost one call each. */
+static bool
+is_own(int tmp, const char *name)
+{
+	struct stat st;
+
+	return fstatat(tmp, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		S_ISDIR(st.st_mode) && st.st_uid == geteuid();
+}
+
 static bool
 begins_with(const char *name, const char *with)
 {
@@ -221,7 +233,8 @@ remove_all_stale(DIR *tmp, uint32_t budget_ms)
 		}
 		if (begins_with(entry->d_name, SCRATCH_NEW))
 			remove_unlocked(dirfd(tmp), entry->d_name);
-		else if (begins_with(entry->d_name, SCRATCH_NAME))
+		else if (begins_with(entry->d_name, SCRATCH_NAME) &&
+			is_own(dirfd(tmp), entry->d_name))
 			removed &= remove_stale(
 				dirfd(tmp), entry->d_name, (uint32_t)left);
 	}
@@ -238,14 +251,27 @@ ss_sweep(uint32_t budget_ms)
 	return tmp == NULL || remove_all_stale(tmp, budget_ms);
 }
 
-/* The sweep is bounded: the start of a worker waits for it. */
+/*
+ * Reading /tmp costs more the more there is in it, so that one start in
+ * SWEEP_EACH does it: which one the clock decides, since process numbers may
+ * come in steps.  The sweep is bounded: the start waits for it.  A pool has a
+ * process that sweeps (fcgi/sweep.c).
+ */
+static void
+sweep_sometimes(void)
+{
+	if (clock_us() % SWEEP_EACH == 0)
+		ss_sweep(SWEEP_MS);
+}
+
 const char *
-sandbox_scratch_make(struct step *s)
+sandbox_scratch_make(bool brief, struct step *s)
 {
 	struct ss_error err = { .code = SS_OK };
 
-	ss_sweep(CLEAN_MS);
-	if (scratch_make(&scratch, &err) != SS_OK) {
+	sweep_sometimes();
+	if ((brief ? scratch_make_kept : scratch_make)(&scratch, &err) !=
+		SS_OK) {
 		errno = err.sys_errno;
 		step_fail(s, "make a scratch directory");
 		return NULL;
@@ -256,5 +282,6 @@ sandbox_scratch_make(struct step *s)
 void
 sandbox_scratch_leave(void)
 {
+	scratch.kept = scratch.kept && sandbox_clean();
 	scratch_close(&scratch);
 }

@@ -14,10 +14,11 @@ bool sandbox_clean(void);
 /* Uses the directory at path from now on; it must be empty. */
 bool sandbox_scratch_take(const char *path, struct step *s);
 /*
- * Without a private /tmp: makes a directory of this process's own there, and
- * removes those that dead processes left.  Its path, or NULL.
+ * Without a private /tmp: makes a directory of this process's own there; at
+ * times removes those that dead processes left.  brief: this process runs one
+ * command.  Its path, or NULL.
  */
-const char *sandbox_scratch_make(struct step *s);
+const char *sandbox_scratch_make(bool brief, struct step *s);
 /* Removes what sandbox_scratch_make made. */
 void sandbox_scratch_leave(void);
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -112,7 +113,9 @@ bind_grants(int root, struct bound_list *list, const char *site, struct step *s)
 	bool done = true;
 	int tree;
 
-	qsort(list->items, list->count, sizeof(*list->items), bound_order);
+	if (list->count > 0)
+		qsort(list->items, list->count, sizeof(*list->items),
+			bound_order);
 	for (size_t i = 0; i < list->count && done; i++) {
 		b = &list->items[i];
 		tree = copy_grant(b, site);
@@ -143,37 +146,77 @@ bound_add_programs(struct bound_list *list, const struct path_list *paths,
 	return true;
 }
 
+/* All that a view gets of them; release_grants follows, also after false. */
+static bool
+list_grants(const struct view_plan *p, unsigned keeps, struct bound_list *list)
+{
+	static const struct path_list none = { NULL, 0 };
+	const struct grant *g = p->grant;
+
+	*list = (struct bound_list){ NULL, 0, &none };
+	if (g == NULL)
+		return true;
+	if (p->writes)
+		list->writable = &g->write;
+	list->items = calloc(g->read.count + g->write.count + g->exec.count +
+			g->unix_sockets.count + 1,
+		sizeof(*list->items));
+	return list->items != NULL &&
+		bound_add(list, &g->read, p->root, MOUNT_READ_ONLY) &&
+		bound_add_programs(list, &g->exec, p->root) &&
+		bound_add(list, list->writable, p->root, MOUNT_WRITABLE) &&
+		bound_add(list, keeps & KEEP_UNIX ? &g->unix_sockets : &none,
+			p->root, MOUNT_READ_ONLY);
+}
+
+static void
+release_grants(struct bound_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		free(list->items[i].from);
+		free(list->items[i].to);
+	}
+	free(list->items);
+}
+
 bool
 view_grants_bind(
 	int root, const struct view_plan *p, unsigned keeps, struct step *s)
 {
-	static const struct path_list none = { NULL, 0 };
-	const struct grant *g = p->grant;
-	struct bound_list list = { NULL, 0, &none };
-	bool done;
+	struct bound_list list;
+	bool done =
+		list_grants(p, keeps, &list) || step_fail(s, "list the grants");
 
-	if (g == NULL)
-		return true;
-	if (p->writes)
-		list.writable = &g->write;
-	list.items = calloc(g->read.count + g->write.count + g->exec.count +
-			g->unix_sockets.count + 1,
-		sizeof(*list.items));
-	if (list.items == NULL)
-		return step_fail(s, "list the grants");
-	done = (bound_add(&list, &g->read, p->root, MOUNT_READ_ONLY) &&
-		       bound_add_programs(&list, &g->exec, p->root) &&
-		       bound_add(
-			       &list, list.writable, p->root, MOUNT_WRITABLE) &&
-		       bound_add(&list,
-			       keeps & KEEP_UNIX ? &g->unix_sockets : &none,
-			       p->root, MOUNT_READ_ONLY)) ||
-		step_fail(s, "list the grants");
 	done = done && bind_grants(root, &list, p->root, s);
-	for (size_t i = 0; i < list.count; i++) {
-		free(list.items[i].from);
-		free(list.items[i].to);
-	}
-	free(list.items);
+	release_grants(&list);
 	return done;
+}
+
+enum view_place
+view_grants_find(const struct view_plan *p, unsigned keeps, const char *inside,
+	char *outside, bool *top)
+{
+	struct bound_list list;
+	enum view_place found = VIEW_NOTHING;
+	size_t longest = 0;
+
+	if (!list_grants(p, keeps, &list))
+		list.count = 0;
+	for (size_t i = 0; i < list.count; i++) {
+		const struct bound *b = &list.items[i];
+		size_t n = strlen(b->to);
+
+		if (grant_path_is_below(inside, b->to) && n > longest) {
+			snprintf(
+				outside, PATH_MAX, "%s%s", b->from, inside + n);
+			found = VIEW_OF_HOST;
+			longest = n;
+			*top = inside[n] == '\0';
+		} else if (found == VIEW_NOTHING &&
+			grant_path_is_below(b->to, inside)) {
+			found = VIEW_ITS_OWN;
+		}
+	}
+	release_grants(&list);
+	return found;
 }

@@ -13,5 +13,11 @@
  */
 bool view_grants_bind(
 	int root, const struct view_plan *plan, unsigned keeps, struct step *s);
+/*
+ * What the grants put at a path of the view; for VIEW_OF_HOST the host's path
+ * is in outside (PATH_MAX bytes), and *top says that it is a mount itself.
+ */
+enum view_place view_grants_find(const struct view_plan *plan, unsigned keeps,
+	const char *inside, char *outside, bool *top);
 
 #endif

@@ -12,6 +12,13 @@
 #define VIEW_SCRATCH "/tmp"
 #define VIEW_LIBEXEC "/libexec"
 
+/* What lies at a path of a view (view_find.h). */
+enum view_place {
+	VIEW_NOTHING, /* no tool sees anything there */
+	VIEW_ITS_OWN, /* made for the view: "/", /tmp, /etc/passwd, /proc */
+	VIEW_OF_HOST  /* a file or directory of the host, if the host has it */
+};
+
 struct view_plan {
 	const char *root;          /* the site; "": none */
 	struct dotfiles *dotfiles; /* of it: what may be known, and then is */

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "site/call.h"
 
+#include <stdlib.h>
+
 #include "page/env.h"
+#include "page/question.h"
 #include "page/toolcall.h"
 #include "site/confirm.h"
 #include "site/executor.h"
+#include "site/exists.h"
+#include "site/paging.h"
 #include "wire/path.h"
 
 /* What the steps of one call share. */
@@ -13,11 +18,17 @@ struct call_state {
 	const struct call *call;
 	const struct proto_request *request; /* the call's, or filled below */
 	struct proto_request filled;
+	struct given given;
+	struct command command;
 	struct page *page;
 	const struct spec *spec;
 	size_t tool;
 	struct env_scope scope;
 	char **argv, **envp;
+	struct confirm what;  /* from step_next on */
+	struct paging paging; /* of a tool whose output comes in parts */
+	bool answered;        /* from what was kept: nothing is left to do */
+	char *const **stages; /* of a pipe */
 	struct ss_result *result;
 	struct ss_error *err;
 };
@@ -37,7 +48,10 @@ step_page(struct call_state *r)
 		return error_set(r->err, SS_NOT_ALLOWED,
 			"%s lies where tools may write: it grants nothing",
 			doc->path);
-	code = page_get(r->parts->pages, doc, &r->page, r->err);
+	r->page = r->call->page;
+	code = r->page == NULL
+		? page_get(r->parts->pages, doc, &r->page, r->err)
+		: SS_OK;
 	if (code != SS_OK)
 		return code;
 	if (r->page->error.code != SS_OK) {
@@ -54,41 +68,29 @@ step_page(struct call_state *r)
 
 /* ---- a call by name and arguments ---- */
 
-/* The short name, unless another tool of the page has it too. */
-static void
-call_name(const struct frontmatter *front, size_t i, const char *page,
-	char out[static TOOLCALL_NAME_MAX + 1])
-{
-	char other[TOOLCALL_NAME_MAX + 1];
-
-	size_t k = 0;
-
-	toolcall_name(&front->specs[i], page, out);
-	for (; k < front->spec_count; k++) {
-		toolcall_name(&front->specs[k], page, other);
-		if (k != i && strcmp(out, other) == 0)
-			break;
-	}
-	if (k < front->spec_count)
-		toolcall_hashed_name(&front->specs[i], page, out);
-}
-
 static enum ss_err
 set_name_error(struct call_state *r, const char *what)
 {
 	const struct frontmatter *front = &r->page->front;
-	char name[TOOLCALL_NAME_MAX + 1];
+	struct toolcall_label *labels = toolcall_labels(
+		front->specs, front->spec_count, r->call->doc->path);
 	struct buf list = BUF_INIT(1024);
+	bool failed;
 
+	if (labels == NULL)
+		return error_memory(r->err);
 	error_set(r->err, SS_NOT_ALLOWED, "\"tool_call\": %s", what);
-	for (size_t i = 0; i < front->spec_count && buf_ok(&list); i++) {
-		call_name(front, i, r->call->doc->path, name);
-		buf_printf(&list, "%s%s", list.len > 0 ? ", " : "", name);
-	}
+	for (size_t i = 0; i < front->spec_count && buf_ok(&list); i++)
+		buf_printf(&list, "%s%s", list.len > 0 ? ", " : "",
+			labels[i].text);
+	free(labels);
 	error_hint(r->err, "this page has: %s",
 		list.len > 0 ? list.data : "no tools");
+	if (list.failed)
+		error_memory(r->err);
+	failed = list.failed;
 	buf_release(&list);
-	return SS_NOT_ALLOWED;
+	return failed ? SS_INTERNAL : SS_NOT_ALLOWED;
 }
 
 /* By its short name, or by the hashed name that no other tool has. */
@@ -101,13 +103,15 @@ find_named(struct call_state *r)
 	size_t found = 0;
 
 	for (size_t i = 0; i < front->spec_count; i++) {
-		toolcall_hashed_name(&front->specs[i], page, name);
+		if (!toolcall_hashed_name(&front->specs[i], page, name))
+			return error_memory(r->err);
 		if (strcmp(name, r->request->call_name) == 0) {
 			r->tool = i;
 			found = 1;
 			break;
 		}
-		toolcall_name(&front->specs[i], page, name);
+		if (!toolcall_name(&front->specs[i], page, name))
+			return error_memory(r->err);
 		if (strcmp(name, r->request->call_name) == 0 && found++ == 0)
 			r->tool = i;
 	}
@@ -120,32 +124,31 @@ find_named(struct call_state *r)
 }
 
 static enum ss_err
-step_named(struct call_state *r)
+match_named(struct call_state *r)
 {
 	const struct proto_request *q = r->request;
 	enum ss_err code = find_named(r);
+	struct toolcall named;
 
 	if (code != SS_OK)
 		return code;
-	r->spec = &r->page->front.specs[r->tool];
-	r->result->tool = (ssize_t)r->tool;
-	code = toolcall_words(r->parts->arena, r->spec, q->call_args,
-		q->call_arg_count, &r->filled, r->err);
+	code = toolcall_read(r->parts->arena, &r->page->front.specs[r->tool],
+		q->call_args, q->call_arg_count, &named, r->err);
 	if (code != SS_OK)
 		return code;
-	if (r->filled.env_count == 0) {
-		r->filled.env = q->env;
-		r->filled.env_count = q->env_count;
+	r->filled = *q;
+	if (named.env_count > 0) {
+		r->filled.env = named.env;
+		r->filled.env_count = named.env_count;
 	}
-	if (q->has_stdin && !r->filled.has_stdin) {
+	if (named.has_stdin) {
 		r->filled.has_stdin = true;
-		r->filled.stdin_text = q->stdin_text;
+		r->filled.stdin_text = named.stdin_text;
 	}
+	if (named.next != NULL)
+		r->filled.next = named.next;
 	r->request = &r->filled;
-	if (spec_match(r->spec, r->filled.words, r->filled.word_count) !=
-		PATTERN_YES)
-		return error_set(r->err, SS_NOT_ALLOWED,
-			"these arguments make no command of that tool");
+	r->given = named.given;
 	return SS_OK;
 }
 
@@ -155,11 +158,20 @@ match_chosen(struct call_state *r)
 {
 	const struct frontmatter *front = &r->page->front;
 	const struct proto_request *q = r->call->request;
+	const struct given *given = r->call->given;
+	enum pattern_result found = PATTERN_NO;
 
-	if (r->tool < front->spec_count &&
-		spec_match(&front->specs[r->tool], q->words, q->word_count) ==
-			PATTERN_YES)
+	if (r->tool < front->spec_count && given != NULL) {
+		r->given = *given;
 		return SS_OK;
+	}
+	if (r->tool < front->spec_count)
+		found = match_words(&front->specs[r->tool], q->words,
+			q->word_count, r->parts->arena, &r->given);
+	if (found == PATTERN_YES)
+		return SS_OK;
+	if (found == PATTERN_MEMORY)
+		return error_memory(r->err);
 	return error_set(r->err, SS_NOT_ALLOWED,
 		"this tool does not allow this command");
 }
@@ -172,30 +184,36 @@ step_match(struct call_state *r)
 
 	enum ss_err code;
 
-	if (q->call_name != NULL)
-		return step_named(r);
 	r->tool = r->call->tool;
-	if (r->call->named)
+	if (q->call_name != NULL)
+		code = match_named(r);
+	else if (r->call->named)
 		code = match_chosen(r);
 	else
-		code = spec_choose(front->specs, front->spec_count, q->words,
-			q->word_count, &r->tool, r->err);
+		code = match_choose(front->specs, front->spec_count, q->words,
+			q->word_count, r->parts->arena, &r->tool, &r->given,
+			r->err);
 	if (code != SS_OK)
 		return code;
 	r->spec = &front->specs[r->tool];
 	r->result->tool = (ssize_t)r->tool;
-	return SS_OK;
+	return command_build(
+		r->parts->arena, r->spec, &r->given, &r->command, r->err);
 }
 
 static enum ss_err
 step_words(struct call_state *r)
 {
 	const struct proto_request *q = r->request;
+	enum ss_err code;
 
 	if (q->has_stdin && !r->spec->takes_stdin)
 		return error_set(r->err, SS_BAD_REQUEST,
 			"this tool does not take \"stdin\"");
-	return env_check_words(r->spec, q->words, q->word_count, r->err);
+	code = env_check_words(&r->command, r->err);
+	return code == SS_OK ? exists_check(&r->command, r->parts->documents,
+				       r->call->doc, r->err)
+			     : code;
 }
 
 static enum ss_err
@@ -203,7 +221,7 @@ step_env(struct call_state *r)
 {
 	const struct proto_request *q = r->request;
 	struct arena *arena = r->parts->arena;
-	struct env_command command = { q->words, q->word_count, NULL, NULL };
+	struct env_command command = { NULL, NULL };
 	enum ss_err code;
 
 	r->scope = (struct env_scope){
@@ -214,17 +232,173 @@ step_env(struct call_state *r)
 		.request = q->env,
 		.request_count = q->env_count,
 		.request_id = r->call->request_id,
+		.progress_fd = r->spec->progress == SPEC_PROGRESS_FD
+			? SPAWN_PROGRESS_FD_TEXT
+			: NULL,
 	};
 	code = env_check_request(&r->scope, r->err);
 	if (code == SS_OK)
-		code = env_fill(arena, r->spec, &r->scope, &command, r->err);
+		code = env_fill(
+			arena, &r->scope, &r->command, &command, r->err);
 	if (code == SS_OK)
 		code = env_build(
 			arena, &r->scope, EXECUTOR_TMPDIR, &r->envp, r->err);
 	r->argv = command.argv;
 	r->result->argv = command.shown;
-	r->result->argc = command.shown != NULL ? q->word_count : 0;
+	r->result->argc = command.shown != NULL ? r->command.count : 0;
 	return code;
+}
+
+/* The words of one stage, with the values of the whole command. */
+static enum ss_err
+fill_stage(
+	struct call_state *r, const struct spec *stage, struct env_command *out)
+{
+	struct arena *arena = r->parts->arena;
+	struct command command;
+	struct given given;
+	enum ss_err code;
+
+	if (!given_init(&given, stage, arena))
+		return error_memory(r->err);
+	for (size_t i = 0; i < given.count; i++)
+		given.values[i] = r->command.values[i];
+	code = command_build(arena, stage, &given, &command, r->err);
+	if (code == SS_OK)
+		code = env_check_words(&command, r->err);
+	if (code == SS_OK)
+		code = env_fill(arena, &r->scope, &command, out, r->err);
+	return code;
+}
+
+static enum ss_err
+fill_pipe(struct call_state *r)
+{
+	struct arena *arena = r->parts->arena;
+	size_t count = r->spec->stage_count;
+	const char *const **shown =
+		arena_array(arena, count + 1, sizeof(*shown));
+	struct env_command filled;
+	enum ss_err code = SS_OK;
+
+	r->stages = arena_array(arena, count + 1, sizeof(*r->stages));
+	if (shown == NULL || r->stages == NULL)
+		return error_memory(r->err);
+	for (size_t i = 0; i < count && code == SS_OK; i++) {
+		code = fill_stage(r, &r->spec->stages[i], &filled);
+		r->stages[i] = filled.argv;
+		shown[i] = filled.shown;
+	}
+	r->result->stages = shown;
+	return code;
+}
+
+/* The script as it is now: its interpreter runs it. */
+static enum ss_err
+fill_script(struct call_state *r)
+{
+	struct right *right = &r->page->rights.tools[r->tool];
+	const struct ss_document *doc = r->call->doc;
+	struct arena *arena = r->parts->arena;
+	const char *const **shown = arena_array(arena, 2, sizeof(*shown));
+	struct env_command filled;
+	struct script script;
+	enum ss_err code = script_read(r->parts->documents, right->ask.page_dir,
+		doc->dir_fd, r->spec->script, &script, r->err);
+
+	if (code == SS_OK)
+		code = fill_stage(r, &r->spec->stages[0], &filled);
+	if (code != SS_OK)
+		return code;
+	rights_set_script(right, &script);
+	if (shown == NULL ||
+		!script_put(arena, &script, r->spec->script, &filled))
+		return error_memory(r->err);
+	r->argv = filled.argv;
+	shown[0] = filled.shown;
+	r->result->stages = shown;
+	return SS_OK;
+}
+
+/* Callers of these send other words than those that run. */
+static enum ss_err
+step_stages(struct call_state *r)
+{
+	if (r->spec->script != NULL)
+		return fill_script(r);
+	return r->spec->stage_count > 0 ? fill_pipe(r) : SS_OK;
+}
+
+/* What is told of the output.  The run may free the page. */
+static enum ss_err
+keep_type(struct call_state *r)
+{
+	const char *type = r->spec->output;
+
+	r->result->parse = r->call->request->parse;
+	if (type == NULL || strcmp(type, "text") == 0)
+		return SS_OK;
+	r->result->type = arena_copy(r->parts->arena, type, strlen(type));
+	return r->result->type != NULL ? SS_OK : error_memory(r->err);
+}
+
+/* A host's output function gets the output, which then is not in the result. */
+static void
+deliver_part(struct call_state *r)
+{
+	struct ss_result *result = r->result;
+
+	if (r->call->output == NULL)
+		return;
+	if (result->out.len > 0)
+		r->call->output(r->call->output_ctx, 1, result->out.data,
+			result->out.len);
+	result->out = TEXT("");
+}
+
+/*
+ * The next part of what an earlier call kept.  A tool that asks a person, or
+ * that does more than read, never runs again for it.
+ */
+static enum ss_err
+step_next(struct call_state *r)
+{
+	const struct powers *powers = &r->page->rights.tools[r->tool].powers;
+	const char *next = r->request->next;
+	enum ss_err code;
+
+	r->what = (struct confirm){ .arena = r->parts->arena,
+		.seal = r->parts->seal,
+		.doc = r->call->doc,
+		.tool = r->tool,
+		.user = r->call->user,
+		.request = r->request,
+		.argv = r->argv };
+	if (!spec_has_parts(r->spec))
+		return next == NULL
+			? SS_OK
+			: error_set(r->err, SS_BAD_REQUEST,
+				  "this tool's output comes whole: it takes "
+				  "no \"next\"");
+	r->paging = (struct paging){ .lines = r->spec->part_lines,
+		.bytes = r->spec->part_bytes,
+		.what = &r->what,
+		.seal = r->call->shell ? &paging_shell : r->parts->seal,
+		.store = r->parts->store,
+		.again = !r->spec->confirm && powers_only_read(powers) };
+	if (next == NULL)
+		return SS_OK;
+	code = paging_open(&r->paging, next, r->err);
+	if (code != SS_OK || r->call->dry_run)
+		return code;
+	code = paging_take(&r->paging, r->result, r->err);
+	if (code == SS_NEXT_GONE)
+		return r->paging.again ? SS_OK : paging_gone(r->err);
+	if (code != SS_OK)
+		return code;
+	r->answered = true;
+	deliver_part(r);
+	return keep_type(r);
 }
 
 /* A built-in tool checks its words before a process is started. */
@@ -232,12 +406,20 @@ static enum ss_err
 step_tool(struct call_state *r)
 {
 	const struct right *right = &r->page->rights.tools[r->tool];
+	const struct policy_ask *ask = &right->ask;
 	struct tool_bounds bounds;
+	enum ss_err code = SS_OK;
 
-	if (right->builtin == NULL)
+	if (right->builtin == NULL && r->stages == NULL)
 		return SS_OK;
 	bounds = rights_bounds(right, r->parts->config);
-	return tool_check(right->builtin, r->argv, &bounds, r->err);
+	if (r->stages == NULL)
+		return tool_check(right->builtin, r->argv, &bounds, r->err);
+	for (size_t i = 0; code == SS_OK && r->stages[i] != NULL; i++)
+		if (ask->more[i].helper != NULL)
+			code = tool_check(tool_find(ask->more[i].name),
+				r->stages[i], &bounds, r->err);
+	return code;
 }
 
 static enum ss_err
@@ -246,28 +428,39 @@ set_unconfirmed(struct call_state *r, const char *why)
 	error_set(r->err, SS_CONFIRM_REQUIRED, "%s; it did not run", why);
 	if (r->call->token != NULL)
 		error_hint(r->err,
-			"show the command to a person; who agrees sends the "
-			"same request again with \"confirm\": the text of "
-			"error.confirm");
+			"show the command to a person; if they agree, send "
+			"the same request again with \"confirm\": the text "
+			"of error.confirm");
 	return SS_CONFIRM_REQUIRED;
 }
 
-/* A tool with `confirm: true` runs when a person has agreed to the command. */
+/* What the author wants a person to be asked, with the values of this call. */
+static enum ss_err
+fill_question(struct call_state *r)
+{
+	struct buf text = BUF_INIT((size_t)1 << 16);
+
+	if (r->spec->question == NULL)
+		return SS_OK;
+	question_fill(r->spec, r->command.values, &r->scope, &text);
+	if (!text.failed)
+		r->result->question =
+			arena_copy(r->parts->arena, text.data, text.len);
+	buf_release(&text);
+	return r->result->question != NULL ? SS_OK : error_memory(r->err);
+}
+
+/* A tool with `confirm` runs when a person has agreed to the command. */
 static enum ss_err
 step_confirm(struct call_state *r)
 {
 	const struct call *c = r->call;
-	struct confirm what = { .arena = r->parts->arena,
-		.seal = r->parts->seal,
-		.doc = c->doc,
-		.tool = r->tool,
-		.user = c->user,
-		.request = r->request,
-		.argv = r->argv };
 	const char *given = c->request->confirm;
 
 	if (!r->spec->confirm || c->confirmed)
 		return SS_OK;
+	if (fill_question(r) != SS_OK)
+		return SS_INTERNAL;
 	if (c->confirm != NULL)
 		return c->confirm(
 			       c->confirm_ctx, r->result->argv, r->result->argc)
@@ -275,9 +468,9 @@ step_confirm(struct call_state *r)
 			: set_unconfirmed(r,
 				  "nobody agreed to this tool, which asks a "
 				  "person first");
-	if (given != NULL && confirm_accept(&what, given))
+	if (given != NULL && confirm_accept(&r->what, given))
 		return SS_OK;
-	if (c->token != NULL && !confirm_offer(&what, c->token))
+	if (c->token != NULL && !confirm_offer(&r->what, c->token))
 		return error_memory(r->err);
 	return set_unconfirmed(r,
 		given != NULL ? "this confirmation is of another request, too "
@@ -326,6 +519,64 @@ run_counted(struct call_state *r, const struct ss_command *cmd)
 	return code;
 }
 
+/* Standard output of a tool in parts, when the caller wants it as it comes. */
+struct held_output {
+	const struct call_state *r;
+	struct buf out;
+};
+
+/* Standard error was told with the first part. */
+static void
+hold_output(void *ctx, int stream, const char *data, size_t len)
+{
+	struct held_output *h = ctx;
+	const struct call *c = h->r->call;
+
+	if (stream == 1)
+		buf_add(&h->out, data, len);
+	else if (stream == 0 || h->r->paging.from.offset == 0)
+		c->output(c->output_ctx, stream, data, len);
+}
+
+static void
+held_progress(void *ctx, const char *data, size_t len)
+{
+	const struct call *c = ((struct held_output *)ctx)->r->call;
+
+	c->progress(c->output_ctx, data, len);
+}
+
+/* Runs it, and leaves one part of the output. */
+static enum ss_err
+run_part(struct call_state *r, const struct ss_command *asked)
+{
+	struct held_output held = { .r = r,
+		.out = BUF_INIT((size_t)asked->max_output_bytes) };
+	struct ss_command cmd = *asked;
+	enum ss_err code, cut;
+
+	if (cmd.output != NULL) {
+		cmd.output = hold_output;
+		cmd.output_ctx = &held;
+		if (cmd.progress != NULL)
+			cmd.progress = held_progress;
+	}
+	code = run_counted(r, &cmd);
+	if (code == SS_OK || call_was_ended(code)) {
+		if (cmd.output != NULL)
+			r->result->out = buf_view(&held.out);
+		if (code != SS_OK)
+			r->result->returncode = 1;
+		cut = held.out.failed
+			? error_memory(r->err)
+			: paging_cut(&r->paging, r->result, r->err);
+		code = cut != SS_OK ? cut : code;
+		deliver_part(r);
+	}
+	buf_release(&held.out);
+	return code;
+}
+
 static enum ss_err
 step_run(struct call_state *r)
 {
@@ -350,13 +601,20 @@ step_run(struct call_state *r)
 		.tick_ms = c->tick_ms,
 		.explain = c->explain,
 		.policy = right,
+		.has_progress = r->spec->progress == SPEC_PROGRESS_FD,
+		.progress = c->progress,
+		.stages = r->stages,
 		.timeout_ms = (uint32_t)(1000 *
 			powers_timeout(&right->powers, config->limits.timeout)),
 	};
 
+	code = keep_type(r);
+	if (code != SS_OK)
+		return code;
 	if (!limit_start(r->parts->limit))
 		return limit_error(r->err);
-	code = run_counted(r, &cmd);
+	code = spec_has_parts(r->spec) ? run_part(r, &cmd)
+				       : run_counted(r, &cmd);
 	limit_end(r->parts->limit);
 	return code;
 }
@@ -373,6 +631,8 @@ call_run(const struct call_parts *parts, const struct call *call,
 		{ "match", step_match },
 		{ "words", step_words },
 		{ "env", step_env },
+		{ "stages", step_stages },
+		{ "next", step_next },
 		{ "tool", step_tool },
 		{ "confirm", step_confirm },
 		{ "run", step_run },
@@ -385,7 +645,8 @@ call_run(const struct call_parts *parts, const struct call *call,
 	enum ss_err code = SS_OK;
 
 	result->tool = -1;
-	for (size_t i = 0; code == SS_OK && i < ARRAY_LEN(steps); i++) {
+	for (size_t i = 0; code == SS_OK && !r.answered && i < ARRAY_LEN(steps);
+		i++) {
 		if (steps[i].step == step_confirm && call->dry_run) {
 			*stage = "run";
 			break;

@@ -7,6 +7,7 @@
 #ifndef SS_SITE_CALL_H
 #define SS_SITE_CALL_H
 
+#include "page/match.h"
 #include "site/documents.h"
 #include "site/limit.h"
 #include "site/page.h"
@@ -16,10 +17,14 @@
 
 struct call {
 	const struct ss_document *doc;
+	struct page
+		*page; /* the document's from page_get; NULL: not read yet */
 	const struct proto_request *request;
 	const char *request_id;
 	bool named; /* tool is the index of the only one that may match */
 	size_t tool;
+	/* With named: its arguments' values, instead of the request's words. */
+	const struct given *given;
 	int stdin_fd;  /* relayed to a tool that declares it; -1 */
 	int client_fd; /* a hang-up ends the run; -1 */
 	bool dry_run;
@@ -27,7 +32,10 @@ struct call {
 	ss_output_fn output; /* NULL: collected in the result */
 	void *output_ctx;
 	uint32_t tick_ms; /* every so often output is called with stream 0 */
+	/* What a tool writes to STATESPACE_PROGRESS_FD; NULL: it is dropped. */
+	void (*progress)(void *ctx, const char *data, size_t len);
 	const char *user; /* that the front verified; NULL */
+	bool shell; /* its cursors are good in each process of this account */
 	/* A tool with `confirm: true` runs by the first of these that is set. */
 	bool confirmed; /* a person was asked and agreed */
 	bool (*confirm)(void *ctx, const char *const *argv, size_t argc);
@@ -44,6 +52,7 @@ struct call_parts {
 	const struct ss_executor *executor;
 	struct limit *limit;
 	struct seal *seal;
+	const struct ss_store *store; /* put NULL: none */
 };
 
 /*

@@ -46,8 +46,10 @@ name_tools(struct catalog *c, const struct frontmatter *front,
 		struct catalog_tool *t = &out->tools[out->tool_count++];
 
 		t->index = i;
-		toolcall_name(&front->specs[i], out->path, t->name);
-		toolcall_hashed_name(&front->specs[i], out->path, t->hashed);
+		if (!toolcall_name(&front->specs[i], out->path, t->name) ||
+			!toolcall_hashed_name(
+				&front->specs[i], out->path, t->hashed))
+			return error_memory(err);
 		for (size_t k = 0; k < i; k++)
 			t->hidden |=
 				strcmp(out->tools[k].hashed, t->hashed) == 0;
@@ -227,6 +229,9 @@ read_page(const struct catalog_cache *cache, struct catalog *c,
 	if (code != SS_OK)
 		return code;
 	out->settled = page->settled;
+	out->says_hidden = page->front.hidden;
+	if (out->says_hidden)
+		return SS_OK;
 	if (page->error.code != SS_OK) {
 		out->error = arena_copy(&c->arena, page->error.message,
 			strlen(page->error.message));
@@ -337,6 +342,22 @@ log_error(const struct catalog_cache *cache, const struct catalog_page *p)
 	request_log_end(cache->log, &l);
 }
 
+/* The page behind the others is one of them, or a hidden one. */
+static void
+count_page(struct catalog *c)
+{
+	const struct catalog_page *p = &c->pages[c->page_count];
+
+	if (p->says_hidden)
+		c->hidden[c->hidden_count++] =
+			(struct catalog_page){ .path = p->path,
+				.id = p->id,
+				.settled = p->settled,
+				.says_hidden = true };
+	else
+		c->page_count++;
+}
+
 /* Opens a page to read it.  A page that was removed meanwhile is left out. */
 static enum ss_err
 open_page(const struct catalog_cache *cache, struct catalog *c,
@@ -354,14 +375,33 @@ open_page(const struct catalog_cache *cache, struct catalog *c,
 		code = keep_page(c, cache->last, old, p, err);
 	else
 		code = read_page(cache, c, &doc, p, err);
-	p->real = doc.linked && doc.real[0] != '\0'
-		? arena_copy(&c->arena, doc.real, strlen(doc.real))
-		: NULL;
+	p->real = NULL;
+	if (code == SS_OK && doc.linked && doc.real[0] != '\0') {
+		p->real = arena_copy(&c->arena, doc.real, strlen(doc.real));
+		code = p->real != NULL ? SS_OK : error_memory(err);
+	}
 	if (code == SS_OK)
 		log_error(cache, p);
-	c->page_count += code == SS_OK;
+	if (code == SS_OK)
+		count_page(c);
 	documents_close(documents, &doc);
 	return code;
+}
+
+/* Was it hidden in the last catalog, and did not change since?  Fills out. */
+static bool
+is_known_hidden(const struct catalog_cache *cache, size_t place,
+	const char *path, struct catalog_page *out)
+{
+	const struct catalog *c = cache->last;
+
+	if (c == NULL || place >= c->hidden_count ||
+		strcmp(c->hidden[place].path, path) != 0 ||
+		!is_unchanged(cache, &c->hidden[place]))
+		return false;
+	*out = c->hidden[place];
+	out->path = path;
+	return true;
 }
 
 static enum ss_err
@@ -377,6 +417,11 @@ add_page(const struct catalog_cache *cache, struct catalog *c, const char *path,
 					    &c->arena, path, strlen(path)) };
 	if (p->path == NULL)
 		return error_memory(err);
+	if (old == NULL &&
+		is_known_hidden(cache, c->hidden_count, p->path, p)) {
+		count_page(c);
+		return SS_OK;
+	}
 	if (old != NULL && !has_lines(c, old))
 		old = NULL;
 	if (old == NULL || !is_unchanged(cache, old))
@@ -443,7 +488,8 @@ catalog_new(const struct listing *list, bool has_lists)
 	c->cut = list->cut;
 	c->has_lists = has_lists;
 	c->pages = arena_array(&c->arena, list->count + 1, sizeof(*c->pages));
-	if (c->pages != NULL)
+	c->hidden = arena_array(&c->arena, list->count + 1, sizeof(*c->hidden));
+	if (c->pages != NULL && c->hidden != NULL)
 		return c;
 	free_catalog(c);
 	return NULL;
@@ -456,13 +502,22 @@ is_current(const struct catalog_cache *cache, const struct listing *list,
 {
 	const struct catalog *c = cache->last;
 
+	size_t hidden = 0;
+
 	if (c == NULL || c->has_lists != has_lists || c->cut != list->cut ||
-		c->page_count != list->count)
+		c->page_count + c->hidden_count != list->count)
 		return false;
-	for (size_t i = 0; i < list->count; i++)
-		if (strcmp(c->pages[i].path, list->paths[i]) != 0 ||
-			!is_unchanged(cache, &c->pages[i]))
+	for (size_t i = 0; i < list->count; i++) {
+		const char *path = list->paths[i];
+		const struct catalog_page *p = &c->pages[i - hidden];
+
+		if (hidden < c->hidden_count &&
+			strcmp(c->hidden[hidden].path, path) == 0)
+			p = &c->hidden[hidden++];
+		if (p->path == NULL || strcmp(p->path, path) != 0 ||
+			!is_unchanged(cache, p))
 			return false;
+	}
 	return true;
 }
 

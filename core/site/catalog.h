@@ -34,6 +34,7 @@ struct catalog_page {
 	const char *real; /* where a linked page lies; NULL: at its path */
 	struct file_id id;
 	bool settled;            /* need not be read again */
+	bool says_hidden;        /* its frontmatter does */
 	const char *error;       /* why it offers nothing; NULL: no reason */
 	const char *title;       /* of the frontmatter, else the first heading,
 				    else the path */
@@ -54,6 +55,9 @@ struct catalog {
 	struct arena arena;
 	struct catalog_page *pages; /* sorted as they are listed */
 	size_t page_count;
+	/* Those with `hidden: true`: their path and file alone. */
+	struct catalog_page *hidden;
+	size_t hidden_count;
 	size_t tool_count; /* that MCP lists */
 	bool cut;          /* the site has more pages */
 	bool has_lists;

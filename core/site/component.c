@@ -8,6 +8,7 @@
 #include "page/fence.h"
 #include "sandbox/sandbox_run.h"
 #include "sandbox/sandbox_scratch.h"
+#include "wire/escape.h"
 
 /* Of the message of a failed block. */
 #define DETAIL_MAX 200
@@ -193,26 +194,19 @@ find_blocks(struct rendering *r, struct ss_error *err)
 	return SS_OK;
 }
 
-/* A block gets every variable of [env]: the author wrote it. */
+/* As a tool's (env_build): what the page lists, and nothing of a request. */
 static enum ss_err
 make_environment(const struct rendering *r, char ***envp, struct ss_error *err)
 {
 	const struct component_job *job = r->job;
 	const struct config *c = job->executor->config;
-	struct arena *arena = job->executor->arena;
-	struct name_list all = { .set = true, .count = c->env_count };
 	struct env_scope scope = { .server = c->env,
 		.server_count = c->env_count,
-		.page = &all,
+		.page = &job->page->front.env,
 		.request_id = job->request_id };
 	const char *scratch = sandbox_self()->scratch;
 
-	all.names = arena_array(arena, all.count + 1, sizeof(*all.names));
-	if (all.names == NULL)
-		return error_memory(err);
-	for (size_t i = 0; i < all.count; i++)
-		all.names[i] = c->env[i].name;
-	return env_build(arena, &scope,
+	return env_build(job->executor->arena, &scope,
 		scratch != NULL ? scratch : EXECUTOR_TMPDIR, envp, err);
 }
 
@@ -325,6 +319,53 @@ write_page(const struct rendering *r, struct buf *out)
 	buf_add(out, r->text.data + at, r->text.len - at);
 }
 
+static size_t
+line_of(const struct rendering *r, size_t offset)
+{
+	size_t line = 1;
+
+	for (size_t i = 0; i < offset; i++)
+		line += r->text.data[i] == '\n';
+	return line;
+}
+
+/* One line for each, whatever its program wrote. */
+static void
+write_failed(const struct rendering *r, struct buf *out)
+{
+	const struct config *c = r->job->executor->config;
+	struct buf one = BUF_INIT(COMPONENT_OUTPUT_MAX * REPAIRED_MAX);
+
+	for (size_t i = 0; i < r->count; i++) {
+		const struct spawn_result *run = &r->results[i];
+		bool ran = r->refused.code == SS_OK;
+
+		if (ran &&
+			((run->end == SPAWN_EXITED && run->status == 0) ||
+				run->end == SPAWN_OUTPUT))
+			continue;
+		buf_clear(&one);
+		if (ran)
+			component_result(&one, run, c->components.timeout,
+				c->components.total);
+		else
+			add_failure(
+				&one, CANNOT_RUN, text_of(r->refused.message));
+		buf_printf(out, "%zu ", line_of(r, r->blocks[i].start));
+		escape_line(out, one.data, one.len);
+		buf_char(out, '\n');
+		out->failed |= one.failed;
+	}
+	buf_release(&one);
+}
+
+/* A list of failed blocks may be cut. */
+static bool
+is_whole(const struct component_job *job, const struct buf *out)
+{
+	return buf_ok(out) && (job->failed == NULL || !job->failed->failed);
+}
+
 static enum ss_err
 render_here(
 	const struct component_job *job, struct buf *out, struct ss_error *err)
@@ -336,9 +377,11 @@ render_here(
 		code = find_blocks(&r, err);
 	if (code == SS_OK)
 		code = run_page(&r, err);
+	if (code == SS_OK && job->failed != NULL)
+		write_failed(&r, job->failed);
 	if (code == SS_OK)
 		write_page(&r, out);
-	if (code == SS_OK && !buf_ok(out))
+	if (code == SS_OK && !is_whole(job, out))
 		code = error_memory(err);
 	for (size_t i = 0; i < r.count; i++)
 		spawn_result_release(&r.results[i]);
@@ -363,14 +406,25 @@ render_inside(void *ctx, const struct ss_command *cmd,
 	code = render_here(&job, &out, err);
 	if (code == SS_OK)
 		cmd->output(cmd->output_ctx, 1, out.data, out.len);
+	if (code == SS_OK && job.failed != NULL)
+		cmd->output(
+			cmd->output_ctx, 2, job.failed->data, job.failed->len);
 	return code;
 }
 
+/* Where the child's two streams go. */
+struct rendered {
+	struct buf *out, *failed;
+};
+
 static void
-add_output(void *out, int stream, const char *data, size_t len)
+add_output(void *ctx, int stream, const char *data, size_t len)
 {
-	(void)stream;
-	buf_add(out, data, len);
+	const struct rendered *r = ctx;
+	struct buf *to = stream == 2 ? r->failed : r->out;
+
+	if (to != NULL)
+		buf_add(to, data, len);
 }
 
 static enum ss_err
@@ -378,13 +432,14 @@ render_apart(
 	const struct component_job *job, struct buf *out, struct ss_error *err)
 {
 	struct component_job copy = *job;
+	struct rendered rendered = { out, job->failed };
 	struct ss_command cmd = { .size = sizeof(cmd),
 		.dir_fd = job->doc->dir_fd,
 		.stdin_fd = -1,
 		.client_fd = job->client_fd,
 		.max_output_bytes = out->max,
 		.output = add_output,
-		.output_ctx = out };
+		.output_ctx = &rendered };
 	struct oneshot oneshot = {
 		.fn = render_inside, .ctx = &copy, .cmd = &cmd
 	};
@@ -392,7 +447,7 @@ render_apart(
 	enum ss_err code = executor_apart(job->executor,
 		&job->page->rights.component, &oneshot, &result, err);
 
-	return code == SS_OK && !buf_ok(out) ? error_memory(err) : code;
+	return code == SS_OK && !is_whole(job, out) ? error_memory(err) : code;
 }
 
 enum ss_err

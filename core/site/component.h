@@ -20,6 +20,11 @@ struct component_job {
 	struct page *page; /* of doc */
 	const char *request_id;
 	int client_fd; /* its hang-up ends the run; -1 */
+	/*
+	 * Gets a line for each block that failed: the number of its first line
+	 * in the page, a space, and what replaced it.  NULL: not wanted.
+	 */
+	struct buf *failed;
 };
 
 /*

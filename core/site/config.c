@@ -592,7 +592,9 @@ parse_file(const char *file, const struct buf *text, struct arena *scratch,
 {
 	struct ss_error found = { .code = SS_OK };
 	struct node_place place = { 0, 0 };
-	const struct reading r = { scratch, &place, &found };
+	const struct reading r = {
+		.arena = scratch, .place = &place, .err = &found
+	};
 	enum ss_err code = toml_parse(&r, buf_view(text), 1, SS_CONFIG, root);
 	const char *what = strstr(found.message, ": ");
 

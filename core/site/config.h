@@ -58,7 +58,7 @@ struct config {
 		uint64_t memory_bytes, processes; /* 0: limits rule */
 	} grant;
 	struct {
-		struct config_list hosts, origins, listed;
+		struct config_list hosts, origins, listed, hidden;
 		bool cors, html;
 		const char *handover; /* "auto", "none", or a front's name */
 		const char *prefix;   /* taken off the request path; "" */
@@ -73,6 +73,7 @@ struct config {
 		const char *mode; /* "dynamic", "static", "ondemand" */
 		uint64_t workers, start, spare_min, spare_max; /* 0: by cores */
 		uint64_t reserve;
+		uint64_t kept_bytes; /* of each worker */
 		uint64_t max_requests;
 		double idle_timeout, watchdog, stop_timeout;
 		const char *socket, *socket_mode, *socket_owner, *socket_group;

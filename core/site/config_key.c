@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "page/env.h"
+#include "site/hidden.h"
 #include "wire/path.h"
 
 #define KIB ((double)1024)
@@ -238,6 +239,10 @@ static const struct config_key keys[] = {
 	{ "http.listed", KEY_LIST, AT(http.listed), .preset = "[\"/**\"]",
 		.fits = is_page_pattern,
 		.wanted = "a pattern that begins with \"/\"" },
+	{ "http.hidden", KEY_LIST, AT(http.hidden), .preset = "[]",
+		.fits = hidden_is_pattern,
+		.wanted = "a pattern that begins with \"/\", like "
+			  "\"/data/**\"" },
 	{ "http.handover", KEY_WORD, AT(http.handover), .preset = "auto",
 		.words = "auto none nginx lighttpd apache" },
 	{ "http.prefix", KEY_TEXT, AT(http.prefix), .preset = "",
@@ -264,6 +269,8 @@ static const struct config_key keys[] = {
 		.most = 4096 },
 	{ "pool.reserve", KEY_COUNT, AT(pool.reserve), .preset = "2",
 		.most = 4096 },
+	{ "pool.kept_bytes", KEY_COUNT, AT(pool.kept_bytes),
+		.preset = "4194304", .most = GIB },
 	{ "pool.max_requests", KEY_COUNT, AT(pool.max_requests),
 		.preset = "10000", .most = 1e9 },
 	{ "pool.idle_timeout", KEY_SECONDS, AT(pool.idle_timeout),

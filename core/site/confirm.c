@@ -9,13 +9,9 @@
 
 #define NUMBER_BYTES 12
 
-/*
- * Digests the page and its version, the tool, the user, the words, the variables
- * and standard input.  Each list comes with its count: no two calls have the
- * same parts.
- */
-static bool
-digest_call(const struct confirm *c, uint8_t about[static DIGEST_BYTES])
+/* Each list comes with its count: no two calls have the same parts. */
+bool
+confirm_about(const struct confirm *c, uint8_t about[static DIGEST_BYTES])
 {
 	const struct proto_request *q = c->request;
 	size_t words = 0, n = 0;
@@ -57,7 +53,7 @@ sign_token(const struct confirm *c, struct ss_text text, int64_t expires,
 	const struct ss_text parts[] = { text,
 		{ (const char *)about, DIGEST_BYTES } };
 
-	if (!digest_call(c, about))
+	if (!confirm_about(c, about))
 		return false;
 	seal_sign(c->seal, "confirm", expires, parts, ARRAY_LEN(parts), out);
 	return true;

@@ -23,6 +23,12 @@ struct confirm {
 	char *const *argv; /* what would run */
 };
 
+/*
+ * Digests the page and its version, the tool, the user, the words, the
+ * variables and standard input.  False: no memory.
+ */
+bool
+confirm_about(const struct confirm *what, uint8_t about[static DIGEST_BYTES]);
 /* Writes a token for it.  False: no memory or no random number. */
 bool confirm_offer(
 	const struct confirm *what, char out[static CONFIRM_TOKEN_MAX + 1]);

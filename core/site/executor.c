@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "sandbox/sandbox_run.h"
 #include "sandbox/sandbox_scratch.h"
 #include "site/explain.h"
+#include "tools/stages.h"
 
 #define REFUSED_MAX ((size_t)1 << 20)
 
@@ -48,11 +50,61 @@ set_missing(const char *what, const char *name, const char *hint,
 	return SS_EXEC_FAILED;
 }
 
+/*
+ * Here is inside the view: a file of the host that it lacks does not exist.
+ * name is what messages call the program's word.
+ */
 static enum ss_err
-no_program(const char *name, struct ss_error *err)
+no_program(const struct ss_command *cmd, const char *word, const char *name,
+	struct ss_error *err)
 {
-	return set_missing("the program", name,
-		"the operator installs it, or the page names another", err);
+	const struct right *right = cmd->policy;
+	struct stat st;
+
+	if (right->script != NULL)
+		return set_missing("what runs the script", name,
+			"its first line names it, as #!/bin/sh does", err);
+	if (strchr(word, '/') == NULL)
+		return set_missing("the program", name,
+			"the operator installs it, or the page names another",
+			err);
+	if (fstatat(cmd->dir_fd, word, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return set_missing("the program", name,
+			"tools see the programs of /usr, the site and what "
+			"[grant] lists: the operator installs it there or "
+			"grants it; `statespace check` says which",
+			err);
+	error_set(err, SS_EXEC_FAILED,
+		"the program %s is a link to where tools cannot see", name);
+	error_hint(err, "`statespace check` says where it leads");
+	if (err != NULL)
+		err->sys_errno = ENOENT;
+	return SS_EXEC_FAILED;
+}
+
+/* execve(2), EACCES. */
+static enum ss_err
+not_executable(const struct ss_command *cmd, int number, struct ss_error *err)
+{
+	const char *name = name_of(cmd);
+	struct stat st;
+
+	error_set(err, SS_EXEC_FAILED, "the program %s cannot be started: %s",
+		name, strerror(number));
+	if (err != NULL)
+		err->sys_errno = number;
+	if (number != EACCES ||
+		fstatat(cmd->dir_fd, cmd->argv[0], &st, 0) < 0 ||
+		!S_ISREG(st.st_mode))
+		return SS_EXEC_FAILED;
+	if ((st.st_mode & 0111) == 0)
+		error_hint(err, "it is not executable: chmod +x %s", name);
+	else
+		error_hint(err,
+			"its owner and mode, or its file system, keep the "
+			"tools' account from running it; `statespace check` "
+			"says which");
+	return SS_EXEC_FAILED;
 }
 
 /* execve(2) fails with ENOENT also for a missing interpreter of a script. */
@@ -77,15 +129,11 @@ error_of_start(const struct spawn_result *r, const struct ss_command *cmd,
 		return set_missing("what runs the program", name,
 			"its first line names it, as #!/bin/sh does", err);
 	if (r->failed_errno == ENOENT || r->failed_errno == ENOTDIR)
-		return no_program(name, err);
+		return no_program(cmd, cmd->argv[0], name_of(cmd), err);
 	if (r->failed_errno == E2BIG)
 		return error_set(err, SS_COMMAND_TOO_LARGE,
 			"the command is larger than the kernel takes");
-	error_set(err, SS_EXEC_FAILED, "the program %s cannot be started: %s",
-		name, strerror(r->failed_errno));
-	if (err != NULL)
-		err->sys_errno = r->failed_errno;
-	return SS_EXEC_FAILED;
+	return not_executable(cmd, r->failed_errno, err);
 }
 
 static enum ss_err
@@ -172,6 +220,48 @@ use_helper(const struct executor *e, const struct right *right, struct spawn *s,
 	return s->argv != NULL ? SS_OK : error_memory(err);
 }
 
+/* A program of the page's directory is executed relative to it. */
+static enum ss_err
+find_stage(const struct executor *e, const struct ss_command *cmd, size_t i,
+	struct stage *out, struct ss_error *err)
+{
+	const struct right *right = cmd->policy;
+	const struct policy_program *asked = &right->ask.more[i];
+	struct tool_bounds bounds = rights_bounds(right, e->config);
+
+	out->name = asked->word;
+	out->program = right->policy.more[i];
+	if (out->program == NULL)
+		return no_program(cmd, asked->name, asked->word, err);
+	if (asked->helper == NULL) {
+		if (strchr(asked->name, '/') != NULL && asked->name[0] != '/')
+			out->program = asked->name;
+		return SS_OK;
+	}
+	out->argv =
+		tool_argv(e->arena, tool_find(asked->name), out->argv, &bounds);
+	return out->argv != NULL ? SS_OK : error_memory(err);
+}
+
+/* The helper's own line; stages have no descriptor to report on. */
+static enum ss_err
+use_stages(const struct executor *e, const struct right *right,
+	const struct ss_command *cmd, struct spawn *s, struct ss_error *err)
+{
+	struct stage stages[STAGES_MAX];
+	size_t count = right->ask.more_count;
+	enum ss_err code = SS_OK;
+
+	for (size_t i = 0; i < count && code == SS_OK; i++) {
+		stages[i] = (struct stage){ .argv = cmd->stages[i] };
+		code = find_stage(e, cmd, i, &stages[i], err);
+	}
+	if (code != SS_OK)
+		return code;
+	s->argv = stages_argv(e->arena, stages, count);
+	return s->argv != NULL ? SS_OK : error_memory(err);
+}
+
 static void
 take_result(const struct executor *e, struct ss_result *result)
 {
@@ -203,6 +293,8 @@ run_here(void *ctx, const struct ss_command *cmd, struct ss_result *result,
 		.output = cmd->output,
 		.output_ctx = cmd->output_ctx,
 		.tick_ms = cmd->tick_ms,
+		.has_progress = cmd->has_progress,
+		.progress = cmd->progress,
 	};
 	enum ss_err code = rights_prepare(right, e->grant, err);
 
@@ -216,9 +308,10 @@ run_here(void *ctx, const struct ss_command *cmd, struct ss_result *result,
 		return code;
 	s.program = program_of(right, cmd, found, sizeof(found));
 	if (s.program == NULL)
-		return no_program(name_of(cmd), err);
+		return no_program(cmd, cmd->argv[0], name_of(cmd), err);
 	s.limits = right->policy.limits;
-	code = use_helper(e, right, &s, err);
+	code = cmd->stages != NULL ? use_stages(e, right, cmd, &s, err)
+				   : use_helper(e, right, &s, err);
 	if (code != SS_OK)
 		return code;
 	spawn_result_release(&e->last);

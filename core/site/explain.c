@@ -13,6 +13,7 @@
 
 #include "base/fd.h"
 #include "sandbox/grant_path.h"
+#include "sandbox/reach.h"
 #include "sandbox/view.h"
 #include "wire/json.h"
 #include "wire/proto.h"
@@ -272,6 +273,16 @@ key_for_write(const struct explain *e, struct finding *f)
 	}
 }
 
+/* git(1) reads many files there, one after another: one line is for all. */
+static void
+cut_repository(char *path)
+{
+	char *in = strstr(path, "/.git/");
+
+	if (in != NULL)
+		in[strlen("/.git")] = '\0';
+}
+
 /* Finds the key that would grant the call; false: no sandbox refused it. */
 static bool
 find_key(const struct explain *e, struct finding *f)
@@ -291,7 +302,10 @@ find_key(const struct explain *e, struct finding *f)
 		return false;
 	memcpy(f->goal, f->host, sizeof(f->goal));
 	switch (v->kind) {
-	case WATCH_READ: f->key = KEY_READ; break;
+	case WATCH_READ:
+		f->key = KEY_READ;
+		cut_repository(f->goal);
+		break;
 	case WATCH_CONNECT: f->key = KEY_UNIX; break;
 	case WATCH_EXEC: f->key = KEY_EXEC; break;
 	case WATCH_WRITE:
@@ -384,8 +398,9 @@ ask_account(
 
 /* ----------------------------------------------- what is granted already */
 
-static bool
-is_covered(const struct explain *e, const char *const *items, size_t count,
+/* The item that has the path; NULL: none. */
+static const char *
+find_cover(const struct explain *e, const char *const *items, size_t count,
 	const char *path)
 {
 	char granted[PATH_MAX];
@@ -395,24 +410,35 @@ is_covered(const struct explain *e, const char *const *items, size_t count,
 		if (grant_path_outside(items[i], e->grant->root, granted,
 			    sizeof(granted), &optional) &&
 			grant_path_is_below(path, granted))
-			return true;
-	return false;
+			return items[i];
+	return NULL;
+}
+
+/* What of the page's and the tool's own keys has the path; NULL: nothing. */
+static const char *
+find_asked(const struct explain *e, enum key key, const char *path)
+{
+	struct wants w = powers_of(e->ask).asked;
+	const struct name_list *list = list_in(&w, key);
+
+	return list == NULL ? NULL
+			    : find_cover(e, (const char *const *)list->names,
+				      list->count, path);
 }
 
 /* Is the grant in force already?  Then something else refused. */
 static bool
 is_granted(const struct explain *e, const struct finding *f)
 {
-	struct wants w;
-	const struct name_list *list;
+	const char *asked;
 
-	if (f->host[0] == '\0' || f->key == KEY_NONE || f->key == KEY_PROC)
+	if (f->host[0] == '\0' || f->key == KEY_NONE || f->key == KEY_PROC ||
+		f->key == KEY_EXEC)
 		return false;
-	w = powers_of(e->ask).asked;
-	list = list_in(&w, f->key);
-	return f->key != KEY_EXEC &&
-		is_covered(e, (const char *const *)list->names, list->count,
-			f->goal);
+	asked = find_asked(e, f->key, f->goal);
+	return asked != NULL &&
+		(f->key != KEY_READ ||
+			policy_read_holds(e->ask, e->grant, asked));
 }
 
 /* ----------------------------------------------------------- the lines */
@@ -505,8 +531,7 @@ ceiling_of(const struct grant *g, enum key key)
 
 /* Asks policy_check about the page as it would be with the new line. */
 static bool
-ceiling_allows(const struct explain *e, const struct finding *f, enum key key,
-	const char *name)
+ceiling_allows(const struct explain *e, enum key key, const char *name)
 {
 	struct wants changed = powers_of(e->ask).asked;
 	struct policy_ask ask = *e->ask;
@@ -532,21 +557,17 @@ ceiling_allows(const struct explain *e, const struct finding *f, enum key key,
 	ask.tool = &changed;
 	allowed = policy_check(&ask, e->grant, NULL, NULL) == SS_OK;
 	free(names);
-	/* The view hides dot entries of the root unless the operator grants them. */
-	if (allowed && key == KEY_READ && is_strict(e) && name[0] == '.' &&
-		name[1] != '\0')
-		allowed = is_covered(
-			e, e->grant->read.items, e->grant->read.count, f->goal);
-	return allowed;
+	return allowed &&
+		(key != KEY_READ || policy_read_holds(e->ask, e->grant, name));
 }
 
 static bool
-print_operator_line(const struct explain *e, const struct finding *f,
-	enum key key, const char *name, struct buf *out)
+print_operator_line(const struct explain *e, enum key key, const char *name,
+	struct buf *out)
 {
 	const struct path_list granted = ceiling_of(e->grant, key);
 
-	if (ceiling_allows(e, f, key, name))
+	if (ceiling_allows(e, key, name))
 		return buf_text(out, "    the operator's [grant] allows it\n");
 	buf_printf(
 		out, "    under the operator's [grant]:  %s = ", key_name(key));
@@ -561,21 +582,23 @@ static bool
 print_lines(const struct explain *e, const struct finding *f, enum key key,
 	const char *name, struct buf *out)
 {
-	return print_page_line(e, key, name, out) &&
-		print_operator_line(e, f, key, name, out);
+	const char *asked = f->key == key ? find_asked(e, key, f->goal) : NULL;
+
+	if (asked == NULL || key == KEY_EXEC)
+		return print_page_line(e, key, name, out) &&
+			print_operator_line(e, key, name, out);
+	buf_printf(out, "    the page asks for %s already\n", asked);
+	return print_operator_line(e, key, asked, out);
 }
 
 /* `exec = "any"` shows no program outside of the view: a read grant does. */
 static bool
 needs_read(const struct explain *e, const struct finding *f)
 {
-	const struct wants w = powers_of(e->ask).asked;
-
 	return f->key == KEY_EXEC && is_strict(e) && e->grant->exec_any &&
 		!grant_path_is_below(f->goal, e->grant->root) &&
 		!is_below_any(f->goal, view_program_trees) &&
-		!is_covered(e, (const char *const *)w.read.names, w.read.count,
-			f->goal);
+		find_asked(e, KEY_READ, f->goal) == NULL;
 }
 
 static const char *
@@ -611,6 +634,26 @@ print_access(const struct finding *f, struct buf *out)
 		out, f->host[0] != '\0' ? f->host : f->event->path, false);
 }
 
+/* Which file or directory it is that the account may not enter or change. */
+static bool
+print_denied(const struct explain *e, const struct finding *f, struct buf *out)
+{
+	struct reach r = { .what = REACH_READ };
+
+	if (f->event->kind == WATCH_WRITE || f->event->kind == WATCH_ENTRY)
+		r.what = REACH_WRITE;
+	else if (f->event->kind == WATCH_EXEC)
+		r.what = REACH_RUN;
+	snprintf(r.path, sizeof(r.path), "%s", f->goal);
+	buf_text(out, "    no line grants it: ");
+	if (!reach_ask(e->plan, false, &r, 1) || r.end == REACH_HELD)
+		buf_printf(out, "the account %s may not, by the file's mode",
+			e->plan->account.name);
+	else
+		reach_print(&r, e->plan->account.name, out);
+	return buf_char(out, '\n');
+}
+
 static bool
 print_finding(const struct explain *e, const struct finding *f, struct buf *out)
 {
@@ -618,10 +661,7 @@ print_finding(const struct explain *e, const struct finding *f, struct buf *out)
 	print_access(f, out);
 	buf_char(out, '\n');
 	if (f->verdict == DENIED)
-		return buf_printf(out,
-			"    no line grants it: the account %s may not, by "
-			"the file's mode\n",
-			e->plan->account.name);
+		return print_denied(e, f, out);
 	if (f->key == KEY_NONE)
 		return buf_printf(out, "    no line grants it: %s\n", f->why);
 	if (needs_read(e, f))
@@ -630,6 +670,14 @@ print_finding(const struct explain *e, const struct finding *f, struct buf *out)
 }
 
 /* ------------------------------------------------------------ the whole */
+
+/* A file of the site, or one that the page asks for: its mode is a mistake. */
+static bool
+is_theirs(const struct explain *e, const struct finding *f)
+{
+	return grant_path_is_below(f->goal, e->grant->root) ||
+		find_asked(e, f->key, f->goal) != NULL;
+}
 
 /*
  * Did the sandbox refuse it, and not the file's mode?  ENOENT and EROFS in the
@@ -643,8 +691,10 @@ is_sandbox(const struct explain *e, const struct finding *f)
 	switch (f->verdict) {
 	case ABSENT: return false;
 	case DENIED:
-		return is_strict(e) && f->event->kind != WATCH_EXEC &&
-			(number == ENOENT || number == EROFS);
+		if (f->event->kind == WATCH_EXEC)
+			return false;
+		return is_theirs(e, f) ||
+			(is_strict(e) && (number == ENOENT || number == EROFS));
 	case ALLOWED: break;
 	}
 	return !is_granted(e, f);

@@ -51,12 +51,19 @@ read_patterns(struct lister *w)
 }
 
 static bool
-is_listed(const struct lister *w, const char *path)
+is_named(const struct lister *w, const char *path)
 {
 	for (size_t i = 0; i < w->pattern_count; i++)
 		if (wildcard_path(w->patterns[i], path))
 			return true;
 	return false;
+}
+
+static bool
+is_listed(const struct lister *w, const char *path)
+{
+	return is_named(w, path) &&
+		!hidden_has(&w->from->documents->hidden, path);
 }
 
 static void
@@ -101,7 +108,8 @@ is_file(struct lister *w, const char *path)
 		root_resolve(&w->from->documents->root, path, ROOT_FILE, &doc,
 			NULL) != SS_OK)
 		return false;
-	same = strcmp(doc.path, path) == 0;
+	same = strcmp(doc.path, path) == 0 &&
+		!documents_hides(w->from->documents, &doc);
 	root_close_document(&doc);
 	return same;
 }
@@ -268,4 +276,12 @@ listing_has(const struct listing_source *from, const char *path)
 	struct lister w = { .from = from };
 
 	return read_patterns(&w) == SS_OK && is_listed(&w, path);
+}
+
+bool
+listing_names(const struct listing_source *from, const char *path)
+{
+	struct lister w = { .from = from };
+
+	return read_patterns(&w) == SS_OK && is_named(&w, path);
 }

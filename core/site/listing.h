@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which pages a site has, for navigation and for the lists that agents read:
- * those that [http] listed names, found by a bounded walk that follows no
+ * those that [http] listed names and [http] hidden does not, found by a bounded walk that follows no
  * linked folder.  A site with a host's own resolver has no list.
  */
 #ifndef SS_SITE_LISTING_H
@@ -16,8 +16,8 @@
 /* What is listed: all borrowed. */
 struct listing_source {
 	const struct config *config; /* [http] listed, limits.max_list_items */
-	const struct documents *documents;
-	struct arena *arena; /* for the paths */
+	const struct documents *documents; /* and [http] hidden */
+	struct arena *arena;               /* for the paths */
 };
 
 /* Paths relative to the site, in the order to show them, in the arena. */
@@ -38,7 +38,12 @@ enum ss_err listing_folder(const struct listing_source *from,
 enum ss_err listing_site(const struct listing_source *from, struct listing *out,
 	struct ss_error *err);
 
-/* Does [http] listed name this resolved path?  It may be any file. */
+/*
+ * Does [http] listed name this resolved path, and [http] hidden not?  It may be
+ * any file.
+ */
 bool listing_has(const struct listing_source *from, const char *path);
+/* The first half of that alone. */
+bool listing_names(const struct listing_source *from, const char *path);
 
 #endif

@@ -14,8 +14,14 @@
 #include "run/channel.h"
 #include "sandbox/sandbox_fork.h"
 
-/* The first two are the stream's number; the last one ends the run. */
-enum { FRAME_STDOUT = 1, FRAME_STDERR = 2, FRAME_READY = 3, FRAME_END = 4 };
+/* The first two are the stream's number; FRAME_END ends the run. */
+enum {
+	FRAME_STDOUT = 1,
+	FRAME_STDERR = 2,
+	FRAME_READY = 3,
+	FRAME_END = 4,
+	FRAME_PROGRESS = 5
+};
 
 /* The bytes of FRAME_END. */
 struct end {
@@ -36,6 +42,12 @@ static void
 send_output(void *ctx, int stream, const char *data, size_t len)
 {
 	channel_send_pieces(ctx, (unsigned)stream, data, len);
+}
+
+static void
+send_progress(void *ctx, const char *data, size_t len)
+{
+	channel_send_pieces(ctx, FRAME_PROGRESS, data, len);
 }
 
 /*
@@ -71,6 +83,8 @@ child_main(void *ctx)
 		return 1;
 	cmd.output = send_output;
 	cmd.output_ctx = &channel;
+	if (cmd.progress != NULL)
+		cmd.progress = send_progress;
 	cmd.client_fd = channel.fd;
 	end.code = o->fn(o->ctx, &cmd, &end.result, &end.err);
 	end.result.level = sandbox_self()->level;
@@ -149,6 +163,11 @@ receive_frames(const struct oneshot *o, struct source *in, struct end *end,
 			memcpy(end, data, sizeof(*end));
 			return SS_OK;
 		}
+		if (number == 0 && head.kind == FRAME_PROGRESS &&
+			o->cmd->progress != NULL) {
+			o->cmd->progress(o->cmd->output_ctx, data, head.len);
+			continue;
+		}
 		if (number == 0 && head.kind != FRAME_STDOUT &&
 			head.kind != FRAME_STDERR)
 			number = EPROTO;
@@ -205,6 +224,7 @@ oneshot_run(
 	struct ends ends = { .asked = o };
 	const struct sandbox_process process = { .keeps = o->keeps,
 		.watched = o->watched,
+		.flags = SS_FORK_BRIEF,
 		.main = child_main,
 		.ctx = &ends };
 	struct source in = { .client_fd = o->cmd->client_fd };

@@ -10,6 +10,7 @@
 #include "base/fd.h"
 #include "page/env.h"
 #include "page/fence.h"
+#include "wire/path.h"
 
 /*
  * A file that changes twice within one tick of the kernel's clock keeps its
@@ -37,8 +38,8 @@ page_cache_release(struct page_cache *cache)
 	}
 }
 
-static bool
-is_settled(const struct file_id *id)
+bool
+page_is_settled(const struct file_id *id)
 {
 	struct timespec now;
 	int64_t now_ns;
@@ -74,10 +75,26 @@ check_variables(const struct config *config, const struct frontmatter *front,
 	const struct env_scope scope = { .server = config->env,
 		.server_count = config->env_count,
 		.page = &front->env };
+	const struct env_grant grant = {
+		.any = config->grant.env_choice == CHOICE_ANY,
+		.names = config->grant.env.items,
+		.count = config->grant.env.count,
+	};
 	enum ss_err code = env_check_list(&front->env, place, err);
 
-	for (size_t i = 0; code == SS_OK && i < front->spec_count; i++)
-		code = env_check_spec(&front->specs[i], &scope, place, err);
+	if (code == SS_OK)
+		code = env_check_grant(&scope, &grant, place, err);
+	for (size_t i = 0; code == SS_OK && i < front->spec_count; i++) {
+		size_t count;
+		const struct spec *c = spec_commands(&front->specs[i], &count);
+
+		for (; code == SS_OK && count > 0; count--, c++) {
+			code = env_check_spec(c, &scope, place, err);
+			if (code == SS_OK)
+				code = env_check_spec_grant(
+					c, &scope, &grant, place, err);
+		}
+	}
 	return code;
 }
 
@@ -104,6 +121,7 @@ parse_page(const struct page_cache *cache, const struct ss_document *doc,
 	if (text.full) {
 		error_set(&p->error, SS_BAD_FRONTMATTER,
 			"the page is larger than %zu bytes", PAGE_BYTES_MAX);
+		p->front.hidden = frontmatter_says_hidden(text.data, text.len);
 		goto out;
 	}
 	code = frontmatter_parse(&p->arena, text.data, text.len, &p->front,
@@ -115,6 +133,8 @@ parse_page(const struct page_cache *cache, const struct ss_document *doc,
 		code = rights_init(&p->rights, &p->arena,
 			&(struct rights_source){ .front = &p->front,
 				.page_path = p->path,
+				.dir_fd = doc->dir_fd,
+				.documents = cache->documents,
 				.config = cache->config,
 				.ceiling = cache->grant },
 			&p->place, &p->error);
@@ -189,11 +209,31 @@ page_get(struct page_cache *cache, const struct ss_document *doc,
 	code = page_new(cache, doc, &p, err);
 	if (code != SS_OK)
 		return code;
-	p->settled = is_settled(&id);
+	p->settled = page_is_settled(&id);
 	p->last_use = p->settled ? ++cache->uses : 0;
 	slot = entry_to_replace(cache);
 	page_free(*slot);
 	*slot = p;
 	*out = p;
 	return SS_OK;
+}
+
+enum ss_err
+page_open(struct page_cache *cache, const struct documents *d, const char *path,
+	struct ss_document *doc, struct page **page, struct ss_error *err)
+{
+	enum ss_err code = documents_open(d, path, doc, err);
+
+	*page = NULL;
+	if (code != SS_OK || !path_is_page(doc->path))
+		return code;
+	code = page_get(cache, doc, page, err);
+	if (code == SS_OK && (*page)->front.hidden)
+		code = documents_refuse_hidden(path, err);
+	if (code == SS_OK)
+		return SS_OK;
+	documents_close(d, doc);
+	doc->fd = doc->dir_fd = -1;
+	*page = NULL;
+	return code;
 }

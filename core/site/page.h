@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "files/file_id.h"
 #include "page/frontmatter.h"
+#include "site/documents.h"
 #include "site/rights.h"
 
 #define PAGE_CACHE_SIZE 64
@@ -28,12 +29,20 @@ struct page {
 };
 
 struct page_cache {
-	const struct config *config; /* borrowed, as is grant */
+	const struct config *config; /* borrowed, as are the next two */
 	const struct grant *grant;
+	const struct documents *documents;
 	struct page *pages[PAGE_CACHE_SIZE];
 	uint64_t uses;
 };
 
+/*
+ * documents_open for a reader, who is not shown a page with `hidden: true`
+ * either.  *page is NULL for what is no page, else as from page_get.
+ */
+enum ss_err
+page_open(struct page_cache *cache, const struct documents *d, const char *path,
+	struct ss_document *doc, struct page **page, struct ss_error *err);
 /*
  * The parsed page of an open document, from the cache or read now.  It lives
  * until the next page_get or page_cache_release.  A page with wrong frontmatter
@@ -42,6 +51,8 @@ struct page_cache {
  */
 enum ss_err page_get(struct page_cache *cache, const struct ss_document *doc,
 	struct page **out, struct ss_error *err);
+/* Has the file been as it is for so long that its times tell a change? */
+bool page_is_settled(const struct file_id *id);
 /* Adds all bytes of a document to out, which has the ceiling. */
 enum ss_err
 page_read(const struct ss_document *doc, struct buf *out, struct ss_error *err);

@@ -2,6 +2,7 @@
 #include "site/rights.h"
 
 #include "page/env.h"
+#include "tools/stages.h"
 #include "wire/path.h"
 
 static struct path_list
@@ -65,33 +66,129 @@ component_init(struct right *out, const struct rights_source *from,
 	out->powers = powers_of(&out->ask);
 }
 
+/* What tool_init makes the rights of one tool from. */
+struct making {
+	struct arena *arena;
+	const struct rights_source *from;
+	const char *page_dir;
+	struct env_scope scope;
+	struct node_place *place;
+	struct ss_error *err;
+};
+
+/* The program that a first part names; NULL: a placeholder, or a variable. */
 static enum ss_err
-tool_init(struct right *out, struct arena *arena,
-	const struct rights_source *from, const struct spec *spec,
-	const char *page_dir, struct ss_error *err)
+program_of(const struct making *m, const struct part *first,
+	struct policy_program *out, const struct tool **builtin)
 {
-	const struct frontmatter *front = from->front;
-	const struct env_scope scope = { .server = from->config->env,
-		.server_count = from->config->env_count,
-		.page = &front->env };
-	const struct part *first = &spec->parts[0];
-	const char *program = NULL;
 	enum ss_err code = SS_OK;
 
+	*out = (struct policy_program){ .word = first->text.data,
+		.at = { first->line, first->column } };
 	if (first->kind == PART_TEXT)
-		code = env_program(arena, first->text, &scope, &program, err);
-	out->builtin = tool_find(program);
-	out->ask = (struct policy_ask){
-		.page = &front->sandbox,
+		code = env_program(
+			m->arena, first->text, &m->scope, &out->name, m->err);
+	*builtin = tool_find(out->name);
+	out->helper = *builtin != NULL ? (*builtin)->helper : NULL;
+	return code;
+}
+
+static void
+take_program(struct right *out, const struct policy_program *p)
+{
+	out->ask.program = p->name;
+	out->ask.word = p->word;
+	out->ask.program_at = p->at;
+	out->ask.helper = p->helper;
+	out->ask.http = out->builtin != NULL && out->builtin->http;
+}
+
+static enum ss_err
+refuse_stage(const struct making *m, const struct policy_program *stage,
+	const char *found, const char *hint)
+{
+	error_set(m->err, SS_BAD_FRONTMATTER,
+		"line %u, column %u: found %s, expected a program for this "
+		"stage",
+		stage->at.line, stage->at.column, found);
+	error_hint(m->err, "%s", hint);
+	*m->place = stage->at;
+	return SS_BAD_FRONTMATTER;
+}
+
+/* The HTTP tool's ruleset is that of its whole process tree: no file is. */
+static enum ss_err
+pipe_init(const struct making *m, const struct spec *spec, struct right *out)
+{
+	struct policy_program *stages =
+		arena_array(m->arena, spec->stage_count, sizeof(*stages));
+	const struct tool *builtin;
+	enum ss_err code = SS_OK;
+
+	if (stages == NULL)
+		return error_memory(m->err);
+	for (size_t i = 0; i < spec->stage_count; i++) {
+		code = program_of(
+			m, &spec->stages[i].parts[0], &stages[i], &builtin);
+		if (code != SS_OK)
+			return code;
+		if (stages[i].name == NULL)
+			return refuse_stage(m, &stages[i],
+				"a variable that a request sets",
+				"name the program, or have the server set it");
+		if (builtin != NULL && builtin->http)
+			return refuse_stage(m, &stages[i], "the built-in curl",
+				"it runs alone; or name a program by its path "
+				"and ask for network");
+	}
+	take_program(out,
+		&(struct policy_program){ .name = STAGES_HELPER,
+			.word = STAGES_HELPER,
+			.at = stages[0].at,
+			.helper = STAGES_HELPER });
+	out->ask.more = stages;
+	out->ask.more_count = spec->stage_count;
+	return SS_OK;
+}
+
+/* A script that cannot be read is no error of the page: its call has one. */
+static enum ss_err
+script_init(const struct making *m, const struct spec *spec, struct right *out)
+{
+	const struct rights_source *from = m->from;
+	struct script found;
+
+	out->script = arena_alloc(m->arena, sizeof(*out->script));
+	if (out->script == NULL)
+		return error_memory(m->err);
+	out->ask.program_at = (struct node_place){ spec->stages[0].line,
+		spec->stages[0].column };
+	if (script_read(from->documents, m->page_dir, from->dir_fd,
+		    spec->script, &found, NULL) != SS_OK)
+		found = (struct script){ .program = "sh" };
+	rights_set_script(out, &found);
+	return SS_OK;
+}
+
+static enum ss_err
+tool_init(const struct making *m, const struct spec *spec, struct right *out)
+{
+	const struct frontmatter *front = m->from->front;
+	struct policy_program program;
+	enum ss_err code = SS_OK;
+
+	out->ask = (struct policy_ask){ .page = &front->sandbox,
 		.tool = &spec->wants,
-		.page_dir = page_dir,
-		.toml = front->format == FRONT_TOML,
-		.program = program,
-		.word = first->text.data,
-		.program_at = { first->line, first->column },
-		.helper = out->builtin != NULL ? out->builtin->helper : NULL,
-		.http = out->builtin != NULL && out->builtin->http,
-	};
+		.page_dir = m->page_dir,
+		.toml = front->format == FRONT_TOML };
+	if (spec->script != NULL) {
+		code = script_init(m, spec, out);
+	} else if (spec->stage_count > 0) {
+		code = pipe_init(m, spec, out);
+	} else {
+		code = program_of(m, &spec->parts[0], &program, &out->builtin);
+		take_program(out, &program);
+	}
 	out->powers = powers_of(&out->ask);
 	return code;
 }
@@ -104,6 +201,11 @@ rights_init(struct rights *out, struct arena *arena,
 	const struct frontmatter *front = from->front;
 	const char *dir = arena_copy(
 		arena, from->page_path, path_dir_len(from->page_path));
+	const struct making m = { arena, from, dir,
+		{ .server = from->config->env,
+			.server_count = from->config->env_count,
+			.page = &front->env },
+		place, err };
 	enum ss_err code = SS_OK;
 
 	component_init(&out->component, from, dir);
@@ -117,8 +219,7 @@ rights_init(struct rights *out, struct arena *arena,
 		out->tools[i].ruleset = RULESET_INIT;
 	}
 	for (size_t i = 0; code == SS_OK && i < out->count; i++)
-		code = tool_init(&out->tools[i], arena, from, &front->specs[i],
-			dir, err);
+		code = tool_init(&m, &front->specs[i], &out->tools[i]);
 	for (size_t i = 0; code == SS_OK && i < out->count; i++)
 		code = policy_check(
 			&out->tools[i].ask, from->ceiling, place, err);
@@ -141,6 +242,25 @@ rights_release(struct rights *r)
 		right_release(&r->tools[i]);
 	right_release(&r->component);
 	r->count = 0;
+}
+
+void
+rights_set_script(struct right *r, const struct script *script)
+{
+	struct policy_ask *ask = &r->ask;
+
+	if (strcmp(r->script->program, script->program) == 0 &&
+		strcmp(r->script->option, script->option) == 0)
+		return;
+	right_release(r);
+	*r->script = *script;
+	r->starts = (struct policy_program){ .name = r->script->starts,
+		.word = r->script->starts,
+		.at = ask->program_at };
+	ask->program = ask->word = r->script->program;
+	ask->more = &r->starts;
+	ask->more_count = script->starts[0] != '\0';
+	r->powers = powers_of(ask);
 }
 
 enum ss_err

@@ -10,6 +10,7 @@
 #include "page/frontmatter.h"
 #include "sandbox/ruleset.h"
 #include "site/config.h"
+#include "site/script.h"
 #include "tools/tool.h"
 
 struct right {
@@ -18,8 +19,10 @@ struct right {
 	struct policy policy;
 	struct ruleset ruleset;
 	struct policy_ask ask;
-	struct powers powers;       /* of ask */
-	const struct tool *builtin; /* NULL: a program */
+	struct powers powers;         /* of ask */
+	const struct tool *builtin;   /* NULL: a program */
+	struct script *script;        /* as it was last read; NULL: none */
+	struct policy_program starts; /* by the script's env(1) */
 };
 
 struct rights {
@@ -38,6 +41,8 @@ struct grant rights_grant(const struct config *config);
 struct rights_source {
 	const struct frontmatter *front;
 	const char *page_path;
+	int dir_fd; /* of the page's directory; -1 */
+	const struct documents *documents;
 	const struct config *config;
 	const struct grant *ceiling;
 };
@@ -52,6 +57,11 @@ enum ss_err rights_init(struct rights *out, struct arena *arena,
 	const struct rights_source *from, struct node_place *place,
 	struct ss_error *err);
 void rights_release(struct rights *r);
+
+/*
+ * What runs a script as it is now; its policy is made anew when that changed.
+ */
+void rights_set_script(struct right *r, const struct script *script);
 
 /* The limits of a built-in tool; the lists are the page's. */
 struct tool_bounds

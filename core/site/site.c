@@ -26,8 +26,9 @@ lend_parts(struct ss_site *site)
 {
 	const struct config *config = &site->config;
 
-	site->pages =
-		(struct page_cache){ .config = config, .grant = &site->grant };
+	site->pages = (struct page_cache){ .config = config,
+		.grant = &site->grant,
+		.documents = &site->documents };
 	site->log = (struct request_log){ .config = config };
 	site->catalog =
 		(struct catalog_cache){ .source = { .config = config,
@@ -46,7 +47,8 @@ lend_parts(struct ss_site *site)
 		.arena = &site->arena,
 		.executor = &site->executor,
 		.limit = &site->exec_state.limit,
-		.seal = &site->seal };
+		.seal = &site->seal,
+		.store = &site->store };
 }
 
 struct ss_site *
@@ -76,6 +78,7 @@ ss_site_free(struct ss_site *site)
 		return;
 	page_cache_release(&site->pages);
 	catalog_release(&site->catalog);
+	hidden_pages_release(&site->hidden_pages);
 	executor_release(&site->exec_state);
 	root_close(&site->documents.root);
 	arena_release(&site->arena);
@@ -290,6 +293,10 @@ ss_site_open(struct ss_site *site, struct ss_error *err)
 	if (code == SS_OK)
 		code = open_root(site, err);
 	if (code == SS_OK)
+		code = hidden_init(&site->documents.hidden, &site->config.arena,
+			site->config.http.hidden.items,
+			site->config.http.hidden.count, err);
+	if (code == SS_OK)
 		code = prepare_sandbox(site, err);
 	if (code != SS_OK)
 		return code;
@@ -346,6 +353,12 @@ void
 ss_site_set_relay(struct ss_site *site, const struct ss_relay *relay)
 {
 	site->relay = *relay;
+}
+
+void
+ss_site_set_store(struct ss_site *site, const struct ss_store *store)
+{
+	site->store = *store;
 }
 
 void

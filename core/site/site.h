@@ -13,6 +13,7 @@
 #include "site/catalog.h"
 #include "site/config.h"
 #include "site/executor.h"
+#include "site/hidden_pages.h"
 #include "site/page.h"
 #include "statespace.h"
 
@@ -30,10 +31,12 @@ struct ss_site {
 	struct ss_executor builtin_executor, executor;
 	struct executor exec_state;
 	struct ss_relay relay; /* post NULL: none */
+	struct ss_store store; /* put NULL: none */
 	struct ss_hook hooks[SITE_HOOKS_MAX];
 	size_t hook_count;
 	struct page_cache pages;
 	struct catalog_cache catalog;
+	struct hidden_pages hidden_pages;
 	struct seal seal; /* of confirmations, and of what MCP clients keep */
 	struct call_parts calls;
 	struct arena arena;        /* of the current request or call */

@@ -114,6 +114,7 @@ scan_line(struct scan *c, size_t at, struct ss_text line)
 			hand_out(c, c->number, line, false);
 		}
 		return SS_OK;
+	case PATTERN_MEMORY: return error_memory(s->err);
 	case PATTERN_LIMIT: break;
 	}
 	/* A search of many files leaves it out, as binary ones. */

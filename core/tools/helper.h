@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The built-in tools, for the helper programs that run them (fcgi/tool.c,
- * fcgi/curl.c) in a process that the executor confined.  They need no site.
+ * The built-in tools and pipelines, for the helper programs that run them
+ * (fcgi/tool.c, fcgi/curl.c, fcgi/pipe.c) in a process that the executor
+ * confined.  They need no site.
  * Not for hosts, and not installed.
  */
 #ifndef SS_TOOLS_HELPER_H
@@ -15,6 +16,9 @@
  * return value is the exit status.  Uses descriptors 0 to 3.
  */
 int tool_main(int argc, char **argv);
+
+/* All of statespace-pipe: argv is what stages_argv (tools/stages.h) made. */
+int pipe_main(int argc, char **argv);
 
 #define TOOL_HTTP_HEADERS 64
 #define TOOL_HTTP_DATA 16

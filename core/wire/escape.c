@@ -75,6 +75,75 @@ escape_line(struct buf *out, const char *data, size_t len)
 	}
 }
 
+/* The characters of a word that needs no quotes. */
+static bool
+is_one_word(const char *data, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && data[n] != '\0' &&
+		(strchr("/:=@%+,", data[n]) != NULL ||
+			(data[n] != '~' &&
+				strchr(UNRESERVED, data[n]) != NULL)))
+		n++;
+	return n == len && len > 0;
+}
+
+/*
+ * Controls; characters of no width; those that change the direction of text
+ * (Unicode Standard Annex 9) or are tags (U+E0000).
+ */
+static bool
+is_unseen(uint32_t c)
+{
+	return c < ' ' || (c >= 0x7f && c < 0xa0) || c == 0xad || c == 0x61c ||
+		(c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
+		(c >= 0x2060 && c <= 0x206f) || c == 0xfeff ||
+		(c >= 0xe0000 && c <= 0xe0fff);
+}
+
+static uint32_t
+codepoint_of(const char *data, size_t n)
+{
+	const unsigned char *s = (const unsigned char *)data;
+	uint32_t c = n == 1 ? s[0] : s[0] & (0x7fu >> n);
+
+	for (size_t i = 1; i < n; i++)
+		c = c << 6 | (s[i] & 0x3fu);
+	return c;
+}
+
+void
+escape_shown(struct buf *out, const char *data, size_t len)
+{
+	if (is_one_word(data, len)) {
+		buf_add(out, data, len);
+		return;
+	}
+	buf_char(out, '"');
+	for (size_t i = 0, n; i < len; i += n) {
+		uint32_t c;
+
+		n = utf8_sequence(data + i, len - i);
+		if (n == 0) {
+			buf_printf(out, "\\x%02x", (unsigned char)data[i]);
+			n = 1;
+			continue;
+		}
+		c = codepoint_of(data + i, n);
+		if (is_unseen(c)) {
+			if (c == '\n')
+				buf_text(out, "\\n");
+			else
+				buf_printf(out, "\\u%04x", (unsigned)c);
+			continue;
+		}
+		buf_text(out, c == '"' || c == '\\' ? "\\" : "");
+		buf_add(out, data + i, n);
+	}
+	buf_char(out, '"');
+}
+
 void
 escape_shell(struct buf *out, const char *data, size_t len)
 {

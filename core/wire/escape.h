@@ -17,6 +17,12 @@ void escape_path(struct buf *out, const char *data, size_t len);
  * one space.
  */
 void escape_line(struct buf *out, const char *data, size_t len);
+/*
+ * A word as people are shown it: in quotes unless it is plainly one word, with
+ * \n, and \uXXXX for other controls and for what is not seen or changes the direction of
+ * text.
+ */
+void escape_shown(struct buf *out, const char *data, size_t len);
 /* One word for a POSIX shell. */
 void escape_shell(struct buf *out, const char *data, size_t len);
 

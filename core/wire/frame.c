@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "wire/frame.h"
 
-#include <cjson/cJSON.h>
-
-#include "wire/json.h"
+#include "wire/json_tree.h"
 #include "wire/proto.h"
 
 size_t
@@ -24,7 +22,7 @@ frame_head(size_t len, unsigned char head[static 4])
 
 struct frame_reader {
 	struct arena *arena;
-	const cJSON *root;
+	const struct json_value *root;
 	struct ss_error *err;
 };
 
@@ -36,23 +34,23 @@ refuse_member(
 		"malformed JSON payload: \"%s\" must be %s", name, wanted);
 }
 
-static const cJSON *
+static const struct json_value *
 find_member(const struct frame_reader *r, const char *name)
 {
-	const cJSON *m = cJSON_GetObjectItemCaseSensitive(r->root, name);
+	const struct json_value *m = json_member(r->root, name);
 
-	return m == NULL || cJSON_IsNull(m) ? NULL : m;
+	return m == NULL || json_is(m, JSON_NULL) ? NULL : m;
 }
 
 static enum ss_err
 take_text(const struct frame_reader *r, const char *name, struct ss_text *out)
 {
-	const cJSON *m = find_member(r, name);
+	const struct json_value *m = find_member(r, name);
 
-	if (!cJSON_IsString(m))
+	if (!json_is(m, JSON_STRING))
 		return refuse_member(r, name, "a string");
-	out->len = strlen(m->valuestring);
-	out->data = arena_copy(r->arena, m->valuestring, out->len);
+	out->len = strlen(m->text);
+	out->data = arena_copy(r->arena, m->text, out->len);
 	return out->data != NULL ? SS_OK : error_memory(r->err);
 }
 
@@ -67,30 +65,29 @@ take_word(const struct frame_reader *r, const char *name, const char **out)
 }
 
 static bool
-is_whole(const cJSON *m, double most)
+is_whole(const struct json_value *m, double most)
 {
-	return cJSON_IsNumber(m) && m->valuedouble >= 0 &&
-		m->valuedouble <= most &&
-		m->valuedouble == (double)(uint64_t)m->valuedouble;
+	return json_is(m, JSON_NUMBER) && m->number >= 0 && m->number <= most &&
+		m->number == (double)(uint64_t)m->number;
 }
 
 static enum ss_err
 take_bytes(const struct frame_reader *r, const char *name, struct ss_text *out)
 {
-	const cJSON *list = find_member(r, name), *item;
+	const struct json_value *list = find_member(r, name), *item;
 	char *bytes;
 
-	if (!cJSON_IsArray(list))
+	if (!json_is(list, JSON_LIST))
 		return refuse_member(r, name, "a list of bytes");
-	bytes = arena_alloc(r->arena, (size_t)cJSON_GetArraySize(list) + 1);
+	bytes = arena_alloc(r->arena, list->count + 1);
 	if (bytes == NULL)
 		return error_memory(r->err);
 	out->data = bytes;
-	cJSON_ArrayForEach(item, list)
+	JSON_EACH(item, list)
 	{
 		if (!is_whole(item, 255))
 			return refuse_member(r, name, "a list of bytes");
-		bytes[out->len++] = (char)(unsigned char)item->valuedouble;
+		bytes[out->len++] = (char)(unsigned char)item->number;
 	}
 	return SS_OK;
 }
@@ -98,20 +95,20 @@ take_bytes(const struct frame_reader *r, const char *name, struct ss_text *out)
 static enum ss_err
 take_names(const struct frame_reader *r, struct frame_request *out)
 {
-	const cJSON *list = find_member(r, "names"), *item;
+	const struct json_value *list = find_member(r, "names"), *item;
 
-	if (!cJSON_IsArray(list))
+	if (!json_is(list, JSON_LIST))
 		return refuse_member(r, "names", "a list of strings");
-	out->names = arena_array(r->arena, (size_t)cJSON_GetArraySize(list) + 1,
-		sizeof(*out->names));
+	out->names =
+		arena_array(r->arena, list->count + 1, sizeof(*out->names));
 	if (out->names == NULL)
 		return error_memory(r->err);
-	cJSON_ArrayForEach(item, list)
+	JSON_EACH(item, list)
 	{
-		if (!cJSON_IsString(item))
+		if (!json_is(item, JSON_STRING))
 			return refuse_member(r, "names", "a list of strings");
-		out->names[out->name_count] = arena_copy(
-			r->arena, item->valuestring, strlen(item->valuestring));
+		out->names[out->name_count] =
+			arena_copy(r->arena, item->text, strlen(item->text));
 		if (out->names[out->name_count++] == NULL)
 			return error_memory(r->err);
 	}
@@ -121,12 +118,12 @@ take_names(const struct frame_reader *r, struct frame_request *out)
 static enum ss_err
 take_read(const struct frame_reader *r, struct frame_request *out)
 {
-	const cJSON *most = find_member(r, "max_bytes");
+	const struct json_value *most = find_member(r, "max_bytes");
 
 	if (most != NULL && !is_whole(most, 9007199254740991.0))
 		return refuse_member(r, "max_bytes", "a whole number");
 	out->has_max_bytes = most != NULL;
-	out->max_bytes = most != NULL ? (uint64_t)most->valuedouble : 0;
+	out->max_bytes = most != NULL ? (uint64_t)most->number : 0;
 	return take_word(r, "path", &out->path);
 }
 
@@ -191,16 +188,16 @@ static const struct {
 static enum ss_err
 read_root(const struct frame_reader *r, struct frame_request *out)
 {
-	const cJSON *kind;
+	const struct json_value *kind;
 
-	if (!cJSON_IsObject(r->root))
+	if (!json_is(r->root, JSON_OBJECT))
 		return error_set(r->err, SS_BAD_REQUEST,
 			"malformed JSON payload: a message is an object");
 	kind = find_member(r, "kind");
-	if (!cJSON_IsString(kind))
+	if (!json_is(kind, JSON_STRING))
 		return refuse_member(r, "kind", "a string");
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-		if (strcmp(kind->valuestring, kinds[i].name) != 0)
+		if (strcmp(kind->text, kinds[i].name) != 0)
 			continue;
 		out->kind = kinds[i].kind;
 		return kinds[i].take(r, out);
@@ -215,7 +212,7 @@ frame_parse(struct arena *arena, const char *text, size_t len,
 	struct frame_reader r = { .arena = arena, .err = err };
 	struct ss_error own = { .code = SS_OK };
 	enum ss_err code = json_check(text, len, &own);
-	cJSON *root;
+	struct json_value *root;
 
 	*out = (struct frame_request){ .kind = FRAME_PING };
 	if (code == SS_BAD_REQUEST)
@@ -223,12 +220,12 @@ frame_parse(struct arena *arena, const char *text, size_t len,
 			"malformed JSON payload: %s", own.message);
 	if (code != SS_OK)
 		return error_memory(err);
-	root = cJSON_ParseWithLength(text, len);
+	root = json_tree(text, len);
 	if (root == NULL)
 		return error_memory(err);
 	r.root = root;
 	code = read_root(&r, out);
-	cJSON_Delete(root);
+	json_tree_free(root);
 	return code;
 }
 

@@ -3,7 +3,7 @@
  * The messages of the file worker: JSON objects told apart by "kind", in
  * frames of at most FRAME_BYTES (a length of four bytes, big-endian, comes
  * first).  Bytes are lists of numbers, as the peer's serializer writes them.
- * json.c checks a message before cJSON, which is lenient, reads it.
+ * json.c checks a message before json_tree.c reads it.
  */
 #ifndef SS_WIRE_FRAME_H
 #define SS_WIRE_FRAME_H

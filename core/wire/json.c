@@ -371,6 +371,33 @@ json_check(const char *text, size_t len, struct ss_error *err)
 	return code;
 }
 
+/* The length of the string that begins at text. */
+static size_t
+string_len(const char *text, size_t len)
+{
+	size_t i = 1;
+
+	while (i < len && text[i] != '"')
+		i += text[i] == '\\' ? 2 : 1;
+	return i < len ? i + 1 : len;
+}
+
+bool
+json_compact(struct buf *out, const char *text, size_t len)
+{
+	for (size_t i = 0, n; i < len; i += n) {
+		n = 0;
+		while (i + n < len && text[i + n] != '"' &&
+			memchr(" \t\r\n", text[i + n], 4) == NULL)
+			n++;
+		if (n == 0 && text[i] == '"')
+			n = string_len(text + i, len - i);
+		buf_add(out, text + i, n);
+		n += n == 0;
+	}
+	return buf_ok(out);
+}
+
 /* ---------------------------------------------------------------- strings -- */
 
 /*

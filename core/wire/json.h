@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * JSON as text (RFC 8259): checks that it is strict, and writes strings.
- * Neither recurses nor builds a tree: cJSON, which is lenient, builds one from
- * text that was checked here.
+ * Neither recurses nor builds a tree: json_tree.h builds one from text that was
+ * checked here.
  */
 #ifndef SS_WIRE_JSON_H
 #define SS_WIRE_JSON_H
@@ -22,6 +22,11 @@
 enum ss_err json_check(const char *text, size_t len, struct ss_error *err);
 /* A JSON string with quotes; what is not UTF-8 becomes U+FFFD. */
 bool json_string(struct buf *out, const char *data, size_t len);
+/*
+ * A value that json_check took, without the blanks and line breaks around its
+ * words.
+ */
+bool json_compact(struct buf *out, const char *text, size_t len);
 /*
  * Length of the longest start of data, in whole characters, whose JSON string
  * has at most `most` bytes with its quotes; *used is that string's length.

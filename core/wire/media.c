@@ -142,26 +142,106 @@ is_word(struct ss_text t, const char *word, size_t len)
 	return t.len == len && strncasecmp(t.data, word, len) == 0;
 }
 
-bool
-media_is_json(const char *content_type)
+/* Reads "type/sub", with or without parameters; false: it is neither. */
+static bool
+take_type(const char *p, struct ss_text *type, struct ss_text *sub)
 {
-	const char *p = content_type;
-	struct ss_text type, sub;
-
 	if (p == NULL)
 		return false;
 	skip_blanks(&p);
-	type = take_token(&p);
-	if (type.len == 0 || *p++ != '/')
+	*type = take_token(&p);
+	if (type->len == 0 || *p++ != '/')
 		return false;
-	sub = take_token(&p);
+	*sub = take_token(&p);
 	skip_blanks(&p);
-	if (*p != '\0' && *p != ';')
+	return sub->len > 0 && (*p == '\0' || *p == ';');
+}
+
+/* Does the subtype end in "+json" (RFC 6839) or the like? */
+static bool
+has_suffix(struct ss_text sub, const char *suffix)
+{
+	size_t n = strlen(suffix);
+
+	return sub.len > n &&
+		strncasecmp(sub.data + sub.len - n, suffix, n) == 0;
+}
+
+static bool
+is_one_of(struct ss_text sub, const char *const *words, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (is_word(sub, words[i], strlen(words[i])))
+			return true;
+	return false;
+}
+
+bool
+media_is_json(const char *content_type)
+{
+	struct ss_text type, sub;
+
+	if (!take_type(content_type, &type, &sub))
 		return false;
 	if (is_word(type, "application", 11) && is_word(sub, "json", 4))
 		return true;
-	return sub.len > 5 &&
-		strncasecmp(sub.data + sub.len - 5, "+json", 5) == 0;
+	return has_suffix(sub, "+json");
+}
+
+/* -------------------------------------------------------- declared types -- */
+
+size_t
+media_plain_len(const char *content_type)
+{
+	return strcspn(content_type, "; ");
+}
+
+static bool
+is_script(struct ss_text sub)
+{
+	/* WHATWG MIME Sniffing, "JavaScript MIME type". */
+	static const char *const words[] = { "javascript", "ecmascript",
+		"x-javascript", "x-ecmascript", "jscript", "livescript" };
+
+	return is_one_of(sub, words, ARRAY_LEN(words)) ||
+		(sub.len > 10 && strncasecmp(sub.data, "javascript", 10) == 0);
+}
+
+static bool
+is_xml(struct ss_text sub)
+{
+	return is_word(sub, "xml", 3) || has_suffix(sub, "+xml");
+}
+
+bool
+media_is_text(const char *content_type)
+{
+	static const char *const words[] = { "json", "yaml", "x-yaml", "toml",
+		"x-toml", "x-ndjson", "ndjson", "jsonl", "x-jsonlines", "sql",
+		"graphql", "x-sh", "x-www-form-urlencoded" };
+	struct ss_text type, sub;
+
+	if (!take_type(content_type, &type, &sub))
+		return content_type == NULL;
+	if (is_word(type, "text", 4) || is_xml(sub) ||
+		has_suffix(sub, "+json") || has_suffix(sub, "+yaml"))
+		return true;
+	return is_word(type, "application", 11) &&
+		(is_script(sub) || is_one_of(sub, words, ARRAY_LEN(words)));
+}
+
+const char *
+media_harmless(const char *content_type)
+{
+	struct ss_text type, sub;
+
+	if (!take_type(content_type, &type, &sub) ||
+		is_word(type, "multipart", 9))
+		return "application/octet-stream";
+	if (is_xml(sub) || is_script(sub) || is_word(sub, "html", 4) ||
+		is_word(sub, "xsl", 3))
+		return "text/plain" UTF8;
+	return content_type;
 }
 
 /* ---------------------------------------------------------------- Accept -- */

@@ -1,43 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests in, answers out (statespace-protocol(7), RUNNING and
- * statespace-protocol(7), REFUSALS).  json.c checks the text before cJSON,
- * which is lenient, builds its tree.
+ * Requests in (statespace-protocol(7), RUNNING).  json.c checks the text before
+ * json_tree.c builds its tree.
  */
 #include "wire/proto.h"
 
-#include <cjson/cJSON.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "wire/json.h"
+#include "wire/json_tree.h"
 
 #define EXAMPLE "{\"command\": [\"grep\", \"-r\", \"{word}\", \".\"], "
 #define EXAMPLE_ARGS "\"args\": {\"word\": \"needle\"}}"
 
 /* --------------------------------------------------------------- request -- */
 
-static const char *
-kind_name(const cJSON *item)
+static bool
+is_boolean(const struct json_value *item)
 {
-	if (cJSON_IsNull(item))
+	return json_is(item, JSON_TRUE) || json_is(item, JSON_FALSE);
+}
+
+static const char *
+kind_name(const struct json_value *item)
+{
+	if (json_is(item, JSON_NULL))
 		return "null";
-	if (cJSON_IsBool(item))
+	if (is_boolean(item))
 		return "a boolean";
-	if (cJSON_IsNumber(item))
+	if (json_is(item, JSON_NUMBER))
 		return "a number";
-	if (cJSON_IsString(item))
+	if (json_is(item, JSON_STRING))
 		return "a string";
-	return cJSON_IsArray(item) ? "an array" : "an object";
+	return json_is(item, JSON_LIST) ? "an array" : "an object";
 }
 
 /* The member of that name; NULL also when it is null. */
-static const cJSON *
-find_member(const cJSON *object, const char *name)
+static const struct json_value *
+find_member(const struct json_value *object, const char *name)
 {
-	const cJSON *m = cJSON_GetObjectItemCaseSensitive(object, name);
+	const struct json_value *m = json_member(object, name);
 
-	return m == NULL || cJSON_IsNull(m) ? NULL : m;
+	return m == NULL || json_is(m, JSON_NULL) ? NULL : m;
 }
 
 static enum ss_err
@@ -57,21 +60,11 @@ copy_text(struct arena *arena, const char *text, struct ss_text *out)
 	return out->data != NULL;
 }
 
+/* Room for so many words. */
 static enum ss_err
-read_words(struct arena *arena, const cJSON *list, struct proto_request *out,
+begin_words(struct arena *arena, size_t count, struct proto_request *out,
 	struct ss_error *err)
 {
-	const cJSON *item;
-	char what[64];
-	size_t count;
-
-	if (list == NULL)
-		return bad_command(err, "it is missing");
-	if (!cJSON_IsArray(list)) {
-		snprintf(what, sizeof(what), "it is %s", kind_name(list));
-		return bad_command(err, what);
-	}
-	count = (size_t)cJSON_GetArraySize(list);
 	if (count == 0)
 		return bad_command(err, "it is empty");
 	if (count > PROTO_WORDS_MAX)
@@ -79,18 +72,36 @@ read_words(struct arena *arena, const cJSON *list, struct proto_request *out,
 			"the command has %zu words, at most %d are taken",
 			count, PROTO_WORDS_MAX);
 	out->words = arena_array(arena, count, sizeof(*out->words));
-	if (out->words == NULL)
-		return error_memory(err);
-	cJSON_ArrayForEach(item, list)
+	return out->words != NULL ? SS_OK : error_memory(err);
+}
+
+static enum ss_err
+read_words(struct arena *arena, const struct json_value *list,
+	struct proto_request *out, struct ss_error *err)
+{
+	const struct json_value *item;
+	char what[64];
+	enum ss_err code;
+
+	if (list == NULL)
+		return bad_command(err, "it is missing");
+	if (!json_is(list, JSON_LIST)) {
+		snprintf(what, sizeof(what), "it is %s", kind_name(list));
+		return bad_command(err, what);
+	}
+	code = begin_words(arena, list->count, out, err);
+	if (code != SS_OK)
+		return code;
+	JSON_EACH(item, list)
 	{
 		size_t i = out->word_count++;
 
-		if (!cJSON_IsString(item)) {
+		if (!json_is(item, JSON_STRING)) {
 			snprintf(what, sizeof(what), "item %zu is %s", i + 1,
 				kind_name(item));
 			return bad_command(err, what);
 		}
-		if (!copy_text(arena, item->valuestring, &out->words[i]))
+		if (!copy_text(arena, item->text, &out->words[i]))
 			return error_memory(err);
 	}
 	return SS_OK;
@@ -98,35 +109,35 @@ read_words(struct arena *arena, const cJSON *list, struct proto_request *out,
 
 /* An optional object of strings: "args" or "env". */
 static enum ss_err
-read_pairs(struct arena *arena, const cJSON *object, const char *name,
-	struct ss_pair **out, size_t *count, struct ss_error *err)
+read_pairs(struct arena *arena, const struct json_value *object,
+	const char *name, struct ss_pair **out, size_t *count,
+	struct ss_error *err)
 {
-	const cJSON *item;
+	const struct json_value *item;
 
 	if (object == NULL)
 		return SS_OK;
-	if (!cJSON_IsObject(object))
+	if (!json_is(object, JSON_OBJECT))
 		return error_set(err, SS_BAD_REQUEST,
 			"\"%s\" must be an object of strings: it is %s", name,
 			kind_name(object));
 	*out = arena_array(
-		arena, (size_t)cJSON_GetArraySize(object), sizeof(**out));
+		arena, (object != NULL ? object->count : 0), sizeof(**out));
 	if (*out == NULL)
 		return error_memory(err);
-	cJSON_ArrayForEach(item, object)
+	JSON_EACH(item, object)
 	{
 		struct ss_pair *pair = &(*out)[(*count)++];
-		size_t len = strlen(item->string);
+		size_t len = strlen(item->name);
 
-		if (!cJSON_IsString(item))
+		if (!json_is(item, JSON_STRING))
 			return error_set(err, SS_BAD_REQUEST,
 				"\"%s\" must be an object of strings: "
 				"\"%.*s\" is %s",
-				name, (int)utf8_cut(item->string, len, 64),
-				item->string, kind_name(item));
-		pair->name = arena_copy(arena, item->string, len);
-		pair->value = arena_copy(
-			arena, item->valuestring, strlen(item->valuestring));
+				name, (int)utf8_cut(item->name, len, 64),
+				item->name, kind_name(item));
+		pair->name = arena_copy(arena, item->name, len);
+		pair->value = arena_copy(arena, item->text, strlen(item->text));
 		if (pair->name == NULL || pair->value == NULL)
 			return error_memory(err);
 	}
@@ -149,90 +160,110 @@ bad_call(struct ss_error *err, const char *what)
 
 /* Reads a list of texts; with any other item it is PROTO_OTHER. */
 static bool
-read_items(struct arena *arena, const cJSON *list, struct proto_argument *out)
+read_items(struct arena *arena, const struct json_value *list,
+	struct proto_argument *out)
 {
-	size_t count = (size_t)cJSON_GetArraySize(list);
+	size_t count = list->count;
 	struct ss_text *items = arena_array(arena, count + 1, sizeof(*items));
-	const cJSON *item;
+	const struct json_value *item;
 
 	out->kind = PROTO_LIST;
 	out->items = items;
 	if (items == NULL)
 		return false;
-	cJSON_ArrayForEach(item, list)
+	JSON_EACH(item, list)
 	{
-		if (!cJSON_IsString(item)) {
+		if (!json_is(item, JSON_STRING)) {
 			out->kind = PROTO_OTHER;
 			out->found = "a list that holds more than strings";
 			return true;
 		}
-		if (!copy_text(arena, item->valuestring,
-			    &items[out->item_count++]))
+		if (!copy_text(arena, item->text, &items[out->item_count++]))
 			return false;
 	}
 	return true;
 }
 
 static bool
-read_map(struct arena *arena, const cJSON *map, struct proto_argument *out)
+read_map(struct arena *arena, const struct json_value *map,
+	struct proto_argument *out)
 {
-	size_t count = (size_t)cJSON_GetArraySize(map);
-	const cJSON *item;
+	size_t count = map->count;
+	const struct json_value *item;
 
 	out->kind = PROTO_MAP;
 	out->pairs = arena_array(arena, count + 1, sizeof(*out->pairs));
 	if (out->pairs == NULL)
 		return false;
-	cJSON_ArrayForEach(item, map)
+	JSON_EACH(item, map)
 	{
 		struct ss_pair *pair = &out->pairs[out->pair_count++];
 
-		if (!cJSON_IsString(item)) {
+		if (!json_is(item, JSON_STRING)) {
 			out->kind = PROTO_OTHER;
 			out->found = "an object that holds more than strings";
 			return true;
 		}
-		pair->name =
-			arena_copy(arena, item->string, strlen(item->string));
-		pair->value = arena_copy(
-			arena, item->valuestring, strlen(item->valuestring));
+		pair->name = arena_copy(arena, item->name, strlen(item->name));
+		pair->value = arena_copy(arena, item->text, strlen(item->text));
 		if (pair->name == NULL || pair->value == NULL)
 			return false;
 	}
 	return true;
 }
 
+/* A number or boolean as JSON writes it; anything else is PROTO_OTHER. */
 static bool
-read_argument(
-	struct arena *arena, const cJSON *item, struct proto_argument *out)
+read_scalar(struct arena *arena, const struct json_value *item,
+	struct proto_argument *out)
 {
-	out->name = arena_copy(arena, item->string, strlen(item->string));
+	struct buf text = BUF_INIT(64);
+	bool done;
+
+	out->kind = item->kind == JSON_NUMBER ? PROTO_NUMBER
+		: is_boolean(item)            ? PROTO_BOOL
+					      : PROTO_OTHER;
+	if (out->kind == PROTO_OTHER)
+		return true;
+	done = json_write(&text, item) &&
+		copy_text(arena, text.data, &out->text);
+	buf_release(&text);
+	return done;
+}
+
+static bool
+read_argument(struct arena *arena, const struct json_value *item,
+	struct proto_argument *out)
+{
+	out->name = arena_copy(arena, item->name, strlen(item->name));
 	if (out->name == NULL)
 		return false;
-	if (cJSON_IsArray(item))
+	if (json_is(item, JSON_LIST))
 		return read_items(arena, item, out);
-	if (cJSON_IsObject(item))
+	if (json_is(item, JSON_OBJECT))
 		return read_map(arena, item, out);
-	out->kind = cJSON_IsString(item) ? PROTO_TEXT : PROTO_OTHER;
 	out->found = kind_name(item);
-	return out->kind == PROTO_OTHER ||
-		copy_text(arena, item->valuestring, &out->text);
+	if (json_is(item, JSON_STRING)) {
+		out->kind = PROTO_TEXT;
+		return copy_text(arena, item->text, &out->text);
+	}
+	return read_scalar(arena, item, out);
 }
 
 bool
-proto_arguments(struct arena *arena, const cJSON *object, size_t more,
-	struct proto_argument **out, size_t *count)
+proto_arguments(struct arena *arena, const struct json_value *object,
+	size_t more, struct proto_argument **out, size_t *count)
 {
-	size_t most = (size_t)cJSON_GetArraySize(object) + more;
-	const cJSON *item;
+	size_t most = (object != NULL ? object->count : 0) + more;
+	const struct json_value *item;
 
 	*count = 0;
 	*out = arena_array(arena, most + 1, sizeof(**out));
 	if (*out == NULL)
 		return false;
-	cJSON_ArrayForEach(item, object)
+	JSON_EACH(item, object)
 	{
-		if (!cJSON_IsNull(item) &&
+		if (!json_is(item, JSON_NULL) &&
 			!read_argument(arena, item, &(*out)[(*count)++]))
 			return false;
 	}
@@ -240,20 +271,19 @@ proto_arguments(struct arena *arena, const cJSON *object, size_t more,
 }
 
 static enum ss_err
-read_call(struct arena *arena, const cJSON *call, struct proto_request *out,
-	struct ss_error *err)
+read_call(struct arena *arena, const struct json_value *call,
+	struct proto_request *out, struct ss_error *err)
 {
-	const cJSON *name = find_member(call, "name");
-	const cJSON *arguments = find_member(call, "arguments");
+	const struct json_value *name = find_member(call, "name");
+	const struct json_value *arguments = find_member(call, "arguments");
 
-	if (!cJSON_IsObject(call))
+	if (!json_is(call, JSON_OBJECT))
 		return bad_call(err, "it must be an object");
-	if (!cJSON_IsString(name) || name->valuestring[0] == '\0')
+	if (!json_is(name, JSON_STRING) || name->text[0] == '\0')
 		return bad_call(err, "\"name\" must be the tool's name");
-	if (arguments != NULL && !cJSON_IsObject(arguments))
+	if (arguments != NULL && !json_is(arguments, JSON_OBJECT))
 		return bad_call(err, "\"arguments\" must be an object");
-	out->call_name =
-		arena_copy(arena, name->valuestring, strlen(name->valuestring));
+	out->call_name = arena_copy(arena, name->text, strlen(name->text));
 	if (out->call_name == NULL ||
 		!proto_arguments(arena, arguments, 0, &out->call_args,
 			&out->call_arg_count))
@@ -262,10 +292,10 @@ read_call(struct arena *arena, const cJSON *call, struct proto_request *out,
 }
 
 static enum ss_err
-read_what(struct arena *arena, const cJSON *root, struct proto_request *out,
-	struct ss_error *err)
+read_what(struct arena *arena, const struct json_value *root,
+	struct proto_request *out, struct ss_error *err)
 {
-	const cJSON *call = find_member(root, "tool_call");
+	const struct json_value *call = find_member(root, "tool_call");
 
 	if (call == NULL)
 		return read_words(
@@ -295,48 +325,62 @@ check_args(const struct ss_pair *args, size_t count, struct ss_error *err)
 }
 
 static enum ss_err
-read_stdin(struct arena *arena, const cJSON *item, struct proto_request *out,
-	struct ss_error *err)
+read_stdin(struct arena *arena, const struct json_value *item,
+	struct proto_request *out, struct ss_error *err)
 {
 	if (item == NULL)
 		return SS_OK;
-	if (!cJSON_IsString(item))
+	if (!json_is(item, JSON_STRING))
 		return error_set(err, SS_BAD_REQUEST,
 			"\"stdin\" must be a string: it is %s",
 			kind_name(item));
 	out->has_stdin = true;
-	if (!copy_text(arena, item->valuestring, &out->stdin_text))
+	if (!copy_text(arena, item->text, &out->stdin_text))
 		return error_memory(err);
 	return SS_OK;
 }
 
+/* What we gave out and get back: "confirm" or "next". */
 static enum ss_err
-read_confirm(struct arena *arena, const cJSON *item, struct proto_request *out,
-	struct ss_error *err)
+read_token(struct arena *arena, const struct json_value *root, const char *name,
+	const char **out, struct ss_error *err)
 {
+	const struct json_value *item = find_member(root, name);
 	struct ss_text token;
 
 	if (item == NULL)
 		return SS_OK;
-	if (!cJSON_IsString(item))
+	if (!json_is(item, JSON_STRING))
 		return error_set(err, SS_BAD_REQUEST,
-			"\"confirm\" must be a string: it is %s",
+			"\"%s\" must be a string: it is %s", name,
 			kind_name(item));
-	if (!copy_text(arena, item->valuestring, &token))
+	if (!copy_text(arena, item->text, &token))
 		return error_memory(err);
-	out->confirm = token.data;
+	*out = token.data;
 	return SS_OK;
 }
 
 static enum ss_err
-read_request(struct arena *arena, const cJSON *root, struct proto_request *out,
+read_parse(const struct json_value *item, struct proto_request *out,
 	struct ss_error *err)
+{
+	if (item != NULL && !is_boolean(item))
+		return error_set(err, SS_BAD_REQUEST,
+			"\"parse\" must be true or false: it is %s",
+			kind_name(item));
+	out->parse = item != NULL && json_is(item, JSON_TRUE);
+	return SS_OK;
+}
+
+static enum ss_err
+read_request(struct arena *arena, const struct json_value *root,
+	struct proto_request *out, struct ss_error *err)
 {
 	struct ss_pair *args = NULL;
 	size_t count = 0;
 	enum ss_err code;
 
-	if (!cJSON_IsObject(root)) {
+	if (!json_is(root, JSON_OBJECT)) {
 		error_set(err, SS_BAD_REQUEST,
 			"the body must be a JSON object: it is %s",
 			kind_name(root));
@@ -353,8 +397,11 @@ read_request(struct arena *arena, const cJSON *root, struct proto_request *out,
 	if (code == SS_OK)
 		code = read_stdin(arena, find_member(root, "stdin"), out, err);
 	if (code == SS_OK)
-		code = read_confirm(
-			arena, find_member(root, "confirm"), out, err);
+		code = read_token(arena, root, "confirm", &out->confirm, err);
+	if (code == SS_OK)
+		code = read_token(arena, root, "next", &out->next, err);
+	if (code == SS_OK)
+		code = read_parse(find_member(root, "parse"), out, err);
 	if (code == SS_OK)
 		code = check_args(args, count, err);
 	if (code == SS_OK)
@@ -368,7 +415,7 @@ proto_parse(struct arena *arena, const char *text, size_t len,
 	struct proto_request *out, struct ss_error *err)
 {
 	enum ss_err code = json_check(text, len, err);
-	cJSON *root;
+	struct json_value *root;
 
 	*out = (struct proto_request){ 0 };
 	if (code != SS_OK) {
@@ -376,229 +423,131 @@ proto_parse(struct arena *arena, const char *text, size_t len,
 			error_hint(err, "send " EXAMPLE EXAMPLE_ARGS);
 		return code;
 	}
-	root = cJSON_ParseWithLength(text, len);
+	root = json_tree(text, len);
 	if (root == NULL)
 		return error_memory(err);
 	code = read_request(arena, root, out, err);
-	cJSON_Delete(root);
+	json_tree_free(root);
 	return code;
 }
 
-/* ------------------------------------------------------------------ args -- */
+/* ------------------------------------------------------------- no JSON -- */
 
-/* Sorted by name: a command may have many {key}s. */
-struct args {
-	const struct ss_pair *sorted;
-	size_t count;
-};
-
-static int
-pair_compare(const void *left, const void *right)
+static enum ss_err
+copy_utf8(struct arena *arena, const char *text, struct ss_text *out,
+	struct ss_error *err)
 {
-	const struct ss_pair *a = left, *b = right;
-
-	return strcmp(a->name, b->name);
-}
-
-static int
-name_compare(const void *wanted, const void *candidate)
-{
-	const struct ss_text *name = wanted;
-	const struct ss_pair *pair = candidate;
-	int order = strncmp(name->data, pair->name, name->len);
-
-	return order != 0 ? order : -(pair->name[name->len] != '\0');
-}
-
-/* The value of the {key} that rest begins with, NULL when it is none. */
-static const char *
-find_value(const struct args *args, struct ss_text rest, size_t *used)
-{
-	struct ss_text name = { rest.data + 1, 0 };
-	const struct ss_pair *pair;
-
-	if (args->count == 0 || rest.data[0] != '{')
-		return NULL;
-	name.len = strcspn(name.data, "{}");
-	if (name.data[name.len] != '}')
-		return NULL;
-	*used = name.len + 2;
-	pair = bsearch(
-		&name, args->sorted, args->count, sizeof(*pair), name_compare);
-	return pair != NULL ? pair->value : NULL;
-}
-
-/*
- * The next piece of rest: the value of a {key}, else the text up to the next
- * brace that may open one.  *used is its length in rest.
- */
-static struct ss_text
-next_piece(const struct args *args, struct ss_text rest, size_t *used)
-{
-	const char *value = find_value(args, rest, used), *open;
-
-	if (value != NULL)
-		return text_of(value);
-	open = memchr(rest.data + 1, '{', rest.len - 1);
-	*used = open != NULL ? (size_t)(open - rest.data) : rest.len;
-	return (struct ss_text){ rest.data, *used };
-}
-
-/*
- * Writes the filled word to out unless that is NULL; returns its length.  Stops
- * at the first piece that exceeds the limit.
- */
-static size_t
-fill_word(const struct args *args, struct ss_text word, char *out)
-{
-	size_t len = 0, used;
-
-	for (size_t i = 0; i < word.len && len <= PROTO_WORD_MAX; i += used) {
-		struct ss_text rest = { word.data + i, word.len - i };
-		struct ss_text piece = next_piece(args, rest, &used);
-
-		if (out != NULL)
-			memcpy(out + len, piece.data, piece.len);
-		len += piece.len;
-	}
-	return len;
+	if (!utf8_valid(text, strlen(text)))
+		return error_set(err, SS_BAD_REQUEST, "a word is not UTF-8");
+	return copy_text(arena, text, out) ? SS_OK : error_memory(err);
 }
 
 static enum ss_err
-fill_words(struct arena *arena, struct ss_text *words, size_t count,
-	const struct args *args, struct ss_error *err)
+copy_words(struct arena *arena, const struct ss_call *call, struct ss_text *out,
+	struct ss_error *err)
 {
-	size_t total = 0;
+	enum ss_err code = SS_OK;
 
+	for (size_t i = 0; code == SS_OK && i < call->word_count; i++)
+		code = copy_utf8(arena, call->words[i], &out[i], err);
+	return code;
+}
+
+/* Like an object of JSON: each name once. */
+static enum ss_err
+copy_pairs(struct arena *arena, const struct ss_pair *pairs, size_t count,
+	struct ss_pair *out, struct ss_error *err)
+{
 	for (size_t i = 0; i < count; i++) {
-		size_t len = fill_word(args, words[i], NULL);
-		char *filled;
+		struct ss_text name, value;
+		enum ss_err code = copy_utf8(arena, pairs[i].name, &name, err);
 
-		if (len > PROTO_WORD_MAX)
-			return error_set(err, SS_COMMAND_TOO_LARGE,
-				"word %zu of the command is longer than %d "
-				"bytes",
-				i + 1, PROTO_WORD_MAX);
-		total += len + 1;
-		if (total > PROTO_COMMAND_MAX)
-			return error_set(err, SS_COMMAND_TOO_LARGE,
-				"the command is larger than %d bytes",
-				PROTO_COMMAND_MAX);
-		if (args->count == 0 || words[i].len == 0 ||
-			memchr(words[i].data, '{', words[i].len) == NULL)
-			continue;
-		filled = arena_alloc(arena, len + 1);
-		if (filled == NULL)
-			return error_memory(err);
-		fill_word(args, words[i], filled);
-		words[i] = (struct ss_text){ filled, len };
+		for (size_t k = 0; code == SS_OK && k < i; k++)
+			if (strcmp(pairs[k].name, pairs[i].name) == 0)
+				return error_set(err, SS_BAD_REQUEST,
+					"\"%.64s\" is given twice",
+					pairs[i].name);
+		if (code == SS_OK)
+			code = copy_utf8(arena, pairs[i].value, &value, err);
+		if (code != SS_OK)
+			return code;
+		out[i] = (struct ss_pair){ name.data, value.data };
 	}
 	return SS_OK;
 }
 
-enum ss_err
-proto_fill(struct arena *arena, struct ss_text *words, size_t count,
-	const struct ss_pair *args, size_t args_count, struct ss_error *err)
+/* The tool's arguments, and the call's words as the last one, "args". */
+static enum ss_err
+copy_arguments(struct arena *arena, const struct ss_call *call,
+	struct proto_request *out, struct ss_error *err)
 {
-	struct ss_pair *sorted;
+	size_t count = call->argument_count;
+	struct ss_pair *pairs = arena_array(arena, count + 1, sizeof(*pairs));
+	struct ss_text *words =
+		arena_array(arena, call->word_count + 1, sizeof(*words));
+	struct proto_argument *args =
+		arena_array(arena, count + 1, sizeof(*args));
+	enum ss_err code;
 
-	if (args_count == 0)
-		return fill_words(
-			arena, words, count, &(struct args){ 0 }, err);
-	sorted = arena_array(arena, args_count, sizeof(*sorted));
-	if (sorted == NULL)
+	if (pairs == NULL || words == NULL || args == NULL)
 		return error_memory(err);
-	memcpy(sorted, args, args_count * sizeof(*sorted));
-	qsort(sorted, args_count, sizeof(*sorted), pair_compare);
-	return fill_words(
-		arena, words, count, &(struct args){ sorted, args_count }, err);
+	code = copy_pairs(arena, call->arguments, count, pairs, err);
+	if (code == SS_OK)
+		code = copy_words(arena, call, words, err);
+	for (size_t i = 0; code == SS_OK && i < count; i++)
+		args[i] = (struct proto_argument){ .name = pairs[i].name,
+			.kind = PROTO_TEXT,
+			.text = text_of(pairs[i].value) };
+	args[count] = (struct proto_argument){ .name = "args",
+		.kind = PROTO_LIST,
+		.items = words,
+		.item_count = call->word_count };
+	out->call_args = args;
+	out->call_arg_count = count + (call->word_count > 0);
+	return code;
 }
 
-/* ---------------------------------------------------------------- answer -- */
-
-static void
-add_member(struct buf *out, const char *name, const char *text)
+/* What to run: a tool by its name, or the words of a command. */
+static enum ss_err
+copy_what(struct arena *arena, const struct ss_call *call,
+	struct proto_request *out, struct ss_error *err)
 {
-	buf_char(out, '"');
-	buf_text(out, name);
-	buf_text(out, "\": ");
-	json_string(out, text, strlen(text));
-}
+	struct ss_text name;
+	enum ss_err code;
 
-static void
-begin_answer(struct buf *out, struct ss_text stdout_text,
-	struct ss_text stderr_text, int returncode)
-{
-	buf_text(out, "{\"stdout\": ");
-	json_string(out, stdout_text.data, stdout_text.len);
-	buf_text(out, ", \"stderr\": ");
-	json_string(out, stderr_text.data, stderr_text.len);
-	buf_text(out, ", \"returncode\": ");
-	buf_number(out, returncode);
-}
-
-bool
-proto_result(struct buf *out, const struct ss_result *r)
-{
-	begin_answer(out, r->out, r->err, r->returncode);
-	if (r->sandbox != NULL || r->limit != NULL)
-		buf_text(out, ", \"sandbox\": {");
-	if (r->sandbox != NULL)
-		add_member(out, "level", r->sandbox);
-	if (r->sandbox != NULL && r->memory != NULL) {
-		buf_text(out, ", ");
-		add_member(out, "memory", r->memory);
+	if (call->tool != NULL) {
+		code = copy_utf8(arena, call->tool, &name, err);
+		if (code == SS_OK && name.len == 0)
+			code = bad_call(
+				err, "\"name\" must be the tool's name");
+		if (code == SS_OK)
+			code = copy_arguments(arena, call, out, err);
+		out->call_name = code == SS_OK ? name.data : NULL;
+		return code;
 	}
-	if (r->sandbox != NULL && r->limit != NULL)
-		buf_text(out, ", ");
-	if (r->limit != NULL)
-		add_member(out, "limit", r->limit);
-	if (r->sandbox != NULL || r->limit != NULL)
-		buf_char(out, '}');
-	return buf_char(out, '}') && buf_ok(out);
+	code = begin_words(arena, call->word_count, out, err);
+	if (code == SS_OK)
+		code = copy_words(arena, call, out->words, err);
+	out->word_count = call->word_count;
+	return code;
 }
 
-/* Writes an error's answer up to the hint; the caller closes it. */
-static void
-begin_error(struct buf *out, struct ss_text stdout_text,
-	struct ss_text stderr_text, const struct ss_error *err)
+enum ss_err
+proto_from_words(struct arena *arena, const struct ss_call *call,
+	struct proto_request *out, struct ss_error *err)
 {
-	begin_answer(out, stdout_text, stderr_text, 1);
-	buf_text(out, ", \"error\": {");
-	add_member(out, "code", ss_err_code(err->code));
-	buf_text(out, ", ");
-	add_member(out, "message", err->message);
-	buf_text(out, ", ");
-	add_member(out, "hint", err->hint);
-}
+	enum ss_err code;
 
-bool
-proto_ended(struct buf *out, struct ss_text stdout_text,
-	struct ss_text stderr_text, const struct ss_error *err)
-{
-	begin_error(out, stdout_text, stderr_text, err);
-	buf_text(out, "}}");
-	return buf_ok(out);
-}
-
-bool
-proto_unconfirmed(struct buf *out, const struct ss_error *err,
-	const char *token, const char *const *argv, size_t argc)
-{
-	begin_error(out, TEXT(""), text_of(err->message), err);
-	buf_text(out, ", ");
-	add_member(out, "confirm", token);
-	buf_text(out, ", \"command\": [");
-	for (size_t i = 0; i < argc; i++) {
-		buf_text(out, i > 0 ? ", " : "");
-		json_string(out, argv[i], strlen(argv[i]));
-	}
-	buf_text(out, "]}}");
-	return buf_ok(out);
-}
-
-bool
-proto_error(struct buf *out, const struct ss_error *err)
-{
-	return proto_ended(out, TEXT(""), text_of(err->message), err);
+	*out = (struct proto_request){ 0 };
+	code = copy_what(arena, call, out, err);
+	if (code != SS_OK)
+		return code;
+	out->env = arena_array(arena, call->env_count + 1, sizeof(*out->env));
+	if (out->env == NULL)
+		return error_memory(err);
+	out->env_count = call->env_count;
+	code = copy_pairs(arena, call->env, call->env_count, out->env, err);
+	return code == SS_OK
+		? proto_fill(arena, out->words, out->word_count, NULL, 0, err)
+		: code;
 }

@@ -14,14 +14,16 @@
 #define PROTO_COMMAND_MAX 1048576 /* bytes of the filled command */
 #define PROTO_WORD_MAX 131071     /* MAX_ARG_STRLEN less the NUL */
 
-struct cJSON;
+struct json_value;
 
 /* One argument of "tool_call", as it was read. */
 enum proto_kind {
 	PROTO_TEXT,
-	PROTO_LIST, /* of texts */
-	PROTO_MAP,  /* of texts */
-	PROTO_OTHER /* see found */
+	PROTO_LIST,   /* of texts */
+	PROTO_MAP,    /* of texts */
+	PROTO_NUMBER, /* text: as JSON writes it */
+	PROTO_BOOL,   /* text: true or false */
+	PROTO_OTHER   /* see found */
 };
 
 struct proto_argument {
@@ -46,34 +48,48 @@ struct proto_request {
 	bool has_stdin;
 	struct ss_text stdin_text;
 	const char *confirm; /* the token of an earlier answer; NULL: none */
+	const char *next;    /* the cursor of an earlier answer; NULL: none */
+	bool parse;          /* the output is wanted as JSON */
 };
 
 /* Errors: SS_BAD_REQUEST, SS_COMMAND_TOO_LARGE, SS_INTERNAL. All in arena. */
 enum ss_err proto_parse(struct arena *arena, const char *text, size_t len,
 	struct proto_request *out, struct ss_error *err);
+/*
+ * The same request from words instead of JSON, for local callers.
+ * Errors: as proto_parse; a text that is not UTF-8 is SS_BAD_REQUEST.
+ */
+enum ss_err proto_from_words(struct arena *arena, const struct ss_call *call,
+	struct proto_request *out, struct ss_error *err);
 /* Replaces {key} in words, one scan, results not scanned again. */
 enum ss_err proto_fill(struct arena *arena, struct ss_text *words, size_t count,
 	const struct ss_pair *args, size_t args_count, struct ss_error *err);
 
-/* {"stdout": ..., "stderr": ..., "returncode": ..., "sandbox": {...}} */
+/*
+ * {"stdout": ..., "stderr": ..., "returncode": ..., "sandbox": {...}}, with
+ * "stdout_base64" instead of "stdout" for a declared type that is no text, and
+ * "stdout_json" where the request asks for it.
+ */
 bool proto_result(struct buf *out, const struct ss_result *result);
 /* The error of a tool that was ended, with its output so far. */
-bool proto_ended(struct buf *out, struct ss_text stdout_text,
+bool proto_ended(struct buf *out, const struct ss_result *result,
 	struct ss_text stderr_text, const struct ss_error *err);
 bool proto_error(struct buf *out, const struct ss_error *err);
 /*
- * An error with two more members: confirm, the token to send back, and command,
- * the words that would run, with the server's values as $NAME.
+ * An error with more members: confirm, the token to send back; command, the
+ * words that would run, with the server's values as $NAME; and, unless it is
+ * NULL, question.
  */
 bool proto_unconfirmed(struct buf *out, const struct ss_error *err,
-	const char *token, const char *const *argv, size_t argc);
+	const char *token, const char *question, const char *const *argv,
+	size_t argc);
 
 /*
  * Reads an object's members as arguments of a tool, but those that are null;
  * object may be NULL.  The array has `more` unused elements at its end. False:
  * memory ran out.
  */
-bool proto_arguments(struct arena *arena, const struct cJSON *object,
+bool proto_arguments(struct arena *arena, const struct json_value *object,
 	size_t more, struct proto_argument **out, size_t *count);
 
 #endif

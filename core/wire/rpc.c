@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "wire/rpc.h"
 
-#include <cjson/cJSON.h>
-
-#include "wire/json.h"
+#include "wire/json_tree.h"
 #include "wire/proto.h"
 
 /* Whole numbers that a double holds exactly. */
 #define INTEGER_MAX 9007199254740991.0
 
-/* A struct rpc_value is a cJSON. */
-static const cJSON *
+/* A struct rpc_value is a json_value. */
+static const struct json_value *
 tree_of(const struct rpc_value *v)
 {
-	return (const cJSON *)(const void *)v;
+	return (const struct json_value *)(const void *)v;
 }
 
 static const struct rpc_value *
-value_of(const cJSON *item)
+value_of(const struct json_value *item)
 {
 	return (const struct rpc_value *)(const void *)item;
 }
@@ -27,11 +25,11 @@ value_of(const cJSON *item)
 const struct rpc_value *
 rpc_member(const struct rpc_value *object, const char *name)
 {
-	const cJSON *m = rpc_is_object(object)
-		? cJSON_GetObjectItemCaseSensitive(tree_of(object), name)
+	const struct json_value *m = rpc_is_object(object)
+		? json_member(tree_of(object), name)
 		: NULL;
 
-	return m == NULL || cJSON_IsNull(m) ? NULL : value_of(m);
+	return m == NULL || json_is(m, JSON_NULL) ? NULL : value_of(m);
 }
 
 const struct rpc_value *
@@ -49,41 +47,41 @@ rpc_next(const struct rpc_value *item)
 const char *
 rpc_text(const struct rpc_value *v)
 {
-	return v != NULL ? cJSON_GetStringValue(tree_of(v)) : NULL;
+	return v != NULL ? tree_of(v)->text : NULL;
 }
 
 bool
 rpc_is_object(const struct rpc_value *v)
 {
-	return v != NULL && cJSON_IsObject(tree_of(v));
+	return v != NULL && json_is(tree_of(v), JSON_OBJECT);
 }
 
 bool
 rpc_is_list(const struct rpc_value *v)
 {
-	return v != NULL && cJSON_IsArray(tree_of(v));
+	return v != NULL && json_is(tree_of(v), JSON_LIST);
 }
 
 bool
 rpc_is_true(const struct rpc_value *v)
 {
-	return v != NULL && cJSON_IsTrue(tree_of(v));
+	return v != NULL && json_is(tree_of(v), JSON_TRUE);
 }
 
 static bool
-is_integer(const cJSON *item)
+is_integer(const struct json_value *item)
 {
-	double n = item->valuedouble;
+	double n = item->number;
 
-	return cJSON_IsNumber(item) && n >= -INTEGER_MAX && n <= INTEGER_MAX &&
-		n == (double)(int64_t)n;
+	return json_is(item, JSON_NUMBER) && n >= -INTEGER_MAX &&
+		n <= INTEGER_MAX && n == (double)(int64_t)n;
 }
 
 bool
 rpc_is_token(const struct rpc_value *v)
 {
 	return v != NULL &&
-		(cJSON_IsString(tree_of(v)) || is_integer(tree_of(v)));
+		(json_is(tree_of(v), JSON_STRING) || is_integer(tree_of(v)));
 }
 
 bool
@@ -96,22 +94,11 @@ rpc_arguments(struct arena *arena, const struct rpc_value *object, size_t more,
 bool
 rpc_write(struct buf *out, const struct rpc_value *v)
 {
-	const cJSON *item = tree_of(v);
-	char *text;
+	const struct json_value *item = tree_of(v);
 
 	if (is_integer(item))
-		return buf_printf(out, "%lld", (long long)item->valuedouble);
-	if (cJSON_IsString(item))
-		return json_string(
-			out, item->valuestring, strlen(item->valuestring));
-	text = cJSON_PrintUnformatted(item);
-	if (text == NULL) {
-		out->failed = true;
-		return false;
-	}
-	buf_text(out, text);
-	cJSON_free(text);
-	return buf_ok(out);
+		return buf_printf(out, "%lld", (long long)item->number);
+	return json_write(out, item);
 }
 
 /* ----------------------------------------------------------------- message */
@@ -124,7 +111,7 @@ refuse_invalid(struct ss_error *err, const char *what)
 }
 
 static enum rpc_code
-read_id(struct rpc *out, const cJSON *id, struct ss_error *err)
+read_id(struct rpc *out, const struct json_value *id, struct ss_error *err)
 {
 	if (id == NULL)
 		return RPC_OK;
@@ -136,11 +123,12 @@ read_id(struct rpc *out, const cJSON *id, struct ss_error *err)
 }
 
 static enum rpc_code
-read_message(struct rpc *out, const cJSON *root, struct ss_error *err)
+read_message(
+	struct rpc *out, const struct json_value *root, struct ss_error *err)
 {
-	const cJSON *id = cJSON_GetObjectItemCaseSensitive(root, "id");
-	const cJSON *method = cJSON_GetObjectItemCaseSensitive(root, "method");
-	const cJSON *params = cJSON_GetObjectItemCaseSensitive(root, "params");
+	const struct json_value *id = json_member(root, "id");
+	const struct json_value *method = json_member(root, "method");
+	const struct json_value *params = json_member(root, "params");
 	enum rpc_code code = read_id(out, id, err);
 	const char *version = rpc_text(rpc_member(value_of(root), "jsonrpc"));
 
@@ -154,12 +142,12 @@ read_message(struct rpc *out, const cJSON *root, struct ss_error *err)
 		out->kind = RPC_RESPONSE;
 		return RPC_OK;
 	}
-	if (!cJSON_IsString(method))
+	if (!json_is(method, JSON_STRING))
 		return refuse_invalid(err, "\"method\" must be a string");
 	out->kind = id != NULL ? RPC_REQUEST : RPC_NOTIFICATION;
-	out->method = method->valuestring;
+	out->method = method->text;
 	out->params = rpc_member(value_of(root), "params");
-	if (params == NULL || cJSON_IsObject(params))
+	if (params == NULL || json_is(params, JSON_OBJECT))
 		return RPC_OK;
 	error_set(err, SS_BAD_REQUEST, "\"params\" must be an object");
 	return RPC_BAD_PARAMS;
@@ -169,21 +157,21 @@ enum rpc_code
 rpc_parse(const char *text, size_t len, struct rpc *out, struct ss_error *err)
 {
 	enum ss_err code = json_check(text, len, err);
-	cJSON *root;
+	struct json_value *root;
 
 	*out = (struct rpc){ .kind = RPC_REQUEST };
 	if (code != SS_OK)
 		return code == SS_BAD_REQUEST ? RPC_PARSE : RPC_INTERNAL;
-	root = cJSON_ParseWithLength(text, len);
+	root = json_tree(text, len);
 	if (root == NULL) {
 		error_memory(err);
 		return RPC_INTERNAL;
 	}
 	out->root = (struct rpc_value *)(void *)root;
-	if (cJSON_IsArray(root))
+	if (json_is(root, JSON_LIST))
 		return refuse_invalid(
 			err, "batches are not taken: send one message");
-	if (!cJSON_IsObject(root))
+	if (!json_is(root, JSON_OBJECT))
 		return refuse_invalid(err, "a message is a JSON object");
 	return read_message(out, root, err);
 }
@@ -191,6 +179,6 @@ rpc_parse(const char *text, size_t len, struct rpc *out, struct ss_error *err)
 void
 rpc_release(struct rpc *r)
 {
-	cJSON_Delete((cJSON *)(void *)r->root);
+	json_tree_free((struct json_value *)(void *)r->root);
 	*r = (struct rpc){ .kind = RPC_REQUEST };
 }

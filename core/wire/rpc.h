@@ -2,7 +2,7 @@
 /*
  * One JSON-RPC 2.0 message as MCP sends it: no batches, an id that is text or a
  * whole number, params that are an object.  json.c checks the text before
- * cJSON, which is lenient, reads it.
+ * json_tree.c reads it.
  */
 #ifndef SS_WIRE_RPC_H
 #define SS_WIRE_RPC_H

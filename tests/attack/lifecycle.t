@@ -27,7 +27,8 @@ sub ended_by_time
 
 	push @wrong, "was not stopped: $ran->{raw}"
 	    if ($ran->{json}{error}{code} // '') ne 'timeout';
-	push @wrong, "took $ran->{took} s" if $ran->{took} > 5;
+	push @wrong, "took $ran->{took} s"
+	    if $ran->{took} > Statespace::Attack::patience(5);
 	return @wrong;
 }
 
@@ -36,7 +37,8 @@ sub at_once
 	my ($world, $ran) = @_;
 
 	# In Landlock mode the scratch lies on a disk, which may be slow.
-	my $most = $world->{setup} eq 'landlock' ? 8 : 6;
+	my $most = Statespace::Attack::patience(
+		$world->{setup} eq 'landlock' ? 8 : 6);
 	return $ran->{took} < $most ? () : "took $ran->{took} s";
 }
 

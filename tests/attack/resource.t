@@ -185,6 +185,7 @@ Statespace::Attack::family(areas => ['resource'], after => sub {
 	change => { 'lif-zombies' => { setups => [qw(strict exec cgi)],
 		check => sub {
 			my ($world, $ran) = @_;
-			return $ran->{took} < 4 ? () : "took $ran->{took} s";
+			return $ran->{took} < Statespace::Attack::patience(4)
+			    ? () : "took $ran->{took} s";
 		} } });
 done_testing;

@@ -134,7 +134,7 @@ SKIP: {
 	is($complete->('statespace', 'se'), 'serve', 'a command is completed');
 	is($complete->('statespace', 'hel'), 'help', 'help is one');
 	is($complete->('statespace', 'help', ''),
-		'serve fcgi exec mcp fsworker check doctor',
+		'new serve fcgi exec mcp fsworker check doctor',
 		'which takes a command');
 	is($complete->('statespace', 'help', 'exec', ''), '', 'and no more');
 	is($complete->('statespace', 'serve', '--fr'), '--front', 'an option');
@@ -150,7 +150,8 @@ SKIP: {
 		'zones/', 'a directory of it');
 	is($complete->('statespace-exec', '-C', "$top/examples/site", 'data/c'),
 		'', 'and nothing that is no page');
-	# Every long option that it offers is one that the program takes.
+	# Every long option that it offers is one that the program takes; --tool
+	# comes after the page.
 	my %taken = map { $_ => slurp("$top/fcgi/$_.c") } qw(serve fcgi exec
 		check doctor);
 	my $common = slurp("$top/fcgi/options.h");
@@ -158,12 +159,12 @@ SKIP: {
 		my @unknown = grep {
 			my $name = s/^--//r;
 			$name ne 'help' && "$taken{$command}$common"
-			    !~ /"\Q$name\E", (?:no|required)_argument/;
+			    !~ /"(?:\Q$name\E", (?:no|required)_argument|--\Q$name\E"\))/;
 		} split ' ', $complete->('statespace', $command, '--');
 		is("@unknown", '', "$command: it offers what there is");
 	}
 	# And every one that the usage names is offered.
-	for my $command (qw(serve fcgi exec mcp check fsworker doctor)) {
+	for my $command (qw(new serve fcgi exec mcp check fsworker doctor)) {
 		my %offered = map { $_ => 1 }
 		    split ' ', $complete->('statespace', $command, '--');
 		my $usage = `$program $command --help`;

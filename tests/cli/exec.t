@@ -35,6 +35,16 @@ tools:
   - [$RUN, ran, ;]
   - [./orphan]
   - { command: [printf, '%s.', {}, ;], confirm: true }
+  - { name: drop, command: [printf, '%s.', { name: what, kind: text }, ;], confirm: 'Drop {what}?' }
+  - { name: typed, command: [printf, '%s|', { name: n, type: integer, min: 1, max: 9 }, { name: on, type: boolean, default: false }, { name: day, type: date, optional: true }, { text: 'q={q}', q: { kind: text, escape: url } }] }
+  - [./hi.sh]
+  - [./away]
+  - [/srv/no/such/program]
+  - { command: [printf, 'a\0\377', ;], output: image/png }
+  - { command: [printf, '[1, 2]', ;], output: application/json }
+  - { command: [seq, { regex: '^[0-9]+$' }, ;], lines: 2 }
+  - { command: [tail, -n, '+1', now, ;], lines: 1 }
+  - { command: [sh, -c, 'echo 1/2 >&$STATESPACE_PROGRESS_FD; echo $STATESPACE_PROGRESS_FD', ;], progress: fd }
 ---
 # A page
 END
@@ -102,6 +112,10 @@ is((run(undef, '--env-file', "$site/none", 'README', '--', 'cat'))[0], 125,
 is $status, 126, 'a command that the page does not allow is 126';
 like $err, qr/no tool of this page allows.*this page allows: /s,
     'with the hint of the answer';
+like $err, qr/command: no tool begins with "ls"; /, 'and what was wrong';
+(undef, undef, $err) = run(undef, 'README', '--', 'sleep', 'x');
+like $err, qr/command: word 2, "x", is not a word that matches \^\[0-9\]\+\$; /,
+    '... with the word of the nearest tool';
 
 ($status, $out, $err) = run(undef, 'elsewhere', '--', 'ls');
 is $status, 126, 'a page that is not there is 126';
@@ -129,6 +143,24 @@ is $status, 127, 'a script whose interpreter is not installed is 127';
 like $err, qr{what runs the program \./orphan does not exist},
 	'and it is not the script that is missed';
 
+open my $hi, '>', "$site/hi.sh" or die $!;
+print $hi "#!/bin/sh\necho hi\n";
+close $hi;
+chmod 0644, "$site/hi.sh";
+($status, $out, $err) = run(undef, 'README', '--', './hi.sh');
+isnt $status, 0, 'a script without its x bit does not run';
+like $err, qr{chmod \+x \./hi\.sh}, '... and the remedy is told';
+symlink '/srv/no/such/program', "$site/away" or die $!;
+($status, $out, $err) = run(undef, 'README', '--', './away');
+is $status, 127, 'a link to where no program is, is 127';
+like $err, qr{\./away is a link to where tools cannot see},
+    '... and told as a link';
+unlike $err, qr{/srv/no}, '... without where it leads';
+($status, $out, $err) = run(undef, 'README', '--', '/srv/no/such/program');
+is $status, 127, 'so is a path that tools do not see';
+like $err, qr{tools see the programs of /usr, the site and what \[grant\]},
+    '... and what they do see is told';
+
 is((run(undef, 'README', 'ls'))[0], 2, 'without -- the usage is wrong: 2');
 is((run(undef, '--no-such-option'))[0], 2, 'so is an unknown option');
 is((run(undef, '-c', "$site/none.toml", 'README', '--', 'ls'))[0], 125,
@@ -145,6 +177,15 @@ is_deeply [$status, $out], [0, "0\n"], 'and no other';
 my $answer = object($out);
 is_deeply [$status, $err, @$answer{qw(stdout stderr returncode)}],
     [0, '', "out\n", "err\n", 7], '--json prints the answer and exits 0';
+($status, $out) = run(undef, 'README', '--', 'printf', 'a\0\377');
+is "$status $out", "0 a\0\xff", 'bytes of a declared type are printed as they are';
+($status, $out) = run(undef, '--json', 'README', '--', 'printf', 'a\0\377');
+is_deeply [@{ object($out) }{qw(stdout_base64 type stdout)}],
+    ['YQD/', 'image/png', undef], 'and with --json in base64';
+($status, $out) = run('{"command": ["printf", "[1, 2]"], "parse": true}',
+    '--json', 'README', '-');
+is_deeply object($out)->{stdout_json}, [1, 2],
+    'a request may ask for JSON as a value';
 ($status, $out) = run(undef, '--json', 'README', '--', 'ls');
 is_deeply [$status, object($out)->{error}{code}], [0, 'not_allowed'],
     'also when it is a refusal';
@@ -158,8 +199,14 @@ is $status, 126, 'a request that is no JSON is refused';
 
 ($status, $out) = run(undef, '--dry-run', '-e', 'SECRET=hush', 'README', '--',
 	'echo', '$SECRET', 'x');
-is_deeply [$status, $out], [0, "echo \$SECRET x\n"],
+is_deeply [$status, $out], [0, "echo '\$SECRET' x\n"],
     '--dry-run says what would run, secrets as their names';
+for my $word ('two words', "it's", '', '$HOME', 'a;b', "new\nline", '*') {
+	(undef, $out) = run(undef, '--dry-run', 'README', '--', 'wc', '-c', $word);
+	chomp $out;
+	is `printf '%s|' $out`, "wc|-c|$word|",
+	    "a shell reads back the word <$word>";
+}
 ($status, $out) = run(undef, '--dry-run', '--json', '-e', 'SECRET=hush',
 	'README', '--', 'echo', '$SECRET', 'x');
 is_deeply [$status, object($out)],
@@ -175,6 +222,41 @@ is $status, 0, '--get prints a page';
 like $out, qr/\A---\ntools:.*\n# A page\n\z/s, 'as GET would';
 is((run(undef, '--get', 'elsewhere'))[0], 126, 'and refuses as GET would');
 
+# --------------------------------------------------------- calls by name --
+my @TYPED = qw(/ --tool typed);
+
+is_deeply([run(undef, @TYPED, 'n=3', 'q=a b/ü=x')],
+	[0, '3|false|q=a%20b%2F%C3%BC%3Dx|', ''],
+	'--tool calls a tool by its name and arguments');
+is_deeply([run(undef, @TYPED, 'q=', 'n=3', 'day=2026-01-31', 'on=true')],
+	[126, '', "statespace: \"\" is no value for the argument \"q\"; it takes "
+	. "text that is not empty and begins with no -\n"],
+	'what it does not take is refused');
+is_deeply([run(undef, @TYPED, qw(q=a n=3 day=2026-01-31 on=true -- -x n=4))],
+	[0, '3|true|2026-01-31|q=a|-x|n=4|', ''], 'words after -- are put behind');
+for my $wrong (['n=10', 'n'], ['n=x', 'n'], ['n=', 'n'], ['on=yes', 'on'],
+	['day=2026-02-30', 'day']) {
+	my ($given, $name) = @$wrong;
+	my ($status, undef, $said) = run(undef, @TYPED, 'q=a',
+		$name eq 'n' ? () : 'n=1', $given);
+	my ($value) = $given =~ /=(.*)/;
+	my (undef, $out) = run(encode_json({ tool_call => { name => 'typed',
+		arguments => { q => 'a', n => '1', $name => $value } } }),
+		'--json', '/', '-');
+	my $error = object($out)->{error};
+	is($status, 126, "$given is refused");
+	is($said, "statespace: $error->{message}; $error->{hint}\n",
+		'as over HTTP');
+}
+for (['/', '--tool'], [@TYPED, 'n'], [@TYPED, '=3'], [@TYPED, 'n=1', 'x']) {
+	is((run(undef, @$_))[0], 2, "wrong usage: @$_");
+}
+is((run(undef, @TYPED, 'n=1', 'n=2', 'q=a'))[0], 126,
+	'an argument is given once');
+like((run(undef, '/', '--tool', 'none'))[2],
+	qr/no tool of this page has that name.*typed/s,
+	'an unknown name is refused with those that there are');
+
 # ------------------------------------------------------- confirm: true --
 
 my @asks = ('README', '--', 'printf', '%s.');
@@ -185,7 +267,7 @@ is_deeply [$status, $out], [126, ''],
 like $err, qr/it did not run\b.*--yes/s, 'and --yes is named';
 is_deeply [(run(undef, '--yes', @asks, 'x'))[0, 1]], [0, 'x.'],
     '--yes agrees to it';
-is_deeply [(run(undef, '--dry-run', @asks, 'x'))[0, 1]], [0, "printf %s. x\n"],
+is_deeply [(run(undef, '--dry-run', @asks, 'x'))[0, 1]], [0, "printf '%s.' x\n"],
     'without running it nobody is asked';
 ($status, $out) = run(undef, '--json', @asks, 'x');
 is object($out)->{error}{code}, 'confirm_required', '--json says so by its code';
@@ -193,7 +275,7 @@ is object($out)->{error}{code}, 'confirm_required', '--json says so by its code'
 SKIP: {
 	my ($script) = grep { -x } map { "$_/script" } split /:/, $ENV{PATH};
 
-	skip 'script(1) is not installed', 6 unless $script;
+	skip 'script(1) is not installed', 8 unless $script;
 	# In a terminal, where this line is typed; what is seen there.
 	my $typed = sub {
 		my ($line, $word) = @_;
@@ -219,6 +301,12 @@ SKIP: {
 	($status, $seen) = $typed->("\n", 'a');
 	is $status, 126, 'who answers nothing does not';
 	unlike $seen, qr/^a\.$/m, 'and nothing runs';
+	@asks = ('README', '--tool', 'drop');
+	($status, $seen) = $typed->("y\n", "what=a\e[2K b");
+	is $status, 0, "an author's question is asked";
+	like $seen, qr/^Drop "a\\u001b\[2K b"\?\n  printf %s\. "a\\x1b\[2K b"\n/m,
+	    'with the value, and the command below it';
+	@asks = ('README', '--', 'printf', '%s.');
 	($status, $seen) = $typed->("n\n", "a\e[2K\x{e2}\x80\xae");
 	is $status, 126, 'nor does who answers n';
 	like $seen, qr/"a\\x1b\[2K\\xe2\\x80\\xae"/,
@@ -241,5 +329,60 @@ SKIP: {
 	like $err, qr/proc.* needs the level strict; .*doctor/,
 	    'with the level that has it';
 }
+
+# ------------------------------------------------------- output in parts --
+
+($status, $out, $err) = run(undef, 'README.md', '--', 'seq', '5');
+is("$status $out", "0 1\n2\n", 'a part of a long output');
+my ($next) = $err =~ /^statespace: lines 1 to 2 of 5
+statespace: the same command with --next (\S+) shows what follows
+\z/;
+ok($next, '... which tells how the next one is had');
+($status, $out, $err) = run(undef, '--next', $next, 'README.md', '--', 'seq',
+	'5');
+is("$status $out", "0 3\n4\n", 'another process has it');
+($next) = $err =~ /--next (\S+)/;
+($status, $out, $err) = run(undef, '--next', $next, 'README.md', '--', 'seq',
+	'5');
+is("$status $out|$err", "0 5\n|statespace: lines 5 to 5 of 5\n", 'the last one');
+($status, $out, $err) = run(undef, '--next', $next, 'README.md', '--', 'seq',
+	'6');
+is("$status $out", '126 ', 'for another command it is refused');
+like($err, qr/is of another request/, '... in words');
+($status, $out, $err) = run(undef, '--next', $next, 'README.md', '--', 'wc',
+	'-c');
+like($err, qr/comes whole/, 'a tool without parts takes none');
+($status, $out) = run(undef, '--json', 'README.md', '--', 'seq', '5');
+my $json = decode_json($out);
+is_deeply($json->{part}, { first_line => 1, last_line => 2, lines => 5,
+	bytes => 10 }, '--json has it as a server does');
+($status, $out) = run(encode_json({ command => ['seq', '5'],
+	next => $json->{next} }), '--json', 'README.md', '-');
+is(decode_json($out)->{stdout}, "3\n4\n", 'and takes it');
+my @NOW = ('tail', '-n', '+1', 'now');
+
+sub now
+{
+	open my $file, '>', "$site/now" or die $!;
+	print $file @_;
+	close $file;
+	return;
+}
+now("a\nb\nc\n");
+($status, $out, $err) = run(undef, 'README.md', '--', @NOW);
+($next) = $err =~ /--next (\S+)/;
+now("a\nb\nc\nd\n");
+($status, $out, $err) = run(undef, '--next', $next, 'README.md', '--', @NOW);
+is($out, "b\n", 'a file that has grown goes on');
+now("x\nb\nc\n");
+($status, $out, $err) = run(undef, '--next', $next, 'README.md', '--', @NOW);
+is("$status $out", '126 ', 'one that is another does not');
+like($err, qr/ran again and wrote something else/, '... in words');
+
+# ------------------------------------------------------------ progress --
+
+($status, $out, $err) = run(undef, 'README.md', '--', 'sh', '-c',
+	'echo 1/2 >&$STATESPACE_PROGRESS_FD; echo $STATESPACE_PROGRESS_FD');
+is("$status $out|$err", "0 3\n|", 'progress can be written, and nobody reads it');
 
 done_testing;

@@ -40,6 +40,8 @@ write_file("$data/x.txt", "outside\n");
 write_file("$data/two words.txt", "quoted\n");
 write_file("$site/hello.txt", "hello\n");
 write_file("$site/.env", "dotted\n");
+mkdir "$site/.git";
+write_file("$site/.git/HEAD", "ref\n");
 symlink $data, "$site/link" or die $!;
 write_file("$data/run.sh", "#!/bin/sh\necho ran\n");
 chmod 0755, "$data/run.sh";
@@ -190,6 +192,20 @@ sub sandbox_refuses {
 		refused_and_cured('a dot entry', "read $site/.env",
 			['read: [.env]'], ['read = [".env"]'],
 			outputs("dotted\n"), 'cat', '.env');
+		refused_and_cured('a repository', "read $site/.git/HEAD",
+			['read: [.git]'], ['read = [".git"]'],
+			outputs("ref\n"), 'cat', '.git/HEAD');
+		# Both sides name a dot entry that lies beside the page.
+		$seen = run(['read: [.env]'], [], 'cat', '.env');
+		@said = report($seen, "read $site/.env");
+		is_deeply([ page_lines(@said), grant_lines(@said) ],
+			['read = [".env"]'],
+			'of a dot entry that the page asks for, the operator\'s ' .
+			'line') or diag $seen->{err};
+		ok((grep { $_ eq '    the page asks for .env already' } @said),
+			'... and that the page has its own');
+		is(run(['read: [.env]'], [ grant_lines(@said) ],
+			'cat', '.env')->{out}, "dotted\n", '... which cures it');
 		refused_and_cured('a program outside', "exec $data/run.sh",
 			[ "read: [$data/run.sh]", "exec: [$data/run.sh]" ],
 			["read = [\"$data/run.sh\"]"], outputs("ran\n"),
@@ -216,6 +232,20 @@ sub sandbox_refuses {
 	is_deeply([ page_lines(report($seen, "read $data/x.txt")) ],
 		["read: [$site, $data/x.txt]"],
 		'the line keeps what the page asks for already');
+
+	# What the account may not, sandbox or not, by owner and mode.
+	if ($user || $> == 0) {
+		chmod 0555, "$site/made";
+		$seen = run(['write: [made]'], ['write = ["made"]'],
+			'touch', 'made/new.txt');
+		@said = report($seen, "write $site/made/new.txt");
+		is_deeply([ grep { /no line/ } @said ],
+			["    no line grants it: the account nobody may not " .
+			"write $site/made (owner root, mode 0555)"],
+			'a granted directory of another owner is told as such')
+		    or diag $seen->{err};
+		chmod 0777, "$site/made";
+	}
 
 	$seen = run([], [], 'touch', 'new.txt');
 	is_deeply([ page_lines(report($seen, "write $site/new.txt")) ], [],

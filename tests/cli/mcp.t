@@ -24,6 +24,8 @@ tools:
   - { name: slow, command: [sleep, '21', ;] }
   - { name: nap, command: [sleep, '0.4', ;] }
   - { name: big, command: [head, -c, '900000', /dev/zero, ;] }
+  - { name: pretty, command: [printf, '{\n\t"a": [1,\r\n"b\\nc"]\n}\n', ;], output: application/json }
+  - { name: image, command: [printf, '\377', ;], output: image/png }
   - { name: crash, command: [sh, -c, 'kill -9 $$', ;] }
   - { name: careful, command: [echo, done, ;], confirm: true }
   - name: order
@@ -134,7 +136,7 @@ sub test_talk
 	is(line()->{result}{protocolVersion}, '2025-11-25', 'initialize');
 	put(method => 'notifications/initialized');
 	ask(2, 'tools/list');
-	is(scalar @{ line()->{result}{tools} }, 8, 'tools are listed');
+	is(scalar @{ line()->{result}{tools} }, 10, 'tools are listed');
 	call('three', 'echo', { word => 'é' });
 	my $r = line();
 	is($r->{id}, 'three', 'the id is the one of the request');
@@ -258,6 +260,23 @@ sub test_full
 	return;
 }
 
+# A line of its own for each message, whatever breaks are in the output.
+sub test_output
+{
+	start();
+	call(1, 'pretty');
+	my $r = line()->{result};
+	is_deeply($r->{structuredContent}, { a => [1, "b\nc"] },
+		'JSON with line breaks is the structure, on one line');
+	is($r->{content}[0]{text}, qq({\n\t"a": [1,\r\n"b\\nc"]\n}\n),
+		'and the text as it was written');
+	call(2, 'image');
+	is_deeply(line()->{result}{content}, [{ type => 'image',
+		data => '/w==', mimeType => 'image/png' }], 'an image');
+	is(finish(), 0, 'and it leaves');
+	return;
+}
+
 sub test_leaving
 {
 	start();
@@ -302,6 +321,31 @@ sub test_confirm
 		} } });
 	is(line()->{error}{code}, -32602, 'and that it had its run');
 	is(finish(), 0, 'the end');
+	return;
+}
+
+# The server's value is the one that the tool gets.
+sub test_question
+{
+	my $page = $site->write('wipe.md', <<'END');
+---
+env: [DISK, WHO]
+tools:
+  - { name: wipe, command: [printenv, DISK, ;], env: [DISK, WHO], confirm: 'Wipe {DISK} for {WHO}?' }
+---
+END
+	start('-e', 'DISK=scratch');
+	ask(1, 'tools/call', { name => 'wipe', arguments => { env => {
+		DISK => 'backup', WHO => 'me' } },
+		_meta => { "${META}protocolVersion" => '2026-07-28',
+			"${META}clientCapabilities" => { elicitation => {} } } });
+	my $text = line()->{result}{inputRequests}{confirm}{params}{message};
+	like($text, qr/^Wipe \$DISK for me\?$/m,
+		'a question shows no value that the tool does not get');
+	unlike($text, qr/backup|scratch/, '... nowhere');
+	like($text, qr/^WHO=me$/m, '... but those that it does');
+	is(finish(), 0, 'the end');
+	unlink $site->dir . '/wipe.md';
 	return;
 }
 
@@ -539,11 +583,77 @@ sub test_slow
 	return;
 }
 
+# The processes that the server has, when there are as many.
+sub processes
+{
+	my ($count) = @_;
+	my $until = time + 10;
+	my @all;
+
+	do {
+		sleep 0.02;
+		my $seen = Statespace::Server::processes();
+		@all = sort grep { $seen->{$_}{ppid} == $pid } keys %$seen;
+	} until @all == $count || time > $until;
+	return "@all";
+}
+
+sub test_again
+{
+	start();
+	hello('2025-06-18', { elicitation => {} });
+	call(1, 'echo', { word => 'x' });
+	SKIP: {
+		skip 'tools cannot be confined here', 12
+		    if line()->{result}{isError};
+		my $first = processes(1);
+		$site->write('new.md',
+			"---\ntools: [{ name: new, command: [echo, new] }]\n---\n");
+		call(2, 'new');
+		is(line()->{result}{structuredContent}{stdout}, "new\n",
+			'a page that is newer than the process is known');
+		is(processes(1), $first, 'the process of the first call runs it');
+		call(3, 'careful');
+		reply(line(), 'accept', $YES);
+		is(line()->{result}{structuredContent}{stdout}, "done\n",
+			'a question of a later call is answered');
+		is(processes(1), $first, '... by the same process');
+		call($_, 'nap') for 'a' .. 'd';
+		is_deeply([sort map { line()->{id} } 1 .. 4], ['a' .. 'd'],
+			'four at a time');
+		my @two = split ' ', processes(2);
+		is(@two, 2, 'of four two wait for more');
+		call(4, 'slow');
+		is(line(0.3), undef, 'one is busy');
+		put(method => 'notifications/cancelled',
+			params => { requestId => 4 });
+		my $left = processes(1);
+		ok((grep { $_ eq $left } @two) == 1,
+			'who was cancelled ends, the other one stays');
+		call(5, 'eat', { stdin => 'y' x 40000 });
+		is(length line()->{result}{structuredContent}{stdout}, 40000,
+			'a long message starts a process');
+		kill 'KILL', split ' ', processes(2);
+		is(processes(0), '', 'killed ones are forgotten');
+		call(6, 'echo', { word => 'z' });
+		is(line()->{result}{structuredContent}{stdout}, "z\n",
+			'... and the next call has a new one');
+		is(finish(3), 0, 'one that waits is no reason to stay');
+		unlink $site->dir . '/new.md';
+		return;
+	}
+	finish();
+	return;
+}
+
 test_talk();
 test_beside();
+test_again();
 test_full();
+test_output();
 test_leaving();
 test_confirm();
+test_question();
 test_elicitation();
 test_forms();
 test_cannot_ask();

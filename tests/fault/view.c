@@ -31,6 +31,20 @@ static const struct {
 } pages[] = {
 	{ "README.md", "---\ntitle: Front\ntools: [[ls, {dir}]]\n---\n# A\n" },
 	{ "one.md", "# One\n\nText.\n" },
+	{ "typed.md",
+		"---\ntools:\n"
+		"- [grep, { regex: '^(one|two)$', name: word }, "
+		"{ name: n, type: integer, min: 1, max: 9 }, "
+		"{ name: day, type: date, default: 2026-01-31 }]\n"
+		"- command: [curl, { text: 'http://h/{id}/{q}', "
+		"id: '^[0-9]+$', q: { kind: text, escape: url } }, "
+		"{ name: how, enum: [fast, slow], optional: true }]\n"
+		"  description: Fetches.\n"
+		"- { name: a-name-of-more-than-fifty-seven-characters-is-cut-"
+		"and-hashed, command: [ls, { kind: path, name: at }] }\n"
+		"- [ls, { regex: '^[a-z]+[0-9]$' }, ;]\n"
+		"- [ls, -a]\n---\n# Typed\n" },
+	{ "away.md", "---\nhidden: true\n---\n# Away\n" },
 	{ "two.md", "---\ntools: ls\n---\n# Bad\n" },
 };
 
@@ -145,6 +159,8 @@ main(void)
 	test_path("/", "text/html", NULL);
 	test_path("/two.md", "text/html", NULL);
 	test_path("/one.md", "text/markdown", NULL);
+	test_path("/typed.md", "text/html", NULL);
+	test_path("/away.md", "text/html", "no such page or file");
 	test_path("/nothing", "text/html", "no such page or file");
 	test_path("/AGENTS.md", "text/markdown", NULL);
 	test_path("/AGENTS.md", "text/html", NULL);

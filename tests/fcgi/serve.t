@@ -77,6 +77,22 @@ for my $signal (qw(INT TERM)) {
 	is($server->site->listing, $before, 'nothing was written to the site');
 }
 
+# ------------------------------------------------ what PATH may lead it to --
+# `make` leaves build/nginx, the directory of the templates, beside the program.
+{
+	my $site = Statespace::TestSite->new(files => { 'README.md' => $page });
+	my $tmp = $site->scratch;
+	mkdir "$tmp/$_" or die "$tmp/$_: $!" for qw(folder folder/nginx file);
+	Statespace::TestSite::write_file("$tmp/file/nginx", "no program\n");
+	local $ENV{PATH} = "$tmp/folder:$tmp/file:$ENV{PATH}";
+	my $server = eval { Statespace::Server->start(
+		files => { 'README.md' => $page }) };
+	ok($server && $server->request('GET', '/')->{status} == 200,
+		'a directory and a file without its x bit named nginx are no nginx')
+	    or diag $@;
+	$server->stop_ok if $server;
+}
+
 # ------------------------------------------------- the answers of the front --
 my $server = Statespace::Server->start(files => {
 	'README.md' => $page, 'big.txt' => 'x' x 3_000_000 }, @config);

@@ -109,8 +109,9 @@ my $site = Statespace::TestSite->new(files => { %{ $one{files} },
 	    . "  - {command: [touch, w/ran], write: [w]}\n---\n" });
 my $w = $site->dir . '/w';
 chmod 0777, $w;
+# No reserve: a second worker would serve while the first is busy.
 my $pool = Statespace::Pool->start(site => $site,
-	config => "$one{config}\[grant]\nwrite = [\"w\"]\n");
+	config => "$one{config}reserve = 0\n[grant]\nwrite = [\"w\"]\n");
 my $at = $pool->socket;
 my $answer = talk($at, request(variables(REQUEST_ID => 'abc-123')));
 is($answer->{headers}{'x-request-id'}, 'abc-123',

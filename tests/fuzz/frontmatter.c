@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Any bytes as a page: no crash; what is refused grants nothing and says
- * where and why; what is accepted prints as YAML that means the same tools,
- * and what lint says of it can be shown.
+ * where and why, also when all refusals are told; what is accepted prints as
+ * YAML that means the same tools, and what lint says of it can be shown.
  */
 #include "fuzz.h"
 #include "page/lint.h"
@@ -22,14 +22,37 @@ check_refusal(const struct frontmatter *f, const struct node_place *place,
 }
 
 static void
-check_lint(void *ctx, unsigned line, unsigned column, enum ss_level level,
-	const char *message, const char *hint)
+check_lint(void *ctx, const struct ss_problem *p)
 {
 	(void)ctx;
-	(void)level;
-	promise(line > 0 && column > 0);
-	promise(message[0] != '\0' && utf8_valid(message, strlen(message)));
-	promise(hint == NULL || utf8_valid(hint, strlen(hint)));
+	promise(p->line > 0 && p->column > 0);
+	promise(p->message[0] != '\0' &&
+		utf8_valid(p->message, strlen(p->message)));
+	promise(p->hint == NULL || utf8_valid(p->hint, strlen(p->hint)));
+	promise(p->level == SS_LEVEL_ERROR || p->name != NULL);
+}
+
+static void
+check_refused(
+	void *ctx, const struct node_place *place, const struct ss_error *err)
+{
+	(void)ctx;
+	promise(err->code == SS_BAD_FRONTMATTER && place->line > 0);
+}
+
+/* Reading all finds an error exactly when reading to the first one does. */
+static void
+check_all(struct arena *arena, struct ss_text text, bool valid)
+{
+	struct refusals all = { .take = check_refused };
+	const struct lint_page page = { .text = text };
+	struct frontmatter f;
+
+	promise(frontmatter_check(arena, text, &all, &f, NULL) == SS_OK);
+	promise((all.count == 0) == valid);
+	promise(allow_read(arena, &f, check_lint, NULL) != NULL);
+	lint_frontmatter(&f, &page, check_lint, NULL);
+	frontmatter_release(&f);
 }
 
 /* One tool, printed, parsed and printed again. */
@@ -71,8 +94,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	promise(f.body <= size);
 	for (size_t i = 0; i < f.spec_count && i < 20; i++)
 		check_print(&arena, &f.specs[i]);
-	lint_frontmatter(&f, NULL, 0, check_lint, NULL);
 	frontmatter_release(&f);
+	check_all(&arena, (struct ss_text){ (const char *)data, size },
+		err.code == SS_OK);
 	arena_release(&arena);
 	return 0;
 }

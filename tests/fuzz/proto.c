@@ -2,11 +2,12 @@
 /*
  * Fuzzes the reading of requests and the writing of answers.  Properties: our
  * scanner agrees with a plain recursive reader of RFC 8259's grammar and our
- * bounds; cJSON builds what the scanner takes; an answer parses back to what
- * was written.
+ * bounds; cJSON builds the same tree as ours of what the scanner takes; an
+ * answer parses back to what was written.
  */
+#include "base/base64.h"
 #include "fuzz.h"
-#include "wire/json.h"
+#include "wire/json_tree.h"
 #include "wire/proto.h"
 
 #include <cjson/cJSON.h>
@@ -170,6 +171,38 @@ has_twins(const cJSON *item)
 	return false;
 }
 
+static bool
+same_text(const char *a, const char *b)
+{
+	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+static bool
+same_tree(const struct json_value *v, const cJSON *item)
+{
+	const struct json_value *inner = v->child;
+
+	if (!same_text(v->name, item->string) ||
+		!same_text(v->text, item->valuestring) ||
+		(v->kind == JSON_NUMBER) != cJSON_IsNumber(item) ||
+		(v->kind == JSON_NUMBER && v->number != item->valuedouble))
+		return false;
+	for (item = item->child; item != NULL && inner != NULL;
+		item = item->next, inner = inner->next)
+		if (!same_tree(inner, item))
+			return false;
+	return item == NULL && inner == NULL;
+}
+
+static void
+check_tree(const char *text, size_t len, const cJSON *item)
+{
+	struct json_value *tree = json_tree(text, len);
+
+	promise(tree != NULL && same_tree(tree, item));
+	json_tree_free(tree);
+}
+
 static void
 check_agreement(const char *text, size_t len)
 {
@@ -187,6 +220,8 @@ check_agreement(const char *text, size_t len)
 	tree = cJSON_ParseWithLength(text, len);
 	promise(tree != NULL);
 	promise(taken == !has_twins(tree));
+	if (taken)
+		check_tree(text, len, tree);
 	cJSON_Delete(tree);
 }
 
@@ -226,6 +261,37 @@ check_answer(struct ss_text out, struct ss_text err)
 	buf_release(&b);
 }
 
+/* Bytes come back from base64; parsed output is what the tool wrote. */
+static void
+check_forms(struct ss_text out)
+{
+	struct ss_result r = { .out = out, .type = "image/png" };
+	struct buf b = BUF_INIT(8 << 20), bytes = BUF_INIT(1 << 20);
+	bool parses = json_check(out.data, out.len, NULL) == SS_OK;
+	const char *coded;
+	cJSON *root;
+
+	promise(proto_result(&b, &r));
+	promise(json_check(b.data, b.len, NULL) == SS_OK);
+	root = cJSON_ParseWithLength(b.data, b.len);
+	coded = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(root, "stdout_base64"));
+	promise(coded != NULL && base64_read(&bytes, coded, strlen(coded)));
+	promise(bytes.len == out.len &&
+		(out.len == 0 || memcmp(bytes.data, out.data, out.len) == 0));
+	cJSON_Delete(root);
+	buf_clear(&b);
+	r = (struct ss_result){ .out = out, .parse = true };
+	promise(proto_result(&b, &r));
+	promise(parses == (strncmp(b.data, "{\"stdout_json\"", 14) == 0));
+	buf_clear(&b);
+	promise(!parses ||
+		(json_compact(&b, out.data, out.len) &&
+			json_check(b.data, b.len, NULL) == SS_OK));
+	buf_release(&b);
+	buf_release(&bytes);
+}
+
 static void
 check_request(const char *text, size_t len)
 {
@@ -257,6 +323,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	check_agreement(text, size);
 	check_request(text, size);
+	check_forms((struct ss_text){ text, size });
 	if (size > 0)
 		check_answer((struct ss_text){ text, half },
 			(struct ss_text){ text + half, size - half });

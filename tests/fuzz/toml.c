@@ -49,7 +49,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct arena arena = { .limit = (size_t)16 << 20 };
 	struct node_place place = { 0, 0 };
-	const struct reading r = { &arena, &place, NULL };
+	const struct reading r = {
+		.arena = &arena, .place = &place, .err = NULL
+	};
 	struct node *root = NULL;
 	const char *text = (const char *)data;
 	enum ss_err code = toml_parse(

@@ -2,16 +2,19 @@
 /*
  * The words of the built-in tools, separated by line breaks.  What the HTTP
  * tool takes has a plain host that is no inner one, and an address that is
- * written in it is public; wildcards end; a path that passes does not climb.
+ * written in it is public; wildcards end; a path that passes does not climb;
+ * stages that are read are all of the line; an interpreter is absolute.
  */
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <strings.h>
 
 #include "fuzz.h"
+#include "sandbox/program.h"
 #include "tools/tool.h"
 #include "tools/files.h"
 #include "tools/parts.h"
+#include "tools/stages.h"
 #include "tools/wildcard.h"
 
 #define WORDS 24
@@ -71,6 +74,42 @@ check_wildcards(const char *pattern, const char *path)
 	arena_release(&arena);
 }
 
+/* The words as the command line of statespace-pipe: it is changed. */
+static void
+check_stages(char *const words[], size_t count)
+{
+	struct stage stages[STAGES_MAX];
+	char *line[WORDS + 2];
+	size_t found, used = 1;
+
+	for (size_t i = 0; i <= count; i++)
+		line[i] = words[i];
+	found = stages_read((int)count, line, stages);
+	for (size_t i = 0; i < found; i++) {
+		promise(stages[i].program != NULL && stages[i].argv[0] != NULL);
+		for (used += 3; *stages[i].argv != NULL; stages[i].argv++)
+			used++;
+	}
+	promise(found == 0 || used == count);
+}
+
+static void
+check_first_line(const char *text, size_t size)
+{
+	struct interpreter found;
+	char head[PROGRAM_LINE_MAX + 1];
+	size_t len = size < PROGRAM_LINE_MAX ? size : PROGRAM_LINE_MAX;
+
+	memcpy(head, text, len);
+	head[len] = '\0';
+	if (!program_interpreter(head, len, &found))
+		return;
+	promise(found.file[0] == '\0' || found.file[0] == '/');
+	promise(strpbrk(found.file, " \t\n") == NULL);
+	promise(strpbrk(found.starts, " \t\n") == NULL);
+	promise(strchr(found.option, '\n') == NULL);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -91,6 +130,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_words(words);
 	check_wildcards(words[1], n > 2 ? words[2] : "");
 	tool_reported((struct ss_text){ text, size }, NULL);
+	check_stages(words, n);
+	check_first_line((const char *)data, size);
 	free(text);
 	return 0;
 }

@@ -20,7 +20,7 @@ my %PURE = map { $_ => 1 } qw(wire page);
 # What programs, tests and hosts include.
 my $PUBLIC = 'statespace.h';
 # What the helper programs of the built-in tools include besides.
-my %HELPER = map { $_ => 'tools/helper.h' } qw(fcgi/tool.c fcgi/curl.c);
+my %HELPER = map { $_ => 'tools/helper.h' } qw(fcgi/tool.c fcgi/pipe.c fcgi/curl.c);
 # Made by the build.
 my %MADE = ('core/sandbox/filter.c' => 'filters.h');
 # How many files of one folder may include one another in a circle.
@@ -29,9 +29,8 @@ my $CIRCLE_MOST = 2;
 # Foreign headers and the files that may include them.
 my %FOREIGN = (
 	'yaml.h' => [qw(core/page/yaml.c)],
+	'cjson/cJSON.h' => [qw(core/wire/json_tree.c)],
 	'pcre2.h' => [qw(core/page/pattern.c)],
-	'cjson/cJSON.h' => [qw(core/wire/proto.c core/wire/frame.c
-		core/wire/rpc.c)],
 	'nettle/hmac.h' => [qw(core/base/digest.c)],
 	'nettle/memops.h' => [qw(core/base/digest.c)],
 	'nettle/sha2.h' => [qw(core/base/digest.c)],

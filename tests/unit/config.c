@@ -82,6 +82,7 @@ static const struct {
 	{ "pool.spare_max", "0", "-1", "4096", "4097" },
 	{ "pool.stop_timeout", "0.0", "-0.1", "86400.0", "86400.1" },
 	{ "pool.reserve", "0", "-1", "4096", "4097" },
+	{ "pool.kept_bytes", "0", "-1", "1073741824", "1073741825" },
 	{ "pool.max_requests", "0", "-1", "1000000000", "1000000001" },
 	{ "pool.idle_timeout", "0.1", "0.09", "86400.0", "86400.1" },
 	{ "pool.watchdog", "1.0", "0.9", "86400.0", "86400.1" },
@@ -168,6 +169,7 @@ static const struct {
 	{ "http.cors", "true", "\"true\"" },
 	{ "http.html", "false", "off" },
 	{ "http.listed", "[\"/docs/**\"]", "[\"docs\"]" },
+	{ "http.hidden", "[\"/data/**\", \"/*.{db,py}\"]", "[\"*.db\"]" },
 	{ "http.handover", "nginx", "caddy" },
 	{ "http.handover", "none", "off" },
 	{ "http.prefix", "/docs", "docs" },
@@ -487,7 +489,9 @@ conf_file(void)
 	struct buf text = BUF_INIT((size_t)1 << 20);
 	struct arena arena = { .limit = 0 };
 	const char *path = shipped("statespace.toml");
-	const struct reading r = { &arena, NULL, &error };
+	const struct reading r = {
+		.arena = &arena, .place = NULL, .err = &error
+	};
 	const struct config_key *key;
 	struct node *root = NULL;
 	int missing = 0;

@@ -34,6 +34,9 @@ scope_of(const struct ss_pair *request, size_t count)
 /* A tool of at most eight parts: "{}" free, "~" a regex, else text. */
 struct tool {
 	struct part parts[8];
+	const struct part *of[9]; /* of each word; the last is appended */
+	struct piece pieces[8];
+	struct argument arguments[8];
 	struct spec spec;
 };
 
@@ -45,12 +48,25 @@ tool_of(struct tool *t, const char *const *words, size_t count)
 		t->parts[i].line = 7;
 		t->parts[i].column = (unsigned)i + 1;
 		t->parts[i].text = text_of(words[i]);
-		if (strcmp(words[i], "{}") == 0)
-			t->parts[i].kind = PART_ANY;
-		else if (strcmp(words[i], "~") == 0)
-			t->parts[i].kind = PART_REGEX;
+		t->of[i] = &t->parts[i];
+		t->parts[i].pieces = &t->pieces[i];
+		t->pieces[i].argument = &t->arguments[i];
+		if (strcmp(words[i], "~") == 0)
+			t->arguments[i].regex = TEXT("~");
+		if (strcmp(words[i], "{}") == 0 || strcmp(words[i], "~") == 0) {
+			t->parts[i].kind = PART_ARGUMENT;
+			t->parts[i].piece_count = 1;
+		}
 	}
 	return &t->spec;
+}
+
+static struct command
+command_of(struct tool *t, struct ss_text *words, size_t count)
+{
+	return (struct command){
+		.spec = &t->spec, .words = words, .parts = t->of, .count = count
+	};
 }
 
 static bool
@@ -227,10 +243,12 @@ word(const char *program, const char *kind, const char *text,
 	const char *parts[] = { program, kind };
 	struct ss_text words[] = { text_of(program), text_of(text) };
 	struct tool t;
-	const struct spec *s = tool_of(&t, parts, kind != NULL ? 2 : 1);
+	struct command command;
 
+	tool_of(&t, parts, kind != NULL ? 2 : 1);
+	command = command_of(&t, words, 2);
 	error_clear(&error);
-	is_int(wanted, env_check_words(s, words, 2, &error), "%s word \"%s\"",
+	is_int(wanted, env_check_words(&command, &error), "%s word \"%s\"",
 		kind == NULL                      ? "extra"
 			: strcmp(kind, "{}") == 0 ? "free"
 			: strcmp(kind, "~") == 0  ? "regex"
@@ -315,16 +333,18 @@ fill(const char *part, const char *sent_word, const struct ss_pair *request,
 	const char *parts[] = { "echo", part };
 	struct ss_text words[] = { text_of("echo"), text_of(sent_word) };
 	struct env_scope scope = scope_of(request, count);
-	struct env_command command = { words, 2, NULL, NULL };
+	struct env_command filled = { NULL, NULL };
+	struct command command;
 	struct tool t;
 	enum ss_err code;
 
+	tool_of(&t, parts, 2);
+	command = command_of(&t, words, 2);
 	arena_clear(&arena);
 	error_clear(&error);
-	code = env_fill(
-		&arena, tool_of(&t, parts, 2), &scope, &command, &error);
-	argv = command.argv;
-	shown = command.shown;
+	code = env_fill(&arena, &scope, &command, &filled, &error);
+	argv = filled.argv;
+	shown = filled.shown;
 	return code;
 }
 
@@ -411,39 +431,42 @@ test_fill_limits(void)
 		TEXT("$BIG") };
 	struct env_scope scope = { .server = &table, .server_count = 1 };
 	struct tool t;
-	const struct spec *s = tool_of(&t,
+	struct env_command filled;
+	struct command one, eight;
+
+	tool_of(&t,
 		WORDS("$BIG", "$BIG", "$BIG", "$BIG", "$BIG", "$BIG", "$BIG",
 			"$BIG"));
-	struct env_command one = { .words = words, .count = 1 };
-	struct env_command eight = { .words = words, .count = 8 };
-
+	one = command_of(&t, words, 1);
+	eight = command_of(&t, words, 8);
 	if (!ok(big != NULL, "has memory for a long value"))
 		return;
 	memset(big, 'x', PROTO_WORD_MAX + 1);
 	big[PROTO_WORD_MAX + 1] = '\0';
-	is_int(SS_COMMAND_TOO_LARGE, env_fill(&arena, s, &scope, &one, &error),
+	is_int(SS_COMMAND_TOO_LARGE,
+		env_fill(&arena, &scope, &one, &filled, &error),
 		"refuses a word of 131072 bytes");
 	big[PROTO_WORD_MAX] = '\0';
-	is_int(SS_OK, env_fill(&arena, s, &scope, &one, &error),
+	is_int(SS_OK, env_fill(&arena, &scope, &one, &filled, &error),
 		"takes one of 131071");
-	is_int(SS_OK, env_fill(&arena, s, &scope, &eight, &error),
+	is_int(SS_OK, env_fill(&arena, &scope, &eight, &filled, &error),
 		"takes a command of 1 MiB");
 	table.name = "BIGGER";
 	words[0] = TEXT("$BIGGERx");
-	is_int(SS_OK, env_fill(&arena, s, &scope, &one, &error),
+	is_int(SS_OK, env_fill(&arena, &scope, &one, &filled, &error),
 		"a longer name is another one");
 	words[0] = TEXT("$BIGGER!");
-	is_int(SS_COMMAND_TOO_LARGE, env_fill(&arena, s, &scope, &one, &error),
+	is_int(SS_COMMAND_TOO_LARGE,
+		env_fill(&arena, &scope, &one, &filled, &error),
 		"refuses one byte more around it");
 	words[0] = words[1] = words[2] = words[3] = TEXT("$BIGGER");
 	words[4] = words[5] = words[6] = words[7] = TEXT("$BIGGER");
-	t.spec.part_count = 8;
-	is_int(SS_OK, env_fill(&arena, s, &scope, &eight, &error),
+	is_int(SS_OK, env_fill(&arena, &scope, &eight, &filled, &error),
 		"eight of them are 1 MiB");
 	big[PROTO_WORD_MAX - 1] = '\0';
 	words[0] = TEXT("$BIGGER!!");
 	is_int(SS_COMMAND_TOO_LARGE,
-		env_fill(&arena, s, &scope, &eight, &error),
+		env_fill(&arena, &scope, &eight, &filled, &error),
 		"still counts each word alone");
 	free(big);
 }

@@ -174,20 +174,20 @@ test_card(void)
 	ok(has(">Search &lt;it&gt;</h3>"), "a tool is named by its title");
 	ok(has("<p>&lt;/p&gt;&lt;img src=x onerror=alert(1)&gt;</p>"),
 		"its description is text");
-	ok(has("<code>grep &#39;it&#39;\\&#39;&#39;s&#39; <var>word</var> "
-	       "<var>word 4</var></code>"),
+	ok(has("<code>grep &#39;it&#39;\\&#39;&#39;s&#39; "
+	       "<var data-for=\"word\">word</var> "
+	       "<var data-for=\"arg2\">arg2</var></code>"),
 		"the command as one would type it, with its fields marked");
-	ok(has("data-command=\"[&quot;grep&quot;, &quot;it&#39;s&quot;, null, "
-	       "null]\""),
-		"the command as the script reads it");
+	ok(has("<form data-tool=\"search\">"),
+		"the name that the script calls");
 	ok(has("data-regex=\"^[a-z&quot;&lt;]+$\""),
 		"an expression stays in its attribute");
 	ok(has("lower case; must match <code>^[a-z&quot;&lt;]+$</code>"),
 		"and is shown beside its field");
-	ok(has("<label for=\"_t0-w2\">word</label>\n<input type=\"text\" "),
+	ok(has("<label for=\"_t0-a0\">word</label>\n<input type=\"text\" "),
 		"a field has a label");
-	ok(has("aria-describedby=\"_t0-w2h\""), "and a description");
-	ok(has("<label for=\"_t0-w3\">word 4</label>"),
+	ok(has("aria-describedby=\"_t0-a0h\""), "and a description");
+	ok(has("<label for=\"_t0-a1\">arg2</label>"),
 		"a field without a name is counted");
 	ok(has("id=\"_t0-s0\" data-stdin></textarea>"),
 		"standard input has a field where it is read");
@@ -239,11 +239,107 @@ static void
 test_curl(void)
 {
 	show(tools, NULL);
-	ok(has("curl --json &#39;{&quot;command&quot;: [&quot;grep&quot;, "
-	       "&quot;it&#39;\\&#39;&#39;s&quot;, &quot;{word}&quot;, "
-	       "&quot;{word 4}&quot;], &quot;stdin&quot;: &quot;text&quot;}"
-	       "&#39; http://h/docs/"),
-		"the same with curl, quoted for a shell");
+	ok(has("curl --json &#39;{&quot;tool_call&quot;: {&quot;name&quot;: "
+	       "&quot;search&quot;, &quot;arguments&quot;: {&quot;word&quot;: "
+	       "&quot;a&quot;, &quot;arg2&quot;: &quot;text&quot;}}, "
+	       "&quot;stdin&quot;: &quot;text&quot;}&#39; http://h/docs/"),
+		"the same with curl, quoted for a shell, with values that fit");
+}
+
+static const char typed[] =
+	"---\n"
+	"tools:\n"
+	"  - name: get\n"
+	"    command:\n"
+	"      - sqlite3\n"
+	"      - { name: n, type: integer, min: 1, max: 99, default: 10 }\n"
+	"      - { name: ratio, type: number, examples: [0.5, 2] }\n"
+	"      - { name: state, enum: [open, 'it''s', ' <'], default: open }\n"
+	"      - { name: all, type: boolean, optional: true }\n"
+	"      - { name: day, type: date, min: 2026-01-31 }\n"
+	"      - { name: note, kind: text, optional: true }\n"
+	"      - { name: file, kind: path, exists: true }\n"
+	"      - { text: 'it''s {id}/{q}', id: { type: integer, dash: true },\n"
+	"          q: { kind: text, escape: url }, description: A place }\n"
+	"      - ;\n"
+	"  - [ls, ;]\n"
+	"  - { name: ls, command: [ls, -l, ;] }\n"
+	"  - { name: ls, command: [ls, -a, ;] }\n"
+	"---\n# T\n";
+
+/* Is the field of this argument, up to its end, this one? */
+static void
+is_field(const char *name, const char *html)
+{
+	char start[100], *at;
+	const char *end;
+
+	snprintf(start, sizeof(start), "\">%s</label>\n", name);
+	at = strstr(out.data, start);
+	if (!ok(at != NULL, "there is a field %s", name))
+		return;
+	at += strlen(start);
+	end = strstr(at, "</div>");
+	*strchr(end, '\n') = '\0';
+	is_str(html, at, "the field %s", name);
+	out.data[strlen(out.data)] = '\n';
+}
+
+static void
+test_fields(void)
+{
+	show(typed, NULL);
+	is_field("n",
+		"<input type=\"number\" step=\"1\" min=\"1\" max=\"99\" "
+		"id=\"_t0-a0\" aria-describedby=\"_t0-a0h\" "
+		"data-argument=\"n\" data-json data-omit value=\"10\">\n"
+		"<p class=\"help\" id=\"_t0-a0h\">a whole number from 1 to 99; "
+		"default <code>10</code></p>\n</div>");
+	is_field("ratio",
+		"<input type=\"number\" step=\"any\" min=\"0\" required "
+		"id=\"_t0-a1\" aria-describedby=\"_t0-a1h\" "
+		"data-argument=\"ratio\" data-json data-sample=\"0.5\" "
+		"placeholder=\"0.5\">\n"
+		"<p class=\"help\" id=\"_t0-a1h\">a number; for example "
+		"<code>0.5</code>, <code>2</code></p>\n</div>");
+	is_field("state",
+		"<select id=\"_t0-a2\" aria-describedby=\"_t0-a2h\" "
+		"data-argument=\"state\" data-omit><option selected>open"
+		"</option><option>it&#39;s</option>"
+		"<option value=\" &lt;\"> &lt;</option></select>\n"
+		"<p class=\"help\" id=\"_t0-a2h\">default "
+		"<code>open</code></p>\n</div>");
+	is_field("all",
+		"<select id=\"_t0-a3\" aria-describedby=\"_t0-a3h\" "
+		"data-argument=\"all\" data-json data-omit><option></option>"
+		"<option>true</option><option>false</option></select>\n"
+		"<p class=\"help\" id=\"_t0-a3h\">optional</p>\n</div>");
+	is_field("day",
+		"<input type=\"date\" min=\"2026-01-31\" required "
+		"id=\"_t0-a4\" aria-describedby=\"_t0-a4h\" "
+		"data-argument=\"day\" data-sample=\"2026-01-31\">\n"
+		"<p class=\"help\" id=\"_t0-a4h\">a date as 2026-01-31 from "
+		"2026-01-31</p>\n</div>");
+	is_field("id",
+		"<input type=\"number\" step=\"1\" required id=\"_t0-a7\" "
+		"aria-describedby=\"_t0-a7h\" data-argument=\"id\" data-json "
+		"data-sample=\"1\">\n<p class=\"help\" id=\"_t0-a7h\">A place; "
+		"a whole number</p>\n</div>");
+	ok(has("the path of a file that exists"), "a path says what it is");
+	ok(has("<var data-for=\"note\">[note]</var>"),
+		"a word that may be left out is marked");
+	ok(has("&#39;it&#39;\\&#39;&#39;s &#39;"
+	       "<var data-for=\"id\">id</var>/"
+	       "<var data-for=\"q\" data-escape=\"url\">q</var>"),
+		"a word with places for values");
+	ok(has("&quot;arguments&quot;: {&quot;ratio&quot;: 0.5, "
+	       "&quot;day&quot;: &quot;2026-01-31&quot;, "
+	       "&quot;file&quot;: &quot;{file}&quot;, &quot;id&quot;: 1, "
+	       "&quot;q&quot;: &quot;q&quot;}}"),
+		"an example leaves out what may be left out");
+	ok(has("<form data-tool=\"docs_ls\">"), "a name of the page");
+	is_int(2, (long long)count("<form data-tool=\"ls-"),
+		"two tools of one name have longer ones");
 }
 
 static void
@@ -282,6 +378,7 @@ main(void)
 	test_card();
 	test_touch();
 	test_curl();
+	test_fields();
 	test_problems();
 	buf_release(&out);
 	buf_release(&text);

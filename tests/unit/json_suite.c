@@ -80,6 +80,25 @@ read_file(const char *dir, const char *name, struct buf *out)
 	return buf_ok(out);
 }
 
+/* Compacted it is still JSON, on one line, and compacted again no shorter. */
+static void
+check_compact(const char *file, const struct buf *text)
+{
+	struct buf once = BUF_INIT(4 << 20), twice = BUF_INIT(4 << 20);
+
+	ok(json_compact(&once, text->data, text->len) &&
+			json_check(once.data, once.len, NULL) == SS_OK &&
+			once.len <= text->len &&
+			memchr(once.data, '\n', once.len) == NULL,
+		"%s is compacted", file);
+	json_compact(&twice, once.data, once.len);
+	ok(twice.len == once.len &&
+			memcmp(once.data, twice.data, once.len) == 0,
+		"%s only once", file);
+	buf_release(&once);
+	buf_release(&twice);
+}
+
 static void
 judge(const char *file, const struct buf *text)
 {
@@ -89,6 +108,8 @@ judge(const char *file, const struct buf *text)
 	struct ss_error err = { 0 };
 	bool fine = json_check(text->data, text->len, &err) == SS_OK;
 
+	if (fine)
+		check_compact(file, text);
 	ok(fine == wanted, "%s %s", wanted ? "takes" : "refuses", file);
 	if (!fine && fine != wanted)
 		printf("# saw %s\n", err.message);

@@ -57,6 +57,18 @@ check_launcher(void)
 	ok(prints(SANDBOX_MODE_STRICT, SH("sleep 30"), "") &&
 			seen->end == SPAWN_TIMEOUT,
 		"a command that takes too long is stopped over there");
+	trial.grant.limits.timeout_ms = 0;
+	trial.progress = true;
+	trial.runs = 0;
+	ok(prints(SANDBOX_MODE_STRICT,
+		   SH("echo 1/2 >&3; sleep 0.1; echo 2/2 >&3; echo out"),
+		   "out") &&
+			strcmp(seen->progress, "1/2\n2/2\n") == 0 &&
+			strcmp(seen->out, "out\n") == 0,
+		"progress comes back while a command runs over there");
+	trial.progress = false;
+	ok(prints(SANDBOX_MODE_STRICT, SH("echo x >&3 || echo none"), "none"),
+		"and only from a tool that has it");
 	trial.launcher = false;
 	prints(SANDBOX_MODE_STRICT, SH("true"), "");
 	is_int(SS_SANDBOX_UNAVAILABLE, seen->code,

@@ -10,24 +10,25 @@ static char warnings[8192];
 static unsigned count, first_line, first_column;
 
 static void
-note(void *ctx, unsigned line, unsigned column, enum ss_level level,
-	const char *message, const char *hint)
+note(void *ctx, const struct ss_problem *p)
 {
 	size_t at = strlen(warnings);
 
 	(void)ctx;
 	if (count++ == 0) {
-		first_line = line;
-		first_column = column;
+		first_line = p->line;
+		first_column = p->column;
 	}
 	snprintf(warnings + at, sizeof(warnings) - at, "%s%s (%s)\n",
-		level == SS_LEVEL_WARNING ? "" : "ERROR ", message,
-		hint ? hint : "");
+		p->level == SS_LEVEL_WARNING ? "" : "ERROR ", p->message,
+		p->hint ? p->hint : "");
 }
 
 static const char *
 lint_yaml(const char *yaml)
 {
+	struct lint_page job = { .server = server,
+		.server_count = ARRAY_LEN(server) };
 	struct arena arena;
 	struct frontmatter f;
 	struct ss_error err;
@@ -37,9 +38,10 @@ lint_yaml(const char *yaml)
 	count = 0;
 	arena_init(&arena, 0);
 	snprintf(page, sizeof(page), "---\n%s\n---\n", yaml);
+	job.text = text_of(page);
 	if (frontmatter_parse(&arena, page, strlen(page), &f, NULL, &err) ==
 		SS_OK)
-		lint_frontmatter(&f, server, ARRAY_LEN(server), note, NULL);
+		lint_frontmatter(&f, &job, note, NULL);
 	else
 		snprintf(warnings, sizeof(warnings), "%s", err.message);
 	frontmatter_release(&f);
@@ -109,8 +111,11 @@ test_programs(void)
 static void
 test_parts(void)
 {
-	warns("[cat, {regex: 'md$'}]", "found anywhere");
-	warns("[cat, {regex: '^a|b$'}]", "found anywhere");
+	warns("[cat, {regex: 'md'}]", "found anywhere");
+	warns("[cat, {regex: 'md$'}]", "the end of a word only");
+	warns("[cat, {regex: '^md'}]", "'^md[\\s\\S]*$'");
+	warns("[cat, {regex: '^a|b$'}]", "'^(a|b)$'");
+	silent("[cat, {regex: '^a$|^b$'}]");
 	silent("[cat, {regex: '^[a-z]+\\.md$'}]");
 	warns("[cat, '{file-name}']", "looks like a placeholder");
 	silent("[cat, '{print $1}']");
@@ -148,7 +153,8 @@ test_network(void)
 {
 	warns("{command: [ls], network: true}", "network: true");
 	silent("{command: [ls], network: false}");
-	silent("{command: [ls], network: ['db:5432']}");
+	warns("{command: [ls], network: ['db:5432']}", "curl only");
+	silent("{command: [curl, {url}], network: ['db:5432']}");
 	lint_yaml("sandbox: {network: true}\ntools: [[ls]]");
 	ok(count == 1 && first_line == 2, "network: true of the page too");
 }

@@ -50,6 +50,47 @@ test_json(void)
 	ok(!media_is_json(NULL), "no header is not");
 }
 
+static void
+test_declared(void)
+{
+	static const char *const texts[] = { "text/plain", "TEXT/x-anything",
+		"text/csv; charset=utf-8", "text/html", "application/json",
+		"application/ld+json; a=b", "image/svg+xml", "application/xml",
+		"application/yaml", "application/openapi+yaml",
+		"application/toml", "application/javascript",
+		"application/x-ndjson", "application/vnd.mcp.content+json" };
+	static const char *const bytes[] = { "image/png", "application/pdf",
+		"application/octet-stream", "application/jsonx", "image/json",
+		"image/javascript", "application/xmlx", "multipart/mixed",
+		"application/zip", "text", "text/", "", "x" };
+	static const char *const harmful[] = { "text/html", "TEXT/HTML; a=b",
+		"application/xhtml+xml", "image/svg+xml", "text/xml",
+		"application/xml", "text/xsl", "text/javascript",
+		"text/javascript1.5", "application/ecmascript",
+		"application/x-javascript", "application/rdf+xml" };
+	static const char *const fine[] = { "image/png", "text/plain",
+		"text/csv; charset=utf-8", "application/pdf",
+		"application/json", "text/css", "application/octet-stream" };
+
+	ok(media_is_text(NULL), "what nobody declares is text");
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		ok(media_is_text(texts[i]), "\"%s\" is text", texts[i]);
+	for (size_t i = 0; i < ARRAY_LEN(bytes); i++)
+		ok(!media_is_text(bytes[i]), "\"%s\" is not", bytes[i]);
+	for (size_t i = 0; i < ARRAY_LEN(harmful); i++)
+		is_str("text/plain; charset=utf-8", media_harmless(harmful[i]),
+			"%s is sent as text", harmful[i]);
+	for (size_t i = 0; i < ARRAY_LEN(fine); i++)
+		is_str(fine[i], media_harmless(fine[i]), "%s as it is",
+			fine[i]);
+	is_str("application/octet-stream",
+		media_harmless("multipart/x-mixed-replace; boundary=x"),
+		"several parts as bytes");
+	is_int(9, media_plain_len("image/png"), "a type without parameters");
+	is_int(9, media_plain_len("image/png; a=b"), "and with one");
+	is_int(9, media_plain_len("image/png ;a=b"), "behind a blank");
+}
+
 #define CHROME                                                                 \
 	"text/html,application/xhtml+xml,application/xml;q=0.9,"               \
 	"image/avif,image/webp,*/*;q=0.8"
@@ -108,6 +149,7 @@ main(void)
 {
 	test_types();
 	test_json();
+	test_declared();
 	test_prefer();
 	return done();
 }

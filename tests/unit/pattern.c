@@ -182,7 +182,10 @@ test_long_words(void)
 static bool
 anchored(const char *source)
 {
-	return pattern_is_anchored(source, strlen(source));
+	const struct pattern_anchors a =
+		pattern_anchors(source, strlen(source));
+
+	return a.start && a.end;
 }
 
 static void
@@ -195,7 +198,10 @@ test_anchored(void)
 	ok(!anchored("a$") && !anchored("^a") && !anchored("") &&
 			!anchored("$") && !anchored("^"),
 		"sees a missing anchor");
-	ok(!anchored("^a|b$"), "an alternation outside a group is not bound");
+	ok(!anchored("^a|b$") && !anchored("^a$|b") && !anchored("^a$|"),
+		"each alternative outside of groups is bound, or none");
+	ok(anchored("^a$|^b$") && anchored("^(a|b)$|\\A[|]\\z"),
+		"... and all may be");
 	ok(!anchored("^a\\$") && !anchored("^a\\\\z"),
 		"an escaped $ is no anchor");
 	ok(!anchored("(?m)^a$") && !anchored("(?im)^a$"),

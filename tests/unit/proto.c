@@ -251,7 +251,8 @@ called(void)
 		for (size_t k = 0; k < a->pair_count; k++)
 			at += (size_t)snprintf(text + at, sizeof(text) - at,
 				"{%s:%s}", a->pairs[k].name, a->pairs[k].value);
-		if (a->kind == PROTO_TEXT || a->kind == PROTO_OTHER)
+		if (a->kind == PROTO_TEXT || a->kind == PROTO_OTHER ||
+			a->kind == PROTO_NUMBER)
 			at += (size_t)snprintf(
 				text + at, sizeof(text) - at, "%s", what);
 		at += (size_t)snprintf(text + at, sizeof(text) - at, ";");
@@ -286,7 +287,8 @@ test_call(void)
 	ok(is_other(0, "a list that holds more than strings") &&
 			is_other(1, "an object that holds more than strings") &&
 			is_other(2, "a list that holds more than strings") &&
-			is_other(3, "a boolean"),
+			request.call_args[3].kind == PROTO_BOOL &&
+			text_is(request.call_args[3].text, "true"),
 		"a list and a map hold strings and nothing else");
 	ok(parse("{\"tool_call\": {\"name\": \"n\"}}") == SS_OK &&
 			request.call_arg_count == 0 &&
@@ -544,13 +546,61 @@ test_ended(void)
 	struct ss_error err = { .code = SS_TIMEOUT, .message = "late" };
 	struct buf b = BUF_INIT(8192);
 
-	ok(proto_ended(&b, TEXT("a\n"), TEXT("b\nlate"), &err),
+	struct ss_result r = { .out = TEXT("a\n") };
+
+	ok(proto_ended(&b, &r, TEXT("b\nlate"), &err),
 		"writes what a tool that was ended had written");
 	is_str("{\"stdout\": \"a\\n\", \"stderr\": \"b\\nlate\", "
 	       "\"returncode\": 1, \"error\": {\"code\": \"timeout\", "
 	       "\"message\": \"late\", \"hint\": \"\"}}",
 		b.data, "beside the error");
+	buf_clear(&b);
+	r.type = "image/png";
+	proto_ended(&b, &r, TEXT("late"), &err);
+	is_str("{\"stdout_base64\": \"YQo=\", \"type\": \"image/png\", "
+	       "\"stderr\": \"late\", \"returncode\": 1, \"error\": {\"code\": "
+	       "\"timeout\", \"message\": \"late\", \"hint\": \"\"}}",
+		b.data, "bytes in base64");
 	buf_release(&b);
+}
+
+/* The answer for that output. */
+static void
+answers(const char *text, const char *type, bool parse, const char *expected)
+{
+	struct buf b = BUF_INIT(8192);
+	struct ss_result r = {
+		.out = text_of(text), .type = type, .parse = parse
+	};
+
+	ok(proto_result(&b, &r), "writes %s as %s", text, type ? type : "text");
+	is_str(expected, b.data, parse ? "parsed" : "as declared");
+	buf_release(&b);
+}
+
+#define END_OF_ANSWER "\"stderr\": \"\", \"returncode\": 0}"
+
+static void
+test_forms(void)
+{
+	answers("a", "image/png", false,
+		"{\"stdout_base64\": \"YQ==\", \"type\": "
+		"\"image/png\", " END_OF_ANSWER);
+	answers("a", "text/csv", false,
+		"{\"stdout\": \"a\", \"type\": \"text/csv\", " END_OF_ANSWER);
+	answers("", "image/png", false,
+		"{\"stdout_base64\": \"\", \"type\": "
+		"\"image/png\", " END_OF_ANSWER);
+	answers(" [1,\n \"a b\\\" c\" ]\n", "application/json", true,
+		"{\"stdout_json\": [1,\"a b\\\" c\"], \"type\": "
+		"\"application/json\", " END_OF_ANSWER);
+	answers("1", NULL, true, "{\"stdout_json\": 1, " END_OF_ANSWER);
+	answers("[", NULL, true,
+		"{\"stdout\": \"[\", \"parse_error\": \"invalid JSON: the end "
+		"where a value is expected at byte 2\", " END_OF_ANSWER);
+	answers("1", "image/png", true,
+		"{\"stdout_base64\": \"MQ==\", \"type\": \"image/png\", "
+		"\"parse_error\": \"the output is declared as image/png\", " END_OF_ANSWER);
 }
 
 static void
@@ -634,6 +684,7 @@ main(void)
 	test_no_byte_hides();
 	test_fit();
 	test_ended();
+	test_forms();
 	test_answers();
 	test_no_memory();
 	arena_release(&arena);

@@ -91,6 +91,31 @@ messages(void)
 }
 
 /* RFC 4648 section 10. */
+/* base64_write works by the 768 bytes. */
+static void
+base64_pieces(void)
+{
+	struct buf text = BUF_INIT(4096), bytes = BUF_INIT(4096);
+	char data[1600];
+
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (char)(i * 7);
+	for (size_t n = 765; n < sizeof(data); n += n == 771 ? 762 : 1) {
+		buf_clear(&text);
+		buf_clear(&bytes);
+		ok(base64_write(&text, data, n) &&
+				text.len == (n + 2) / 3 * 4 &&
+				base64_read(&bytes, text.data, text.len) &&
+				bytes.len == n &&
+				memcmp(bytes.data, data, n) == 0,
+			"%zu bytes come back from base64", n);
+		if (n > 1540)
+			break;
+	}
+	buf_release(&text);
+	buf_release(&bytes);
+}
+
 static void
 base64(void)
 {
@@ -143,6 +168,7 @@ main(void)
 {
 	messages();
 	base64();
+	base64_pieces();
 	digests();
 	return done();
 }

@@ -316,7 +316,9 @@ check_limits(void)
 	is_int(SS_CAPABILITY_REFUSED, policy_check(&ask, &grant, &place, &err),
 		"more time than limits.timeout is refused");
 	ok(place.line == 9 && place.column == 3 &&
-			strcmp(err.hint, "the most is 30") == 0,
+			strcmp(err.hint,
+				"the most is 30: ask for less, or have the "
+				"operator set [grant] timeout = 60") == 0,
 		"with its place, in its own unit");
 	grant.timeout_ms = 90000;
 	is_int(SS_OK, policy_check(&ask, &grant, NULL, &err),
@@ -333,6 +335,40 @@ check_limits(void)
 				       .count = 1 } };
 	is_int(SS_CAPABILITY_REFUSED, policy_check(&ask, &grant, NULL, &err),
 		"a path that climbs is refused");
+}
+
+/* A pipe's stages, and what env(1) starts: decided like the first program. */
+static void
+check_more_programs(void)
+{
+	struct wants page = { 0 };
+	struct policy_program more[] = {
+		{ .name = "grep", .word = "grep", .at = { 3, 4 } },
+		{ .name = "glob", .word = "glob", .helper = "statespace-tool" },
+		{ .name = "head", .word = "$HEAD", .at = { 3, 9 } },
+	};
+	struct policy_ask ask = { .page = &page,
+		.page_dir = "",
+		.program = "statespace-pipe",
+		.helper = "statespace-pipe",
+		.more = more,
+		.more_count = ARRAY_LEN(more) };
+	const char *listed[] = { "/usr/bin/grep", "head" };
+	struct grant grant = { .root = site, .exec = { listed, 1 } };
+	struct node_place place;
+	struct ss_error err;
+
+	is_int(SS_CAPABILITY_REFUSED, policy_check(&ask, &grant, &place, &err),
+		"a further program that is not granted is refused");
+	ok(place.line == 3 && place.column == 9 &&
+			strstr(err.message, "$HEAD") != NULL,
+		"... at its place, by the author's word");
+	grant.exec.count = 2;
+	is_int(SS_OK, policy_check(&ask, &grant, NULL, &err),
+		"... and taken when it is granted");
+	ok(!powers_of(&ask).any_program, "no other program may run");
+	more[1] = (struct policy_program){ .name = "/bin/sh" };
+	ok(powers_of(&ask).any_program, "with a shell among them any may");
 }
 
 /* ------------------------------------------------- what fails, fails closed */
@@ -465,6 +501,26 @@ check_freshness(void)
 		"and is not when a dot file appears beside the page");
 }
 
+/* The pipe for progress: descriptor 3, and that one only, at every level. */
+static void
+check_progress(void)
+{
+	static const enum sandbox_mode modes[] = { SANDBOX_MODE_STRICT,
+		SANDBOX_MODE_LANDLOCK, SANDBOX_MODE_OFF };
+
+	for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
+		trial = (struct trial){ .progress = true,
+			.grant = { .exec_any = true } };
+		ok(prints(modes[i],
+			   SH("echo 1/2 a >&3; (echo x >&4) 2>/dev/null || "
+			      "echo one; cat <&3 2>/dev/null || echo closed"),
+			   "one\nclosed\n"),
+			"progress at level %s can be written, not read",
+			sandbox_level_name(seen->level));
+		is_str("1/2 a\n", seen->progress, "... and arrives");
+	}
+}
+
 static void
 check_probes(void)
 {
@@ -490,8 +546,9 @@ main(void)
 {
 	static void (*const checks[])(void) = { check_files, check_calls,
 		check_foreign_calls, check_exec_set, check_library_trees,
-		check_scratch, check_grants, check_limits, check_faults,
-		check_old_landlock, check_freshness, check_probes, NULL };
+		check_scratch, check_grants, check_limits, check_more_programs,
+		check_faults, check_old_landlock, check_freshness,
+		check_progress, check_probes, NULL };
 
 	return trial_main(checks);
 }

@@ -8,9 +8,11 @@
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fd.h"
 #include "tap.h"
 
 static void
@@ -69,6 +71,102 @@ check_lock(const struct scratch *s)
 	close(fd);
 }
 
+/* Takes the account's parked directory; its name, when it got that one. */
+static bool
+take(struct scratch *s, bool expected, const char *what)
+{
+	char name[64];
+	bool fixed;
+
+	snprintf(name, sizeof(name), "/tmp/" SCRATCH_NAME "u%u", geteuid());
+	for (int i = 0; i < 100; i++) {
+		*s = SCRATCH_INIT;
+		if (scratch_make_kept(s, NULL) != SS_OK)
+			break;
+		if (!expected || strcmp(s->path, name) == 0)
+			break;
+		scratch_close(s); /* a command of the account has it now */
+		usleep(20000);
+	}
+	ok(s->fd >= 0, "%s: there is a directory", what);
+	fixed = strcmp(s->path, name) == 0;
+	ok(fixed == expected, "... %s", expected ? "the kept one" : "another");
+	return fixed;
+}
+
+/* A change that a tool made and a killed process left. */
+static void
+check_unusable(const char *what, void (*change)(int fd))
+{
+	struct scratch s;
+
+	if (!take(&s, true, what)) {
+		scratch_close(&s);
+		return;
+	}
+	change(s.fd);
+	fd_close(&s.fd); /* as by SIGKILL */
+	take(&s, false, "after that");
+	scratch_close(&s);
+	s = SCRATCH_INIT;
+	snprintf(s.path, sizeof(s.path), "/tmp/" SCRATCH_NAME "u%u", geteuid());
+	s.fd = open(s.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fchmod(s.fd, 0700);
+	s.made = true;
+	s.owner = getpid();
+	scratch_close(&s);
+}
+
+static void
+leave_mode(int fd)
+{
+	(void)fd;
+}
+
+static void
+leave_file(int fd)
+{
+	put_file(fd, "left");
+	fchmod(fd, 0500);
+}
+
+static void
+leave_attribute(int fd)
+{
+	if (fsetxattr(fd, "user.message", "x", 1, 0) < 0)
+		put_file(fd, "no attributes here");
+	fchmod(fd, 0500);
+}
+
+static void
+check_kept(void)
+{
+	struct timespec old[2] = { { .tv_sec = 1 }, { .tv_sec = 2 } };
+	struct scratch s, other;
+	struct stat st;
+	ino_t first;
+
+	take(&s, true, "a kept one");
+	fstat(s.fd, &st);
+	first = st.st_ino;
+	ok((st.st_mode & 07777) == 0700, "it is private while it is used");
+	take(&other, false, "while it is used");
+	scratch_close(&other);
+	futimens(s.fd, old);
+	scratch_close(&s);
+	take(&s, true, "when it was parked");
+	ok(fstat(s.fd, &st) == 0 && st.st_ino == first, "it is the same one");
+	ok(st.st_mtim.tv_sec > 2 && st.st_atim.tv_sec > 1,
+		"its times tell nothing of the last run");
+	put_file(s.fd, "left");
+	scratch_close(&s);
+	ok(access(s.path[0] != '\0' ? s.path : "/nowhere", F_OK) < 0,
+		"one that is not empty is removed");
+	check_unusable("killed in use", leave_mode);
+	check_unusable("killed with a file in it", leave_file);
+	check_unusable("killed with an attribute", leave_attribute);
+}
+
 int
 main(void)
 {
@@ -125,5 +223,6 @@ main(void)
 	fchmod(s.fd, 0);
 	scratch_close(&s);
 	ok(stat(path, &st) != 0, "closing removes it with what is in it");
+	check_kept();
 	return done();
 }

@@ -842,6 +842,10 @@ test_find(void)
 			strcmp(path, "./tool") == 0,
 		"a relative one is the page directory's");
 	ok(!spawn_find("sh", path, 5), "a path that does not fit is none");
+	ok(spawn_is_program(AT_FDCWD, "/bin/sh") &&
+			!spawn_is_program(AT_FDCWD, "/bin") &&
+			!spawn_is_program(AT_FDCWD, "/etc/passwd"),
+		"a program is a file, and executable");
 }
 
 int

@@ -19,7 +19,9 @@
 static struct arena arena = { .limit = (size_t)64 << 20 };
 static struct ss_error error;
 static struct node_place place;
-static const struct reading reading = { &arena, &place, &error };
+static const struct reading reading = {
+	.arena = &arena, .place = &place, .err = &error
+};
 
 static struct node *
 read_toml(const char *text)
@@ -238,7 +240,9 @@ memory(void)
 			&b, "k%d = [\"%d\", 1.5, { a = 2024-01-01 }]\n", i, i);
 	for (; code == SS_INTERNAL; limit += 16384) {
 		struct arena small = { .limit = limit };
-		struct reading r = { &small, NULL, &error };
+		struct reading r = {
+			.arena = &small, .place = NULL, .err = &error
+		};
 		struct node *root = NULL;
 
 		code = toml_parse(&r, buf_view(&b), 1, SS_CONFIG, &root);

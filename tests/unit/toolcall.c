@@ -68,28 +68,37 @@ static void
 properties(void)
 {
 	const struct spec *s = tool("[x, {}, {word}, {word}, {args}, {arg2}]");
-	static const char *const wanted[] = { NULL, "arg1", "word", "arg3",
-		"arg4", "arg2" };
+	static const char *const wanted[] = { "arg1", "word", "arg3", "arg4",
+		"arg2" };
 	char out[TOOLCALL_PROPERTY_MAX + 1];
 
-	ok(!toolcall_property(s, 0, out), "a word of the author is none");
-	for (size_t i = 1; i < ARRAY_LEN(wanted); i++) {
-		toolcall_property(s, i, out);
+	is_int(ARRAY_LEN(wanted), (long long)s->argument_count,
+		"a word of the author is none");
+	for (size_t i = 0; i < ARRAY_LEN(wanted); i++) {
+		toolcall_property(s, s->arguments[i], out);
 		is_str(wanted[i], out, "argument %zu", i);
 	}
 	s = tool("[x, {}, {arg1}]");
-	toolcall_property(s, 1, out);
+	toolcall_property(s, s->arguments[0], out);
 	is_str("arg1_", out, "an author's own arg1 is not hidden");
 }
 
 static struct ss_error err;
-static struct proto_request request;
+static struct toolcall request;
+static struct command command;
 
 static enum ss_err
 words(const char *line, const struct proto_argument *args, size_t count)
 {
+	const struct spec *s = tool(line);
+	enum ss_err code;
+
 	err = (struct ss_error){ 0 };
-	return toolcall_words(&arena, tool(line), args, count, &request, &err);
+	code = toolcall_read(&arena, s, args, count, &request, &err);
+
+	return code == SS_OK
+		? command_build(&arena, s, &request.given, &command, &err)
+		: code;
 }
 
 static void
@@ -104,7 +113,7 @@ calls(void)
 		.items = items,
 		.item_count = 2 };
 	struct proto_argument number = {
-		.name = "file", .kind = PROTO_OTHER, .found = "a number"
+		.name = "file", .kind = PROTO_NUMBER, .found = "a number"
 	};
 	struct proto_argument both[] = { extra, file };
 	struct proto_argument in = {
@@ -112,10 +121,10 @@ calls(void)
 	};
 
 	is_int(SS_OK, words("[head, {file}]", both, 2), "in any order");
-	is_int(4, (long long)request.word_count, "words are put in theirs");
-	is_str("head", request.words[0].data, "the author's word");
-	is_str("{x}.md", request.words[1].data, "an argument is not filled");
-	is_str("3", request.words[3].data, "the appended ones come last");
+	is_int(4, (long long)command.count, "words are put in theirs");
+	is_str("head", command.words[0].data, "the author's word");
+	is_str("{x}.md", command.words[1].data, "an argument is not filled");
+	is_str("3", command.words[3].data, "the appended ones come last");
 	is_int(SS_BAD_REQUEST, words("[head, {file}, ;]", both, 2),
 		"a locked tool takes no args");
 	is_str("there is no argument \"args\"", err.message, "and says so");

@@ -117,8 +117,12 @@ test_hint(void)
 	snprintf(wide, sizeof(wide), "---\ntools: [[%03000d]]\n---\n", 1);
 	set = parse(wide);
 	ss_toolset_allows(set, 1, no, &tool, &err);
-	is_str("this page allows 1 tools", err.hint,
+	is_str("this page has 1 tool", err.hint,
 		"a tool that does not fit at all is counted");
+	ss_toolset_free(set);
+	set = parse("---\ntitle: Text\n---\n");
+	ss_toolset_allows(set, 1, no, &tool, &err);
+	is_str("this page has no tools", err.hint, "and so is none");
 	ss_toolset_free(set);
 }
 

@@ -37,6 +37,7 @@ struct seen {
 	size_t len;
 	char out[8192];
 	bool clean, fresh, fresh_after;
+	char progress[256]; /* of a trial with it */
 };
 static struct seen *seen;
 
@@ -56,6 +57,7 @@ struct trial {
 	int abi;
 	unsigned runs; /* besides the first */
 	bool many;     /* twice, as one batch */
+	bool progress; /* descriptor 3 is a pipe for it */
 };
 static struct trial trial;
 
@@ -129,6 +131,16 @@ prepare(struct arena *arena, struct policy *p, struct ruleset *r,
 }
 
 static inline void
+note_progress(void *ctx, const char *data, size_t len)
+{
+	size_t n = strlen(seen->progress);
+
+	(void)ctx;
+	snprintf(seen->progress + n, sizeof(seen->progress) - n, "%.*s",
+		(int)len, data);
+}
+
+static inline void
 run_once(const struct policy *p, const struct ruleset *r, struct ss_error *err)
 {
 	char path[4096], tmpdir[256];
@@ -140,7 +152,9 @@ run_once(const struct policy *p, const struct ruleset *r, struct ss_error *err)
 			sandbox_self()->site, O_PATH | O_DIRECTORY | O_CLOEXEC),
 		.stdin_fd = -1,
 		.client_fd = -1,
-		.limits = p->limits };
+		.limits = p->limits,
+		.has_progress = trial.progress,
+		.progress = note_progress };
 	struct spawn_result result = { .end = SPAWN_FAILED };
 
 	snprintf(tmpdir, sizeof(tmpdir), "TMPDIR=%s", sandbox_self()->scratch);

@@ -206,9 +206,11 @@ test_files(void)
 	is_int(200, res.status, "AGENTS.md is there");
 	ok(strstr(body,
 		   "\n### A b\n\n`a.md`: several lines\n\n"
-		   "- ``[\"echo\", \"`\", \"{x}\"]``, more words may "
+		   "- **a_echo** ``[echo, '`', {x}]``, more words may "
 		   "follow, reads `stdin`, `env`: `WHO`: says it\n"
-		   "  - `{x}`: a word; matches `^.$`\n") != NULL,
+		   "  - `x`: a word; a word that matches `^.$`\n"
+		   "  - ``{\"command\": [\"echo\", \"`\", \"1\"], "
+		   "\"stdin\": \"text\"}``\n") != NULL,
 		"a page with its tool, each text on one line");
 	ok(strstr(body, "\n### Bad\n\n`docs/b.md`\n\n###") != NULL,
 		"a page that grants nothing has no tools");

@@ -8,7 +8,9 @@
 static struct arena arena;
 static struct ss_error err;
 static struct node_place place;
-static const struct reading reading = { &arena, &place, &err };
+static const struct reading reading = {
+	.arena = &arena, .place = &place, .err = &err
+};
 
 static struct node *
 read_bytes(const char *text, size_t len)

@@ -113,10 +113,10 @@ const refusals = async () => {
 	const box = head.locator(".refused");
 	await box.waitFor();
 	const text = await box.innerText();
-	ok(text.startsWith("not_allowed: no tool of this page"),
+	ok(text.startsWith('bad_request: the argument "lines" does not match'),
 		"the server refuses it all the same", text);
-	ok(text.includes("This page allows:\n\n[grep, -niF"),
-		"and says what it would allow", text);
+	ok(text.includes("its pattern is ^"), "and says what it would allow",
+		text);
 	await head.getByLabel("lines").fill("2");
 	is(await head.getByLabel("lines").getAttribute("aria-invalid"), "false",
 		"a word that matches is fine");
@@ -229,8 +229,57 @@ const without_script = async () => {
 	ok(!await page.getByRole("button", { name: "Run" }).first().isVisible(),
 		"shows no button that does nothing");
 	ok((await page.locator(".curl code").first().innerText())
-		.startsWith("curl --json '{\"command\": [\"grep\""),
+		.startsWith("curl --json '{\"tool_call\": {\"name\": \"search\""),
 		"and the command lines");
+	await page.context().close();
+};
+
+// ------------------------------------------------------------- typed fields
+
+const typed = async () => {
+	const page = await open(WIDE);
+
+	await page.goto(hostile + "/typed");
+	const get = card(page, "get"), line = get.locator(".line");
+	const field = (name) => get.getByLabel(name, { exact: true });
+	const run = async () => {
+		await get.getByRole("button", { name: "Run" }).click();
+		await get.locator(".result:not([aria-busy]) .state").waitFor();
+		return get.locator(".result pre").innerText();
+	};
+	const command = get.locator(".curl code");
+	const by_curl = async () => JSON.parse(execFileSync("sh", ["-c",
+		(await command.innerText()).replace(/^curl/,
+			"curl -sS --noproxy '*'")], { timeout: 20000 })).stdout;
+
+	is(await by_curl(), "10|0.5|open|2026-01-31|/i/1?q=tea|",
+		"the first command line works as it is");
+	ok((await line.innerText()).startsWith("printf '%s|' 10 ratio open [all] " +
+		"day [note]"), "what a field has is in the line above it",
+		await line.innerText());
+	await field("ratio").fill("1.5");
+	await field("day").fill("2025-12-31");
+	await field("id").fill("7");
+	await field("q").fill("a b/it's");
+	await get.getByRole("button", { name: "Run" }).click();
+	is(await field("day").evaluate((e) => e.validity.rangeUnderflow), true,
+		"a date that is too early is not sent");
+	await field("day").fill("2026-02-28");
+	is(await run(), "10|1.5|open|2026-02-28|/i/7?q=a%20b%2Fit%27s|",
+		"numbers, dates and choices reach the tool");
+	ok((await line.innerText()).endsWith(
+		"10 1.5 open [all] 2026-02-28 [note] /i/7'?q=''a%20b%2Fit%27s'"),
+		"the command line has the same words", await line.innerText());
+	is(await by_curl(), "10|1.5|open|2026-02-28|/i/7?q=a%20b%2Fit%27s|",
+		"and so has curl's");
+	await field("n").fill("");
+	await field("state").selectOption("it's");
+	await field("all").selectOption("false");
+	await field("note").fill("x y");
+	is(await run(), "10|1.5|it's|false|2026-02-28|x y|" +
+		"/i/7?q=a%20b%2Fit%27s|", "what is filled in is a word more");
+	await check(page, "typed fields");
+	await picture(page, "typed-light");
 	await page.context().close();
 };
 
@@ -330,7 +379,203 @@ const agreeing = async () => {
 	await echo.locator(".state").waitFor();
 	is(await result.locator("pre").innerText(), "yes\n",
 		"who agrees gets what the tool says");
+
+	const cancel = card(page, "cancel");
+	await cancel.getByLabel("id").fill("7");
+	await cancel.getByLabel("why").fill("<b>\u202ex");
+	await cancel.getByRole("button", { name: "Run" }).click();
+	const question = page.getByRole("dialog");
+	await question.waitFor();
+	is(await question.locator("h2").innerText(),
+		"Cancel order 7 \"<b>\\u202ex\"?", "the author's question is text");
+	is(await question.locator("pre").innerText(),
+		"echo 7 \"<b>\\u202ex\"", "the whole command is below it");
+	await question.getByRole("button", { name: "Run it" }).click();
+	await cancel.locator(".state").waitFor();
+	is(await cancel.locator(".result pre").innerText(), "7 <b>\u202ex\n",
+		"and runs");
 	await page.context().close();
+};
+
+// ------------------------------------------------------ a long output
+
+const parting = async () => {
+	const page = await open(WIDE);
+
+	await page.goto(hostile + "/parts");
+	const seq = card(page, "seq");
+	const result = seq.locator(".result");
+	const more = result.getByRole("button", { name: "More" });
+	const texts = () => result.locator("pre").allInnerTexts();
+
+	await seq.getByRole("button", { name: "Run" }).click();
+	await more.waitFor();
+	is(await result.locator(".note").innerText(), "Lines 1 to 2 of 5. More",
+		"a part of a long output tells which it is");
+	await check(page, "a long output");
+	await more.click();
+	await result.getByText("Lines 3 to 4 of 5.").waitFor();
+	await more.click();
+	await result.getByText("Lines 5 to 5 of 5.").waitFor();
+	is(JSON.stringify(await texts()),
+		JSON.stringify(["1\n2\n", "3\n4\n", "5\n"]),
+		"the button adds the parts that follow");
+	is(await more.count(), 0, "and goes with the last one");
+	await page.context().close();
+};
+
+// ----------------------------------------- what a tool prints, by its type
+
+const printing = async () => {
+	const page = await open(WIDE);
+	const run = async (name) => {
+		const tool = card(page, name);
+
+		await tool.locator(".state").evaluateAll((all) =>
+			all.forEach((e) => e.remove()));
+		await tool.getByRole("button", { name: "Run" }).click();
+		await tool.locator(".state").waitFor();
+		return tool.locator(".result");
+	};
+	const cells = (result) => result.locator("tr").evaluateAll((all) =>
+		all.map((tr) => [...tr.cells].map((c) => c.textContent)));
+	const saved = async (result) => {
+		const [file] = await Promise.all([page.waitForEvent("download"),
+			result.getByRole("link").click()]);
+
+		return [file.suggestedFilename(), readFileSync(await file.path())
+			.toString("latin1")];
+	};
+	let result, text;
+
+	await page.addInitScript(() => {
+		const make = URL.createObjectURL;
+
+		window.made = [];
+		URL.createObjectURL = (blob) => {
+			window.made.push(blob.type);
+			return make.call(URL, blob);
+		};
+	});
+	await page.goto(hostile + "/output");
+	for (const name of ["png", "gif"]) {
+		result = await run(name);
+		const image = result.locator("img");
+		await page.waitForFunction((e) => e.complete,
+			await image.elementHandle());
+		is(await image.evaluate((e) => e.naturalWidth), 1,
+			`a picture is shown: ${name}`);
+		is(await image.getAttribute("alt"),
+			`What ${name} printed: image/${name}`, "with its words");
+	}
+	text = await saved(result);
+	is(text[0], "gif.gif", "and can be saved");
+	ok(text[1].startsWith("GIF89a"), "byte by byte");
+	const [url] = await result.locator("img").evaluateAll((all) =>
+		all.map((e) => e.src));
+	await run("gif");
+	ok(await page.evaluate((address) => new Promise((resolve) => {
+		const image = new Image();
+		image.onload = () => resolve(false);
+		image.onerror = () => resolve(true);
+		image.src = address;
+	}), url), "the next result gives its bytes back");
+	page.said.length = 0;
+
+	result = await run("untrue");
+	await result.getByText("The bytes are no picture").waitFor();
+	is(await result.locator("img").count(), 0, "bytes that are no picture");
+	ok((await saved(result))[1].includes("<script>"), "can be saved");
+	ok(await result.getByRole("link").evaluate((a) =>
+		a.href.startsWith("blob:") && a.hasAttribute("download")),
+		"as a file, not as a document");
+	for (const [name, file, size] of [["pdf", "pdf.pdf", 7],
+		["odd", "odd.bin", 3]]) {
+		result = await run(name);
+		text = await saved(result);
+		is(`${text[0]} ${text[1].length}`, `${file} ${size}`,
+			`other bytes are saved: ${name}`);
+		is(await result.locator("img, pre").count(), 0, "and not shown");
+	}
+	result = await run("empty");
+	ok((await result.innerText()).endsWith("No output."), "no bytes at all");
+	for (const name of ["svg", "html"]) {
+		result = await run(name);
+		ok(/^<s/.test(await result.locator("pre").innerText()),
+			`text: ${name}`);
+		is(await result.locator("img, a, svg").count(), 0, "as text only");
+	}
+
+	is((await page.evaluate(() => [...new Set(window.made)])).sort()
+		.join(), "application/octet-stream,image/gif,image/png",
+		"no bytes become a document of this origin");
+
+	result = await run("csv");
+	is(JSON.stringify(await cells(result)), JSON.stringify([
+		["name", "a \"b\"", "n"],
+		["<img src=x onerror=window.pwned=42>", "two\nlines, one cell",
+			"-1.50"],
+		["</td><script>window.pwned=43</script>", "", ""],
+		["last", "", ""]]), "CSV is a table of text");
+	is(await result.locator("th[scope=col]").count(), 3, "with a head");
+	is(await result.locator("td.number").innerText(), "-1.50",
+		"numbers stand at the right");
+	ok(!await result.locator("pre").isVisible(), "the text is folded");
+	await check(page, "a picture, tables");
+	await card(page, "csv").screenshot(
+		{ path: `${pictures}/csv-light.png` });
+	await result.getByText("As text").click();
+	ok((await result.locator("pre").innerText()).includes("last,"),
+		"and can be unfolded");
+	for (const name of ["unclosed", "behind", "header", "scalar", "none",
+		"deep", "cut"]) {
+		result = await run(name);
+		is(await result.locator("table").count(), 0,
+			`what is no table is text: ${name}`);
+		ok(await result.locator("pre").isVisible(), "at once");
+	}
+	result = await run("wide");
+	is(await result.locator("table").count(), 0, "one row is no table");
+	result = await run("long");
+	is(await result.locator("tr").count(), 501, "a long table is cut");
+	is(await result.locator(".note").innerText(),
+		"The first 500 rows: the text has all.", "and says so");
+	result = await run("large");
+	is((await cells(result))[1][0].length, 1001, "a long cell is cut");
+	result = await run("bytes");
+	is((await cells(result))[1][0], "\ufffd", "bytes that are no text");
+
+	result = await run("json");
+	is(JSON.stringify(await cells(result)), JSON.stringify([
+		["id", "a", "__proto__", "n", "more", "constructor"],
+		["12345678901234567890", "1.10",
+			"<script>window.pwned=44</script>", "null", "", ""],
+		["2", "", "", "", "{\"x\":[\"<b>\"]}", "true"]]),
+		"JSON objects are a table, number by number as written");
+	result = await run("keys");
+	is(await result.locator("th").count(), 50, "a wide table is cut");
+	is(await result.locator(".note").innerText(),
+		"The first 50 columns: the text has all.", "and says so");
+	is(await page.evaluate(() => String(window.pwned)), "undefined",
+		"no script of an output ran");
+	is(await page.locator(".result script, .result svg, .result b, " +
+		".result iframe").count(), 0, "nothing of it is an element");
+	ok(page.said.length === 0, "and nothing is complained about",
+		page.said.join("\n"));
+	await page.context().close();
+
+	const phone = await open({ ...PHONE, colorScheme: "dark" });
+	await phone.goto(hostile + "/output");
+	for (const name of ["png", "csv", "json"]) {
+		await card(phone, name).getByRole("button", { name: "Run" }).click();
+		await card(phone, name).locator(".state").waitFor();
+	}
+	ok(!await phone.evaluate(() => document.documentElement.scrollWidth >
+		innerWidth), "tables fit into a phone");
+	await check(phone, "a picture, tables: phone, dark");
+	await card(phone, "json").screenshot(
+		{ path: `${pictures}/json-phone-dark.png` });
+	await phone.context().close();
 };
 
 // --------------------------------------------------- looks and accessibility
@@ -390,7 +635,7 @@ const check = async (page, where) => {
 
 try {
 	for (const part of [visit, refusals, links, lost, keyboard, without_script,
-		no_harm, agreeing, looks])
+		typed, no_harm, agreeing, parting, printing, looks])
 		await part();
 } catch (error) {
 	ok(false, "the browser could be driven to the end", error);

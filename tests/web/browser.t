@@ -10,6 +10,7 @@ use warnings;
 use Cwd qw(abs_path);
 use File::Temp qw(tempdir);
 use FindBin;
+use MIME::Base64 qw(decode_base64);
 use lib "$FindBin::Bin/../lib";
 use Test::More;
 use Statespace::Server qw(has);
@@ -94,12 +95,79 @@ printf '<script>window.pwned=25</script>\\n\\n[x](javascript:window.pwned=26)\\n
 ```
 END
 
+# What tools print, by their declared types.
+my $PNG = decode_base64('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQ'
+    . 'VR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==');
+my %printed = (
+	png => ['image/png', $PNG],
+	gif => ['image/gif; x=y', "GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff!\xf9"
+	    . "\x04\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x01D\0;"],
+	untrue => ['image/png', $HOSTILE],
+	svg => ['image/svg+xml', "<svg xmlns='http://www.w3.org/2000/svg' "
+	    . "onload='window.pwned=40'/>"],
+	html => ['text/html', '<script>window.pwned=41</script>'],
+	pdf => ['application/pdf', "%PDF-\xff\0"],
+	odd => ['application/x-odd', "\0\1\2"],
+	empty => ['application/zip', ''],
+	csv => ['text/csv; charset=utf-8', "\xef\xbb\xbfname,\"a \"\"b\"\"\",n\r\n"
+	    . "<img src=x onerror=window.pwned=42>,\"two\nlines, one cell\","
+	    . "-1.50\r\n\r\n\"</td><script>window.pwned=43</script>\",,\n"
+	    . "last,"],
+	unclosed => ['text/csv', "a,b\n\"c,d\n"],
+	behind => ['text/csv', "a,b\n\"c\"d,e\n"],
+	header => ['text/csv', "a,b\n"],
+	wide => ['text/csv', ',' x 1000000],
+	long => ['text/csv', join '', map { "$_,x\n" } 0 .. 70000],
+	large => ['text/csv', "a,b\n" . 'x' x 5000 . ",1\n"],
+	bytes => ['text/csv', "a,b\n\xff,\0\n"],
+	json => ['application/json', '[{"id": 12345678901234567890, "a": 1.10,'
+	    . ' "__proto__": "<script>window.pwned=44</script>", "n": null},'
+	    . ' {"id": 2, "more": {"x": ["<b>"]}, "constructor": true}]'],
+	scalar => ['application/json', '[1, {"a": 2}]'],
+	none => ['application/json', '[]'],
+	deep => ['application/json', '[{"a": ' . '[' x 400000 . ']' x 400000
+	    . '}]'],
+	cut => ['application/json', '[{"a": 1}'],
+	keys => ['application/ld+json', '[{'
+	    . join(',', map { "\"k$_\":0" } 1 .. 80000) . '}]'],
+);
+my $page = "---\ntools:\n" . join('', map {
+	"  - { name: $_, command: [cat, $_.data, ;], output: '$printed{$_}[0]' }\n"
+} sort keys %printed) . "---\n# Output\n";
+
+my $TYPED = <<'END';
+---
+tools:
+  - name: get
+    command:
+      - printf
+      - '%s|'
+      - { name: n, type: integer, min: 1, max: 99, default: 10 }
+      - { name: ratio, type: number, examples: [0.5, 2] }
+      - { name: state, enum: [open, "it's"], default: open }
+      - { name: all, type: boolean, optional: true }
+      - { name: day, type: date, min: 2026-01-31 }
+      - { name: note, kind: text, optional: true }
+      - { text: '/i/{id}?q={q}', id: { type: integer },
+          q: { kind: text, escape: url, examples: [tea] } }
+      - ;
+---
+# Typed
+END
+
 my %servers = (
 	example => Statespace::Server->start(dir => "$scratch/site"),
 	hostile => Statespace::Server->start(files => {
 		'README.md' => $HOSTILE,
+		'typed.md' => $TYPED,
 		'confirm.md' => "---\ntools:\n  - { command: [echo, { name: text "
-		    . "}, ;], confirm: true }\n---\n# Confirm\n",
+		    . "}, ;], confirm: true }\n  - { name: cancel, command: [echo, "
+		    . "{ name: id, type: integer }, { name: why, kind: text }, ;], "
+		    . "confirm: 'Cancel order {id} {why}?' }\n---\n# Confirm\n",
+		'parts.md' => "---\ntools:\n  - { command: [seq, '5', ;], "
+		    . "lines: 2 }\n---\n# Parts\n",
+		'output.md' => $page,
+		(map { +"$_.data" => $printed{$_}[1] } keys %printed),
 		'"><script>window.pwned=30<!--.md' => "# x\n",
 	}),
 );

@@ -31,6 +31,7 @@ my $server = Statespace::Server->start(
 	config => <<'END',
 [env]
 GREETING = "from the table"
+SECRET = "not for this page"
 PATH = "/nowhere"
 [grant]
 write = ["w"]
@@ -51,7 +52,9 @@ END
 			'head -c 199 /dev/zero | tr "\\0" a >&2; printf é >&2; exit 1',
 			'head -c 200 /dev/zero | tr "\\0" a >&2; exit 1',
 			'head -c 9999 /dev/zero | tr "\\0" "\\377" >&2; exit 1'),
-		'env.md' => block('echo "$GREETING"; echo "$PATH"; env | sort'),
+		'env.md' => "---\nenv: [GREETING, ASKED]\n---\n"
+		    . block('echo "$GREETING"; echo "$PATH"; env | sort'),
+		'bare.md' => block('echo "[$GREETING]"; env | sort'),
 		'cwd/here.md' => block('ls'),
 		'cwd/data.txt' => "x\n",
 		'bad.md' => "---\ntools: [[\n---\n" . block('echo ran-$((1+1))'),
@@ -95,9 +98,13 @@ is $long[1], '[eval error: exit 1 — ' . 'a' x 200 . ']',
 is $long[2], '[eval error: exit 1 — ' . "\xef\xbf\xbd" x 66 . '…]',
     'bytes that are not UTF-8 are repaired before the cut';
 
-my $env = $server->request('GET', '/env?GREETING=query&EVIL=1',
+my $env = $server->request('GET', '/env?GREETING=query&EVIL=1&ASKED=query',
 	headers => { Greeting => 'header' })->{body};
-like $env, qr/\Afrom the table\n/, 'the whole table is exported';
+like $env, qr/^---\nfrom the table\n/m, 'what the page lists is exported';
+unlike $env, qr/SECRET|not for this page/, 'and nothing else of the table';
+unlike $env, qr/^ASKED=/m, 'a name that only a request could set is not';
+unlike body($server, '/bare'), qr/SECRET|GREETING|from the table|not for/,
+    'a page without a list gets none of it';
 like $env, qr{^/usr/local/bin:/usr/bin:/bin$}m, 'what is fixed stays fixed';
 unlike $env, qr/EVIL|QUERY|HTTP_|query|header/, 'nothing of the request is there';
 is body($server, '/cwd/here'), "data.txt\nhere.md\n",
@@ -214,7 +221,7 @@ for my $mode ('strict', 'landlock', 'off') {
 			    . block('echo x >w/made && cat w/made'),
 			'net.md' => "---\nsandbox: {network: true}\n---\n"
 			    . block($reach, 'echo two; exit 2',
-				'sleep 20', 'echo never') }) };
+				'sleep 20.6', 'echo never') }) };
 	SKIP: {
 		skip "level $mode cannot be had here", 7 unless $server;
 		my $text = body($server, '/page');

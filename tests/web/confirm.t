@@ -17,19 +17,21 @@ plan skip_all => 'nginx is not installed'
 my $JSON = JSON::PP->new->utf8;
 my $PAGE = <<'END';
 ---
-env: [WHO]
+env: [WHO, SET]
 tools:
   - { name: say, command: [echo, {}], confirm: true }
   - { command: [env], confirm: true }
   - { command: [wc, -c], stdin: true, confirm: true }
   - { command: [printf, $SECRET, ;], confirm: true }
+  - { name: cancel, env: [WHO], command: [printf, '%s|', { name: id, type: integer }, { name: note, kind: text, optional: true }, ;], confirm: "Cancel order {id}, {note},\n for {WHO}? {} {id" }
+  - { name: wipe, env: [SET], command: [printenv, SET, ;], confirm: 'Wipe {SET}?' }
   - [printf, {}]
 ---
 END
 
 my $server = Statespace::Server->start(
 	files => { 'README.md' => "# Site\n", 'a.md' => $PAGE, 'b.md' => $PAGE },
-	config => "[env]\nSECRET = \"s3cret\"\n", options => ['--workers', 3]);
+	config => "[env]\nSECRET = \"s3cret\"\nSET = \"mine\"\n", options => ['--workers', 3]);
 
 # The status and the answer.
 sub post
@@ -111,6 +113,43 @@ is("$status $answer->{stdout}", "200 x\n", 'and runs with its token');
 unlike($JSON->encode(refused('a secret', '/a', command => ['printf',
 	'$SECRET'])), qr/s3cret/,
 	'is not shown');
+
+# The author's question, with the values of this call.
+for (['a number', {}, '', 'Cancel order 7, (none), for $WHO? {} {id'],
+	['free text', { note => "a b\n\x{202e}\"" }, 'x',
+		'Cancel order 7, "a b\\n\\u202e\\"", for x? {} {id'],
+	['a text as long as is shown', { note => 'y' x 80 }, 'x',
+		'Cancel order 7, ' . 'y' x 80 . ', for x? {} {id'],
+	['one byte more', { note => 'y' x 81 }, 'x',
+		'Cancel order 7, ' . 'y' x 80 . "\x{2026}, for x? {} {id"],
+	['a longer one', { note => "\x{e9}" x 41 }, "z\n",
+		'Cancel order 7, "' . "\x{e9}" x 40
+		. '"\x{2026}, for "z\\n"? {} {id' =~ s/\\x\{2026\}/\x{2026}/r]) {
+	my ($what, $values, $who, $question) = @$_;
+	my @cancel = (tool_call => { name => 'cancel', arguments => {
+		id => 7, %$values } }, $who ne '' ? (env => { WHO => $who }) : ());
+	my $asked = refused("a question with $what", '/a', @cancel);
+
+	is($asked->{error}{question}, $question, '... is asked');
+	is_deeply($asked->{error}{command}, ['printf', '%s|', 7,
+		grep { defined } $values->{note}],
+		'... beside the whole command');
+	my ($status, $answer) = post('/a', @cancel,
+		confirm => $asked->{error}{confirm});
+	is($answer->{stdout}, join('', map { "$_|" } 7,
+		grep { defined } $values->{note}), '... which runs');
+}
+$asked = refused('and with the words of a command', '/a',
+	command => ['printf', '%s|', '9']);
+like($asked->{error}{question}, qr/^Cancel order 9, \(none\)/, '... too');
+my @wipe = (command => ['printenv', 'SET'], env => { SET => 'theirs' });
+$asked = refused('a variable that the server sets', '/a', @wipe);
+is($asked->{error}{question}, 'Wipe $SET?',
+	'... is not shown as the request has it');
+($status, $answer) = post('/a', @wipe, confirm => $asked->{error}{confirm});
+is($answer->{stdout}, "mine\n", '... which the tool does not get');
+ok(!exists refused('a tool without one', '/a', @SAY)->{error}{question},
+	'... has none');
 
 is((post('/a', command => ['printf', 'y'], confirm => 'z'))[0], 200,
 	'a tool that asks nobody takes no notice of a token');

@@ -8,6 +8,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
 
 const [url, program, site, config] = process.argv.slice(2);
 const MODERN = '2026-07-28', META = 'io.modelcontextprotocol/';
@@ -277,6 +278,7 @@ check_error('HTTP', MODERN, await http(MODERN, sent(MODERN, ++id,
 
 // A tool's own schemas are schemas, and what it gives is what it says.
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
+formats.default(ajv, ['date']);
 const [{ result: { tools } }] = await http(MODERN,
 	sent(MODERN, ++id, 'tools/list'));
 for (const tool of tools) {

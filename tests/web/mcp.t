@@ -34,8 +34,24 @@ tools:
   - { name: fails, command: [sh, -c, 'echo why >&2; exit 3', ;] }
   - { name: pixel, command: [printf, '\377', ;], output: image/png }
   - { name: blob, command: [printf, '\000', ;], output: application/x-thing }
+  - { name: sound, command: [sh, -c, 'printf "\377"; echo loud >&2', ;], output: Audio/wav; rate=1 }
+  - { name: torn, command: [sh, -c, 'printf "\377"; echo torn >&2; exit 4', ;], output: image/png }
+  - { name: told, command: [sh, -c, 'printf why; exit 4', ;], output: image/png }
+  - { name: drawing, command: [printf, '<svg/>', ;], output: image/svg+xml }
+  - { name: object, command: [printf, ' {"a": [1.10, {}],\n "stdout": null}\n', ;], output: application/json; x=y }
+  - { name: list, command: [sh, -c, 'printf "[1,\n 2]"; echo more >&2', ;], output: application/json }
+  - { name: word, command: [printf, 'null', ;], output: application/geo+json }
+  - { name: wrong, command: [printf, '{"a": 1', ;], output: application/json }
+  - { name: deep, command: [sh, -c, 'head -c 65 /dev/zero | tr "\0" "["', ;], output: application/json }
+  - { name: failing, command: [sh, -c, 'printf "{}"; exit 5', ;], output: application/json }
+  - { name: late_json, command: [sh, -c, 'printf "[1"; sleep 20.2', ;], output: application/json, timeout: 1 }
+  - { name: long_json, command: [sh, -c, 'printf "[\""; head -c 900000 /dev/zero | tr "\0" x; printf "\"]"', ;], output: application/json }
+  - { name: longer_json, command: [sh, -c, 'printf "[\""; head -c 1045000 /dev/zero | tr "\0" x; printf "\"]"', ;], output: application/json }
   - { name: steps, command: [sh, -c, 'echo one >&2; sleep 0.3; echo two >&2; sleep 0.3; echo end', ;] }
   - { name: slow, command: [sleep, '20', ;] }
+  - { name: counts, progress: stderr, command: [sh, -c, 'echo 1/4 one >&2; sleep 0.2; echo text >&2; sleep 0.2; printf "\\033[1m50%% half\\033[0m\\r" >&2; sleep 0.2; echo 1/4 back >&2; sleep 0.2; echo end', ;] }
+  - { name: tells, progress: fd, command: [sh, -c, 'echo 1/4 one >&$STATESPACE_PROGRESS_FD; sleep 0.2; echo not this >&2; sleep 0.2; echo 4/4 four >&3; echo end', ;] }
+  - { name: pours, progress: fd, command: [sh, -c, 'yes "1/2 much" | head -c 104857600 >&3; printf "\\n2/2 all\\n" >&3; sleep 0.3; echo end', ;] }
   - { name: early, command: [sh, -c, 'echo first >&2; sleep 1; echo end', ;] }
   - { name: late, command: [sh, -c, 'echo begun; printf why >&2; sleep 20.1', ;], timeout: 1 }
   - { name: endless, command: [yes, ;] }
@@ -55,6 +71,25 @@ tools:
     command: [echo, { name: what }, ;]
     confirm: true
     ask: [{ name: first, message: Which drink?, arguments: [what] }]
+  - { name: cancel, command: [printf, '%s|', { name: id, type: integer }, { name: note, kind: text, default: none }, ;], confirm: 'Cancel {id} ({note})?' }
+  - name: typed
+    command:
+      - printf
+      - '%s|'
+      - { name: n, type: integer, min: 1, max: 99, default: 10, examples: [5] }
+      - { name: ratio, type: number, dash: true }
+      - { name: all, type: boolean, description: Every one }
+      - { name: day, type: date, min: 2026-01-01, max: 2026-12-31 }
+      - { name: state, enum: [open, '5', paid], default: open }
+      - { name: what, kind: text }
+      - { name: count, type: integer, optional: true }
+      - { text: '/items/{id}?q={q}', id: { type: integer }, q: { kind: text, escape: url, description: Words to find, dash: true }, description: An address }
+      - ;
+  - name: form
+    command: [printf, '%s|', { name: n, type: integer, max: 9, default: 3 }, { name: ratio, type: number }, { name: all, type: boolean }, { name: day, type: date }, { name: state, enum: [open, paid] }, { name: note, optional: true }, ;]
+    ask:
+      - { name: first, message: How many?, arguments: [n, ratio, all, day, note] }
+      - { name: second, message: Which?, arguments: [state] }
 prompts:
   - name: asking
     arguments: [{ name: topic, required: true, description: About what }]
@@ -130,6 +165,9 @@ sub call
 		{ name => $name, arguments => $arguments || {} }));
 }
 
+my $YES = { action => 'accept', content => { ok => JSON::PP::true } };
+my %CAN = (can => { elicitation => {} });
+
 # ----------------------------------------------------------------- tools --
 
 sub test_tools
@@ -170,6 +208,9 @@ sub test_tools
 	is_deeply([@{ $tool{careful}{annotations} }{qw(readOnlyHint
 		destructiveHint)}], [JSON::PP::false, JSON::PP::true],
 		'what a person has to agree to is not');
+	like($tool{careful}{description}, qr/; a person is asked first$/,
+		'and is told');
+	unlike($tool{echo}{description}, qr/a person is asked/, 'of it alone');
 	ok($tool{echo}{outputSchema} && !$tool{pixel}{outputSchema},
 		'an output schema for text, none for bytes');
 	like($tool{steps}{description}, qr/^Runs \[sh, -c, \x{2026}, ;\] in the/m,
@@ -180,6 +221,93 @@ sub test_tools
 		'short words are');
 	like($tool{echo}{description}, qr/^Words about the site\.\n/,
 		'a tool without words of its own has those of its page');
+	return;
+}
+
+# JSON Schema says what the author's types say.
+sub test_typed
+{
+	my ($tool) = grep { $_->{name} eq 'typed' }
+	    @{ result(legacy('tools/list'))->{tools} };
+	my $schema = $tool->{inputSchema};
+
+	delete $schema->{properties}{env};
+	is_deeply($schema->{properties}, {
+		n => { type => 'integer', minimum => 1, maximum => 99,
+			default => 10, examples => [5] },
+		ratio => { type => 'number' },
+		all => { type => 'boolean', description => 'Every one' },
+		day => { type => 'string', format => 'date', description =>
+			'Takes a date as 2026-01-31 from 2026-01-01 to 2026-12-31.' },
+		state => { type => 'string', enum => ['open', '5', 'paid'],
+			default => 'open' },
+		what => { type => 'string',
+			description => 'Takes text that begins with no -.' },
+		count => { type => 'integer', minimum => 0 },
+		id => { type => 'integer', minimum => 0,
+			description => 'An address' },
+		q => { type => 'string', description => 'Words to find' },
+	}, 'each type has its schema');
+	is_deeply($schema->{required}, [qw(ratio all day what id q)],
+		'what has a default or is optional is not required');
+	my %given = (ratio => -1.5, all => JSON::PP::true,
+		day => '2026-02-28', what => 'a/../b', id => 7, q => '-a b/c');
+	is(call('typed', \%given)->{structuredContent}{stdout},
+		'10|-1.5|true|2026-02-28|open|a/../b|/items/7?q=-a%20b%2Fc|',
+		'numbers and booleans of JSON become words');
+	is(call('typed', { %given, n => '99', count => 0, state => 5 })
+		->{structuredContent}{stdout}, '99|-1.5|true|2026-02-28|5|a/../b|'
+		. '0|/items/7?q=-a%20b%2Fc|', 'and so does their text');
+	like(call('typed', { %given, %$_ })->{content}[0]{text},
+		qr/no value for the argument "\w+"|"\w+" must be/, 'refuses '
+		. $JSON->encode($_)) for { n => 0 }, { n => 100 }, { n => 1.5 },
+		{ ratio => 'x' }, { all => 'yes' }, { day => '2027-01-01' },
+		{ day => '2026-02-30' }, { state => 'shut' }, { what => '-x' },
+		{ count => -1 }, { all => 1 }, { what => 1 };
+	return;
+}
+
+# A form has fields of these types, and its answers come as their values.
+sub test_typed_form
+{
+	my %call = (name => 'form', arguments => {});
+	my $asked = result(modern('tools/call', \%call, %CAN));
+	my %first = (n => 5, ratio => 1.5, all => JSON::PP::false,
+		day => '2026-01-31');
+
+	is_deeply($asked->{inputRequests}{first}{params}{requestedSchema}, {
+		type => 'object', required => [qw(ratio all day)], properties => {
+		n => { type => 'integer', minimum => 0, maximum => 9,
+			default => 3 },
+		ratio => { type => 'number', minimum => 0 },
+		all => { type => 'boolean' },
+		day => { type => 'string', format => 'date' },
+		note => { type => 'string' } } }, 'a form has typed fields');
+	for (['too large', n => 10], ['no number', ratio => 'x'],
+		['no date', day => '2026-02-30'], ['no boolean', all => 3]) {
+		my ($what, @wrong) = @$_;
+		my $next = result(again(\%call, $asked,
+			first => { %first, @wrong }));
+		is_deeply($next->{inputRequests}{first}{params}
+			{requestedSchema}{required},
+			$wrong[0] eq 'n' ? [] : [$wrong[0]],
+			"$what: asked again");
+	}
+	my $next = result(again(\%call, $asked, first => \%first));
+	is_deeply($next->{inputRequests}, { second => {
+		method => 'elicitation/create', params => { mode => 'form',
+		message => 'Which?', requestedSchema => { type => 'object',
+		required => ['state'], properties => { state => {
+		type => 'string', enum => ['open', 'paid'] } } } } } },
+		'what is optional is asked for once');
+	is(result(again(\%call, $next, second => { state => 'paid' }))
+		->{structuredContent}{stdout}, '5|1.5|false|2026-01-31|paid|',
+		'and the tool gets the values as words');
+	delete $first{n};
+	$next = result(again(\%call, $asked, first => { %first, note => 'x' }));
+	is(result(again(\%call, $next, second => { state => 'open' }))
+		->{structuredContent}{stdout}, '3|1.5|false|2026-01-31|open|x|',
+		'a field that is left empty has its default');
 	return;
 }
 
@@ -230,6 +358,64 @@ sub test_calls
 		'other bytes are a resource');
 	is(error(legacy('tools/call', { name => 'ls' }))->{code}, -32602,
 		'a tool that is not offered is unknown');
+	return;
+}
+
+# What a tool declares as its output decides the blocks and the structure.
+sub test_declared
+{
+	my %tool = map { $_->{name} => $_ }
+	    @{ result(legacy('tools/list'))->{tools} };
+	my $r = call('sound');
+
+	is_deeply($r->{content}, [{ type => 'audio', data => '/w==',
+		mimeType => 'Audio/wav' }, { type => 'text', text => "loud\n" }],
+		'a sound is a sound, with what the tool said beside it');
+	$r = call('torn');
+	is_deeply([$r->{isError}, map { $_->{text} } @{ $r->{content} }],
+		[JSON::PP::true, "torn\n", 'exit status 4'],
+		'half an image is not shown, the reason is');
+	is(call('told')->{content}[0]{text}, 'why',
+		'what a failed tool says instead of it is');
+	is_deeply(call('drawing')->{content}, [{ type => 'text',
+		text => '<svg/>' }], 'SVG is text');
+	$r = call('object');
+	is_deeply($r->{structuredContent}, { a => [1.1, {}], stdout => undef },
+		'JSON is the structure');
+	is_deeply([$r->{isError}, $r->{content}], [JSON::PP::false, [{
+		type => 'text', text => qq( {"a": [1.10, {}],\n "stdout": null}\n)
+	}]], 'and the text as it was written');
+	$r = call('list');
+	is_deeply([$r->{structuredContent}, $r->{content}[1]{text}],
+		[{ result => [1, 2] }, "more\n"],
+		'another value is its "result"');
+	is_deeply(call('word')->{structuredContent}, { result => undef },
+		'null too');
+	for (['wrong', 'invalid JSON: .*byte 8', '{"a": 1'],
+		['deep', 'invalid JSON: too many levels at byte 65', '[' x 65]) {
+		my ($name, $why, $text) = @$_;
+		$r = call($name);
+		is_deeply([$r->{isError}, $r->{structuredContent},
+			$r->{content}[0]{text}], [JSON::PP::false, undef, $text],
+			'what is no JSON is text');
+		like($r->{content}[1]{text}, qr/^no structuredContent: $why/,
+			'and the model reads why');
+	}
+	$r = call('failing');
+	is_deeply([@$r{qw(isError structuredContent)},
+		map { $_->{text} } @{ $r->{content} }],
+		[JSON::PP::true, undef, '{}', 'exit status 5'],
+		'a tool that failed has no structure');
+	$r = call('late_json');
+	is_deeply([@$r{qw(isError structuredContent)}, $r->{content}[0]{text}],
+		[JSON::PP::true, undef, '[1'],
+		'nor one that was ended: what it had written is text');
+	is_deeply([map { defined $tool{$_}{outputSchema} ? 1 : 0 } qw(echo
+		drawing object list word pixel)], [1, 1, 0, 0, 0, 0],
+		'the schema is that of text: only tools that print it have it');
+	like($tool{object}{description},
+		qr{; prints application/json; x=y$}, 'the type is told');
+	unlike($tool{echo}{description}, qr/prints/, 'where there is one');
 	return;
 }
 
@@ -451,7 +637,6 @@ sub test_http
 
 # --------------------------------------------------------------- questions --
 
-my %CAN = (can => { elicitation => {} });
 
 # The same request again, with the state that came and the answers of a person.
 sub again
@@ -514,6 +699,29 @@ sub test_confirm
 	like(call('careful', { arg1 => 'x' })->{content}[0]{text},
 		qr{did not run.*elicitation.*browser.*POST .* to /.*error\.confirm}s,
 		'so is one of an older revision');
+	return;
+}
+
+sub test_question
+{
+	my %call = (name => 'cancel', arguments => { id => 7 });
+	my $asked = result(modern('tools/call', \%call, %CAN));
+
+	is($asked->{inputRequests}{confirm}{params}{message},
+		"Cancel 7 (none)?\nprintf \"%s|\" 7 none\nin the directory of "
+		. "/README.md", 'the author\'s question, and the '
+		. 'command');
+	is(result(again(\%call, $asked, confirm => { ok => JSON::PP::true }))
+		->{structuredContent}{stdout}, '7|none|', 'which then runs');
+	my $mine = asking_session('2025-11-25');
+	my $call = begin_with({ id => 1, name => 'cancel', arguments =>
+		{ id => 8, note => "\x{202e}x\n" } }, 'Mcp-Session-Id' => $mine);
+	my $q = next_event($call);
+	like($q->{params}{message}, qr/^Cancel 8 \("\\u202ex\\n"\)\?\nprintf/,
+		'and with initialize, with nothing unseen');
+	reply($q, $mine, $YES);
+	is(next_event($call)->{result}{structuredContent}{stdout},
+		"8|\x{202e}x\n|", 'and it runs');
 	return;
 }
 
@@ -711,6 +919,41 @@ sub test_first_line
 	return;
 }
 
+sub told
+{
+	return map { my $p = $_->{params};
+		[$p->{progress}, $p->{total}, $p->{message}] }
+	    grep { exists $_->{method} } events(watched($_[0])->{body});
+}
+
+# A tool that tells its progress.
+sub test_told
+{
+	my @told = told('counts');
+	my @values = map { $_->[0] } @told;
+
+	is_deeply([map { $_->[2] // () } @told], ['one', 'text', 'half', 'back'],
+		'each line of standard error is a message, without its numbers');
+	is_deeply([map { $_->[1] // '-' } @told], ['-', 4, 4, 100, '-'],
+		'the totals are told');
+	is_deeply([map { int } @values], [0, 1, 1, 50, 50], 'and the values');
+	ok(!(grep { $values[$_] <= $values[$_ - 1] } 1 .. $#values),
+		'which rise, also where the tool falls back');
+	@told = told('tells');
+	is_deeply([map { $_->[2] // () } @told], ['one', 'four'],
+		'on a descriptor of its own, and on that alone');
+	is_deeply([@{ $told[-1] }[0, 1]], [4, 4], 'up to the end');
+	my ($r) = grep { exists $_->{result} } events(watched('tells')->{body});
+	is($r->{result}{structuredContent}{stdout}, "end\n",
+		'it is no output');
+	@told = told('pours');
+	cmp_ok(scalar @told, '<', 400, '100 MB of progress are a few messages');
+	is($told[-1][2], 'all', 'of which the last one counts');
+	is(call('tells')->{structuredContent}{stdout}, "end\n",
+		'nobody needs to listen');
+	return;
+}
+
 # Clients refuse an event of over 1 MiB.
 sub test_long_events
 {
@@ -738,6 +981,17 @@ sub test_long_events
 	$r = $read->('picture');
 	ok($r->{isError} && $r->{content}[0]{text} =~ /without a progressToken/,
 		'what cannot be cut is refused');
+	$r = $read->('long_json');
+	is(length $r->{structuredContent}{result}[0], 900000,
+		'JSON that fits once is whole as structure');
+	like($r->{content}[1]{text}, qr/^\[cut: .* structuredContent has all\]$/,
+		'and the text is cut');
+	$r = $read->('longer_json');
+	is_deeply([$r->{isError}, exists $r->{structuredContent}],
+		[JSON::PP::false, ''], 'JSON that does not fit is only text');
+	like($r->{content}[-1]{text}, qr/^\[cut: .* ask for less/, 'that is cut');
+	is(length call('longer_json')->{structuredContent}{result}[0], 1045000,
+		'an answer that is no event has it');
 	$r = call('long');
 	is_deeply([length $r->{structuredContent}{stdout},
 		length $r->{content}[0]{text}], [900000, 900000],
@@ -804,8 +1058,16 @@ sub test_leaving
 sub begin
 {
 	my ($id, $name, %headers) = @_;
+
+	return begin_with({ id => $id, name => $name }, %headers);
+}
+
+sub begin_with
+{
+	my ($what, %headers) = @_;
+	my ($id, %params) = (delete $what->{id}, %$what);
 	my $body = $JSON->encode({ jsonrpc => '2.0', id => $id,
-		method => 'tools/call', params => { name => $name } });
+		method => 'tools/call', params => \%params });
 	my $socket = $server->connect;
 	%headers = (Host => 'localhost', Connection => 'close',
 		'Content-Type' => 'application/json',
@@ -942,8 +1204,6 @@ sub reply
 		result => $result }, 'Mcp-Session-Id' => $session)->{status};
 }
 
-my $YES = { action => 'accept', content => { ok => JSON::PP::true } };
-
 # The answer is another POST, which another worker takes.
 sub test_elicitation
 {
@@ -982,6 +1242,28 @@ sub test_elicitation
 			like(whole_answer(begin(23, 'again', %$headers)),
 				qr/"isError":true/, 'who cannot be asked is refused');
 		}
+	}
+	return;
+}
+
+sub test_typed_elicitation
+{
+	for my $version ('2025-11-25', '2025-06-18') {
+		my $mine = asking_session($version);
+		my $call = begin(1, 'form', 'Mcp-Session-Id' => $mine);
+		my $q = next_event($call);
+		my $fields = $q->{params}{requestedSchema}{properties};
+
+		is_deeply($fields->{ratio}, { type => 'number', minimum => 0 },
+			"$version: a number is asked for");
+		reply($q, $mine, { action => 'accept', content => { ratio => 2,
+			all => JSON::PP::true, day => '2026-01-31' } });
+		$q = next_event($call);
+		is($q->{params}{message}, 'Which?', 'then the second form');
+		reply($q, $mine, { action => 'accept',
+			content => { state => 'open' } });
+		is(next_event($call)->{result}{structuredContent}{stdout},
+			'3|2|true|2026-01-31|open|', 'and the tool runs');
 	}
 	return;
 }
@@ -1148,7 +1430,10 @@ sub test_crowd
 }
 
 test_tools();
+test_typed();
+test_typed_form();
 test_calls();
+test_declared();
 test_crowd();
 test_changes();
 test_resources();
@@ -1158,11 +1443,13 @@ test_eras();
 test_headers();
 test_http();
 test_confirm();
+test_question();
 test_agreement();
 test_asking();
 test_asking_and_confirm();
 test_asking_prompt();
 test_progress();
+test_told();
 test_first_line();
 test_long_events();
 test_ended();
@@ -1170,6 +1457,7 @@ test_leaving();
 test_cancelling();
 test_cancelling_more();
 test_elicitation();
+test_typed_elicitation();
 test_many_questions();
 test_hostile();
 $server->stop_ok;
@@ -1187,6 +1475,8 @@ sub test_many
 
 	is_deeply([map { $_->{name} } @tools], ['run'],
 		'with more tools than max_tools there is one for all');
+	ok(!exists $tools[0]{outputSchema},
+		'without a schema: the tools that it runs decide the structure');
 	like($tools[0]{description},
 		qr/^Pages with tools: p1\.md, p10\.md, .*, p9\.md\z/m,
 		'which names the pages');

@@ -68,8 +68,19 @@ my $site = Statespace::TestSite->new(files => {
 		'{command: [cat, ;], stdin: true}',
 		'{name: twice, command: [echo, a]}',
 		'{name: twice, command: [echo, b]}'),
+	'exists/README.md' => page('{name: show, command: [printf, "%s|", '
+		. '{name: file, kind: path, exists: true, default: ../docs}, '
+		. '{text: "--from={other}", other: {kind: path, exists: true}, '
+		. 'optional: true}, ;]}'),
+	'exists/a.txt' => "a\n",
+	'exists/below/b.txt' => "b\n",
+	'exists/.hidden' => "h\n",
+	'exists/.dot/c.txt' => "c\n",
 	'all.md' => "---\nsandbox: {network: true}\ntools: [[curl]]\n---\n",
-}, symlinks => { 'docs/out' => '$OUT', 'docs/up' => '../out' });
+}, symlinks => { 'docs/out' => '$OUT', 'docs/up' => '../out',
+	'exists/good' => 'a.txt', 'exists/out' => '$OUT', 'exists/up' => '../docs',
+	'exists/etc' => '/etc/passwd', 'exists/dot' => '.hidden',
+	'exists/gone' => 'none.txt', 'exists/below/up' => '../a.txt' });
 
 # An upstream on loopback: what it was sent goes into a pipe.
 my $listen = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 16,
@@ -292,6 +303,34 @@ like(call('/named', { name => 'show', arguments => [] }),
 	qr/^400 .*"arguments"/, '... and arguments by name');
 like(call('/named', { name => 'show' }, command => ['x']),
 	qr/^400 .*send it alone/, 'and is sent alone');
+
+# ------------------------------------------------- files that must exist --
+
+for my $file ('a.txt', './a.txt', 'good', 'below/b.txt', 'below', 'below/up',
+	'.') {
+	is(call('/exists/', { name => 'show', arguments => { file => $file } }),
+		"200 | $file| | 0", "a file that exists: $file");
+	is(run('/exists/', 'printf', '%s|', $file, "--from=$file")->{stdout},
+		"$file|--from=$file|", 'and as a word of a command');
+}
+is(call('/exists/', { name => 'show' }), '200 | ../docs| | 0',
+	"the author's default is not looked for");
+for my $file ('none.txt', 'gone', '.hidden', 'dot', '.dot/c.txt', '.dot', 'out',
+	'out/secret.md', 'etc', 'up', 'up/one.txt', 'a.txt/x', '', "a\nb",
+	'x' x 300, 'below/../../docs') {
+	my $short = substr $file, 0, 20;
+	like(call('/exists/', { name => 'show', arguments => { file => $file } }),
+		qr/^(?:400 \| bad_request \| .*the argument "file"|403 \| path_refused)/,
+		"refused: $short");
+}
+for my $file ('none.txt', 'out', '.hidden', 'up/one.txt', '/etc/passwd') {
+	refused('/exists/', ['printf', '%s|', 'a.txt', "--from=$file"], 400,
+		'bad_request', "and inside a word: $file") if $file !~ m{^/};
+	like(call('/exists/', { name => 'show', arguments => { other => $file } }),
+		qr/^40[03] /, '... by name');
+}
+like(call('/exists/', { name => 'show', arguments => { file => 'none.txt' } }),
+	qr/names no file: "none\.txt".*below it/s, 'the error says which');
 
 # ------------------------------------------------------------------- HTTP --
 

@@ -16,7 +16,7 @@ plan skip_all => 'nginx is not installed'
 
 my $HTML = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 my $POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; "
-    . "connect-src 'self'; img-src 'self'; frame-ancestors 'none'; "
+    . "connect-src 'self'; img-src 'self' blob:; frame-ancestors 'none'; "
     . "base-uri 'none'; form-action 'none'";
 
 sub many_tools
@@ -38,6 +38,30 @@ my $server = Statespace::Server->start(files => {
 	    . "env: [LESSOPEN, TZ, KEY]\n---\n"
 	    . "# The *docs*\n\n[up](../README.md) [side](a.md)\n",
 	'docs/a.md' => "No heading.\n",
+	'typed.md' => <<'END',
+---
+tools:
+  - name: get
+    description: All types
+    command:
+      - printf
+      - '%s|'
+      - { name: n, type: integer, min: 1, max: 99, default: 10 }
+      - { name: ratio, type: number, examples: [1.5, 2] }
+      - { name: state, enum: [open, "it's"], default: open }
+      - { name: all, type: boolean, optional: true, description: Each }
+      - { name: day, type: date, min: 2026-01-31 }
+      - { text: '/i/{id}?q={q}', id: { type: integer },
+          q: { kind: text, escape: url, examples: [tea] } }
+      - ;
+  - { command: [wc, -c, ;], stdin: true, output: text/csv }
+  - [printf, fixed|, ;]
+  - { name: pair, command: [printf, '%s|', { name: a, regex: '^[a-z]+-[0-9]$', examples: [word-1] }, {}, ;] }
+  - { name: careful, command: [echo, done, ;], confirm: true }
+  - { name: shell, command: [sh, -c, 'echo hello $0', { name: to, examples: [x] }, ;] }
+---
+# Typed
+END
 	'docs/[x] y.markdown' => "# [x](y)\n",
 	'hidden/secret.md' => "# SECRET\n",
 	'bad.md' => "---\ntools: ls\n---\n# Bad\n",
@@ -260,16 +284,54 @@ unlike($form, qr/data-env="(?:OTHER|LESSOPEN)"/,
 my $agents = $server->request('GET', '/AGENTS.md');
 like($agents->{headers}{'content-type'}, qr{^text/markdown},
 	'AGENTS.md is Markdown');
-like($agents->{body}, qr{^- `\["grep", "-r", "\{word\}", "\{place\}", "\$KEY"\]`, }m,
-	'it lists a tool with its placeholders by name');
+like($agents->{body}, qr{^- \*\*find\*\* `\[grep, -r, \{word\}, \{place\}, \$KEY, ;\]`, reads}m,
+	'it lists a tool with its name and its arguments by theirs');
 like($agents->{body}, qr{reads `stdin`, `env`: `TZ`: Finds words$}m,
 	'what it takes besides, what a request may set, and what it does');
-like($agents->{body}, qr{^  - `\{word\}`: what to find$}m,
-	'what a placeholder means');
-like($agents->{body}, qr{^  - `\{place\}`: matches ``\^\[a-z\]`\+\$``$}m,
+like($agents->{body}, qr{^  - `word`: what to find; a word$}m,
+	'what an argument means');
+like($agents->{body}, qr{^  - `place`: a word that matches ``\^\[a-z\]`\+\$``$}m,
 	'and what it must match');
-like($agents->{body}, qr{^- `\["ls", "\{\}"\]`, more words may follow}m,
-	'a tool that is open says so');
+like($agents->{body}, qr{^- \*\*docs_ls\*\* `\[ls, \{\}\]`, more words may follow, .*\n  - `\{"command": \["ls", "text"\]\}`$}m,
+	'a tool that is open says so, and has an example');
+
+# Each line of the page that has an example is one that works.
+{
+	my ($block) = $agents->{body} =~ /^### Typed\n(.*?)(?=^###)/ms;
+	my @examples = $block =~ /`+ ?(\{"(?:command|tool_call)".*\})`/g;
+	my @answers = map { my $a = $server->request('POST', '/typed.md',
+		headers => { 'Content-Type' => 'application/json' },
+		body => $_); "$a->{status} " . ($a->{body} =~ /"stdout": "(.*?)"/)[0] }
+	    @examples;
+
+	is_deeply(\@answers, ['200 10|1.5|open|2026-01-31|/i/1?q=tea|',
+		'200 4\\n', '200 fixed|', '200 word-1|text|', '428 ', '200 hello x\\n'],
+		'an example of each tool works as it is written')
+	    or diag($block);
+	is($block, <<'END', 'names, arguments, types and all');
+
+`typed.md`
+
+- **get** `[printf, '%s|', {n}, {ratio}, {state}, {all}, {day}, '/i/{id}?q={q}', ;]`: All types
+  - `n`, default `10`: a whole number from 1 to 99
+  - `ratio`: a number
+  - `state`, default `open`: one of open, it's
+  - `all`, optional: Each; true or false
+  - `day`: a date as 2026-01-31 from 2026-01-31
+  - `id`: a whole number
+  - `q`: text that begins with no -
+  - `{"tool_call": {"name": "get", "arguments": {"ratio": 1.5, "day": "2026-01-31", "id": 1, "q": "tea"}}}`
+- **typed_wc** `{"command": ["wc", "-c"], "stdin": "text"}`, reads `stdin`, prints `text/csv`
+- **typed_printf** `{"command": ["printf", "fixed|"]}`
+- **pair** `[printf, '%s|', {a}, {}, ;]`
+  - `a`: a word that matches `^[a-z]+-[0-9]$`
+  - `{"command": ["printf", "%s|", "word-1", "text"]}`
+- **careful** `{"command": ["echo", "done"]}`, a person is asked first
+- **shell** `[sh, -c, …, {to}, ;]`
+  - `{"tool_call": {"name": "shell", "arguments": {"to": "x"}}}`
+
+END
+}
 like($agents->{body}, qr{^### The docs\n\n`docs/README\.md`$}m,
 	'a page without a title is named by its heading');
 like($agents->{body}, qr{^### Front & centre\n\n`README\.md`: What it$}m,
@@ -328,7 +390,7 @@ like(listed('/llms.txt', qr/Now a/), qr{^- \[Now a heading\]\(docs/a\.md\)$}m,
 like(listed('/AGENTS.md', qr/Now a/), qr{^### Now a heading\n\n`docs/a\.md`$}m,
 	'in both lists');
 $server->site->write('docs/new.md', "---\ntools: [[id]]\n---\n# New\n");
-like(listed('/AGENTS.md', qr/### New/), qr{^### New\n\n`docs/new\.md`\n\n- `\["id"\]`}m,
+like(listed('/AGENTS.md', qr/### New/), qr{^### New\n\n`docs/new\.md`\n\n- \*\*docs-new_id\*\* `\{"command": \["id"\]\}`}m,
 	'a page that is made is listed with its tools');
 my $whole = $server->request('GET', '/llms.txt');
 unlink $server->site->dir . '/docs/new.md';

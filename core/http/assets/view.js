@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs a page's tools from their cards.  What comes back is set as text and
- * never as HTML.  Without this script everything can be read; the fields then
+ * Runs a page's tools from their cards.  What comes back is set as text, as
+ * cells of text or as a raster picture, and never as HTML.  Without this script everything can be read; the fields then
  * do nothing.
  */
 "use strict";
@@ -49,18 +49,39 @@
 		return words;
 	};
 
-	/* The request of a form, as it stands now. */
-	const request = (form) => {
-		const command = JSON.parse(form.dataset.command);
+	/* A number or boolean as JSON has it, when it is written that way. */
+	const json = (text) => {
+		try {
+			const value = JSON.parse(text);
+
+			return String(value) === text ? value : text;
+		} catch {
+			return text;
+		}
+	};
+
+	const fields = (form) => form.querySelectorAll("[data-argument]");
+
+	const given = (input) => input.value !== "" ||
+		!("omit" in input.dataset);
+
+	/* The request of a form, as it stands now; text: what a field says. */
+	const request = (form, text) => {
 		const more = form.querySelector("[data-more]");
 		const stdin = form.querySelector("[data-stdin]");
-		const env = {};
-		const body = { command };
+		const values = {}, env = {};
+		const body = { tool_call: { name: form.dataset.tool } };
 
-		for (const input of form.querySelectorAll("[data-word]"))
-			command[Number(input.dataset.word)] = input.value;
-		if (more)
-			command.push(...split(more.value));
+		for (const input of fields(form))
+			if (given(input))
+				values[input.dataset.argument] =
+					"json" in input.dataset
+						? json(text(input))
+						: text(input);
+		if (more && split(more.value).length > 0)
+			values.args = split(more.value);
+		if (Object.keys(values).length > 0)
+			body.tool_call.arguments = values;
 		for (const input of form.querySelectorAll("[data-env]"))
 			if (input.value !== "")
 				env[input.dataset.env] = input.value;
@@ -71,21 +92,39 @@
 		return body;
 	};
 
-	const quoted = (word) => "'" + word.replace(/'/g, "'\\''") + "'";
+	const quoted = (word) => /^[\w./:~-]+$/.test(word) ? word
+		: "'" + word.replace(/'/g, "'\\''") + "'";
 
 	const address = () => location.origin + location.pathname;
 
-	/* What is not filled in yet stands there by its name. */
-	const curl = (form) => {
-		const body = request(form);
+	/* What is not filled in yet has an example, or stands there by its name. */
+	const curl = (form) => "curl --json " +
+		quoted(JSON.stringify(request(form, (input) => input.value ||
+			(input.dataset.sample ??
+				"{" + input.dataset.argument + "}")))) +
+		" " + quoted(address());
 
-		for (const input of form.querySelectorAll("[data-word]"))
-			if (input.value === "")
-				body.command[Number(input.dataset.word)] =
-					"{" + input.labels[0].textContent + "}";
-		return "curl --json " + quoted(JSON.stringify(body)) + " " +
-			(/^[\w./:%~-]+$/.test(address()) ? address()
-				: quoted(address()));
+	/* How the author has a value written inside a word. */
+	const escapes = {
+		url: (value) => encodeURIComponent(value).replace(/[!'()*]/g,
+			(c) => "%" + c.charCodeAt(0).toString(16).toUpperCase()),
+		sql: (value) => value.replace(/'/g, "''"),
+		json: (value) => JSON.stringify(value).slice(1, -1),
+	};
+
+	/* Writes the values of the fields into the command line. */
+	const fill = (form, line) => {
+		const inputs = new Map([...fields(form)].map(
+			(input) => [input.dataset.argument, input]));
+
+		for (const place of line.querySelectorAll("[data-for]")) {
+			const { value } = inputs.get(place.dataset.for);
+			const escape = escapes[place.dataset.escape];
+
+			place.dataset.name ??= place.textContent;
+			place.textContent = value === "" ? place.dataset.name
+				: quoted(escape ? escape(value) : value);
+		}
 	};
 
 	/* ------------------------------------------------ what is checked -- */
@@ -175,19 +214,293 @@
 			" in all" : text;
 	};
 
-	const show = (answer, time) => {
+	/* ---------------------------------------------- bytes and pictures -- */
+
+	/* What browsers show as a picture and nothing else: no SVG. */
+	const PICTURES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+	const ENDINGS = { "image/jpeg": "jpg", "audio/mpeg": "mp3",
+		"application/gzip": "gz" };
+
+	/* The type without parameters; "": none was declared. */
+	const plain = (type) => (type || "").split(";")[0].trim().toLowerCase();
+
+	const file = (name, type) => {
+		const known = /\/(png|gif|webp|avif|pdf|zip|tar|wav|ogg|mp4)$/;
+		const end = ENDINGS[type] || (known.exec(type) || [])[1] || "bin";
+
+		return (name.replace(/[^\w.-]+/g, "-") || "output") + "." + end;
+	};
+
+	const bytes = (base64) => {
+		const text = atob(base64);
+		const data = new Uint8Array(text.length);
+
+		for (let i = 0; i < text.length; i++)
+			data[i] = text.charCodeAt(i);
+		return data;
+	};
+
+	/*
+	 * Saves the bytes.  Their own type stays unused: a document that a tool
+	 * wrote would be one of this origin.
+	 */
+	const saving = (data, type, name) => {
+		const p = element("p");
+		const link = element("a", "", "Download " + file(name, type));
+
+		link.href = URL.createObjectURL(new Blob([data],
+			{ type: "application/octet-stream" }));
+		link.download = file(name, type);
+		p.append(link, element("span", "time", " · " +
+			data.length.toLocaleString("en") + " bytes, " + type));
+		return p;
+	};
+
+	const picture = (data, type, name) => {
+		const image = element("img");
+
+		image.alt = "What " + name + " printed: " + type;
+		image.src = URL.createObjectURL(new Blob([data], { type }));
+		image.addEventListener("error", () => image.replaceWith(
+			element("p", "note", "The bytes are no picture that " +
+				"this browser can show.")));
+		return image;
+	};
+
+	const binary = (answer, name) => {
+		const data = bytes(answer.stdout_base64);
+		const type = plain(answer.type);
+
+		if (data.length === 0)
+			return [];
+		return [element("h4", "", "stdout"),
+			...(PICTURES.includes(type) ? [picture(data, type, name)]
+				: []),
+			saving(data, type, name)];
+	};
+
+	/* Object URLs keep their bytes until they are given back. */
+	const replace = (result, ...nodes) => {
+		for (const e of result.querySelectorAll("[href^='blob:'], " +
+			"[src^='blob:']"))
+			URL.revokeObjectURL(e.href || e.src);
+		result.replaceChildren(...nodes);
+	};
+
+	/* -------------------------------------------------------- tables -- */
+
+	const ROWS = 500, COLUMNS = 50, CELL = 1000;
+
+	/* The cell at `at` and its end; quotes as in RFC 4180, 2.5 to 2.7. */
+	const cell = (text, at) => {
+		let value = "";
+
+		if (text[at] !== "\"") {
+			const end = /[,\r\n]|$/g;
+
+			end.lastIndex = at;
+			value = text.slice(at, end.exec(text).index);
+			return [value, at + value.length];
+		}
+		for (;;) {
+			const end = text.indexOf("\"", at + 1);
+
+			if (end < 0)
+				throw new SyntaxError("a quote that is not closed");
+			value += text.slice(at + 1, end);
+			if (text[end + 1] !== "\"")
+				return [value, end + 1];
+			value += "\"";
+			at = end + 1;
+		}
+	};
+
+	/* Rows of CSV, one more than is shown; throws if it is none. */
+	const csv = (text) => {
+		const rows = [];
+		let row = [], wide = 0, value = "", comma = false;
+		let at = text.startsWith("\ufeff") ? 1 : 0;
+
+		while ((at < text.length || comma) && rows.length <= ROWS + 1) {
+			[value, at] = cell(text, at);
+			if (row.length <= COLUMNS)
+				row.push(value);
+			if (at < text.length && !",\r\n".includes(text[at]))
+				throw new SyntaxError("text behind a quote");
+			comma = text[at] === ",";
+			if (comma) {
+				at++;
+				continue;
+			}
+			at += text.startsWith("\r\n", at) ? 2 : 1;
+			if (row.length > 1 || row[0] !== "")
+				rows.push(row);
+			wide = Math.max(wide, row.length);
+			row = [];
+		}
+		return { head: rows.slice(0, 1), rows: rows.slice(1), wide };
+	};
+
+	/* Numbers as they were written, where the browser tells. */
+	const written = (key, value, context) => {
+		if (typeof value !== "number")
+			return value;
+		if (context && context.source !== undefined)
+			return context.source === String(value) ? value
+				: context.source;
+		if (Number.isInteger(value) && !Number.isSafeInteger(value))
+			throw new RangeError("a number that would be rounded");
+		return value;
+	};
+
+	const is_object = (value) => typeof value === "object" &&
+		value !== null && !Array.isArray(value);
+
+	const words = (value) => value === undefined ? ""
+		: typeof value === "string" ? value : JSON.stringify(value);
+
+	/* The same of a list of objects. */
+	const objects = (text) => {
+		const list = JSON.parse(text, written);
+		const names = new Set();
+
+		if (!Array.isArray(list) || !list.every(is_object))
+			throw new TypeError("no list of objects");
+		for (const one of list.slice(0, ROWS))
+			for (const name of Object.keys(one)) {
+				if (names.size > COLUMNS)
+					break;
+				names.add(name);
+			}
+		const head = [...names];
+		return { head: [head], wide: head.length,
+			rows: list.slice(0, ROWS + 1).map((one) => head.map(
+				(name) => Object.hasOwn(one, name)
+					? words(one[name]) : "")) };
+	};
+
+	const table = (found) => {
+		const box = element("div", "scroll");
+		const made = element("table");
+		const wide = Math.min(found.wide, COLUMNS);
+
+		const add = (row, name) => {
+			const tr = element("tr");
+
+			for (let i = 0; i < wide; i++) {
+				const value = row[i] || "";
+				const td = element(name,
+					/^-?[\d.,]{1,40}$/.test(value) ? "number" : "",
+					value.length > CELL
+						? value.slice(0, CELL) + "…" : value);
+
+				if (name === "th")
+					td.scope = "col";
+				tr.append(td);
+			}
+			made.append(tr);
+		};
+
+		box.tabIndex = 0;
+		box.setAttribute("role", "group");
+		box.setAttribute("aria-label", "stdout as a table");
+		for (const row of found.head)
+			add(row, "th");
+		for (const row of found.rows.slice(0, ROWS))
+			add(row, "td");
+		box.append(made);
+		return box;
+	};
+
+	/* null: the text is to be shown as it is. */
+	const tabular = (type, text) => {
+		const read = type === "text/csv" ? csv
+			: /^application\/json$|\+json$/.test(type) ? objects : null;
+
+		try {
+			const found = read && read(text);
+
+			return found && found.rows.length > 0 && found.wide > 0
+				? found : null;
+		} catch {
+			return null;
+		}
+	};
+
+	const text_or_table = (answer) => {
+		const found = tabular(plain(answer.type), answer.stdout);
+		const [title, pre] = stream("stdout", answer.stdout);
+
+		if (!found)
+			return title ? [title, pre] : [];
+		const cut = [
+			...(found.rows.length > ROWS ? [ROWS + " rows"] : []),
+			...(found.wide > COLUMNS ? [COLUMNS + " columns"] : []),
+		];
+		const details = element("details");
+
+		details.append(element("summary", "", "As text"), pre);
+		return [title, table(found), ...(cut.length > 0 ? [element("p",
+			"note", "The first " + cut.join(" and ") +
+			": the text has all.")] : []), details];
+	};
+
+	/*
+	 * Which lines of a long output these are, and a button for those that
+	 * follow.  The request is the one that they answer, agreement and all.
+	 */
+	const further = (answer, body) => {
+		const part = answer.part;
+		const p = element("p", "note");
+		const button = element("button", "", "More");
+
+		if (!part)
+			return [];
+		p.append("Lines " + part.first_line + " to " + part.last_line +
+			" of " + part.lines +
+			(answer.truncated && !answer.next
+				? "; what follows is not kept. " : ". "));
+		button.type = "button";
+		button.addEventListener("click", async () => {
+			button.disabled = true;
+			try {
+				p.replaceWith(...continued(await (await post(
+					{ ...body, next: answer.next })).json(),
+				body));
+			} catch (error) {
+				p.replaceWith(failure(error));
+			}
+		});
+		if (answer.next)
+			p.append(button);
+		return [p];
+	};
+
+	const continued = (answer, body) => [
+		...(answer.error ? [refused(answer.error)] : []),
+		...(answer.part ? stream("from line " + answer.part.first_line,
+			answer.stdout) : []),
+		...further(answer, body),
+	];
+
+	const show = (answer, time, name, body) => {
 		const limit = answer.sandbox && answer.sandbox.limit;
 
 		if (answer.error)
 			return [state("refused", false, time),
-				refused(answer.error)];
+				refused(answer.error),
+				...stream("stdout", answer.stdout || ""),
+				...further(answer, body)];
 		return [
 			state("exit code " + answer.returncode +
 				(limit ? ", ended by its limit: " + limit : ""),
 				answer.returncode === 0, time),
-			...stream("stdout", answer.stdout),
+			...(answer.stdout_base64 !== undefined
+				? binary(answer, name) : text_or_table(answer)),
+			...further(answer, body),
 			...stream("stderr", answer.stderr),
-			...(answer.stdout + answer.stderr === ""
+			...(!answer.stdout && !answer.stdout_base64 &&
+				answer.stderr === ""
 				? [element("p", "note", "No output.")] : []),
 		];
 	};
@@ -215,7 +528,8 @@
 
 	const agreed = (body, error) => new Promise((resolve) => {
 		const dialog = element("dialog", "confirm");
-		const title = element("h2", "", "Run this command?");
+		const title = element("h2", "",
+			error.question || "Run this command?");
 		const pre = element("pre");
 		const act = element("div", "act");
 		const cancel = element("button", "", "Cancel");
@@ -261,7 +575,7 @@
 	};
 
 	const send = async (form, signal) => {
-		const body = request(form);
+		const body = request(form, (input) => input.value);
 		let started = performance.now();
 		let response = await post(body, signal);
 		let text = await response.text();
@@ -277,9 +591,10 @@
 		}
 
 		const time = duration(response, performance.now() - started);
+		const name = form.closest(".tool").querySelector("h3").textContent;
 
 		try {
-			return show(JSON.parse(text), time);
+			return show(JSON.parse(text), time, name, body);
 		} catch {
 			return [state("status " + response.status, false, time),
 				...stream("answer", text)];
@@ -294,11 +609,13 @@
 		const card = form.closest(".tool");
 		const button = form.querySelector("[type=submit]");
 		const result = card.querySelector(".result");
-		const line = card.querySelector(".curl code");
+		const line = card.querySelector(".line");
+		const command = card.querySelector(".curl code");
 		let running = null;
 
 		const update = () => {
-			line.textContent = curl(form);
+			command.textContent = curl(form);
+			fill(form, line);
 		};
 
 		form.addEventListener("submit", async (event) => {
@@ -311,10 +628,10 @@
 			button.textContent = "Stop";
 			result.setAttribute("aria-busy", "true");
 			try {
-				result.replaceChildren(
+				replace(result,
 					...await send(form, running.signal));
 			} catch (error) {
-				result.replaceChildren(failure(error));
+				replace(result, failure(error));
 			}
 			result.removeAttribute("aria-busy");
 			button.textContent = "Run";

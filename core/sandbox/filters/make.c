@@ -9,6 +9,8 @@
  * every new libc (newfstatat, statx, clone3), and missing capabilities, the
  * view and Landlock bound what the other calls can do.  A refused call that is
  * new fails with ENOSYS, so that programs fall back; an old one with EPERM.
+ * libseccomp 2.5 cannot make all of it for another machine than its own, so
+ * sandbox/filter.c refuses to be compiled for one.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -403,7 +405,9 @@ print_table(const char *name, unsigned count)
 int
 main(void)
 {
-	printf("/* Made by core/sandbox/filters/make.c. */\n\n");
+	printf("/* Made by core/sandbox/filters/make.c. */\n\n"
+	       "#define FILTERS_ARCH 0x%08xu\n\n",
+		seccomp_arch_native());
 	for (unsigned i = 0; i < FILTER_WHOLE; i++)
 		if (print_filter("whole", i, true) != 0)
 			return 1;

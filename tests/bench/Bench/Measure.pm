@@ -116,7 +116,8 @@ sub turns
 
 	shift @words;
 	local $ENV{PATH} = $PATH;
-	open my $turns, '-|', $program, $rounds, @words or die "$program: $!";
+	my @run = ref $program ? @$program : $program;
+	open my $turns, '-|', @run, $rounds, @words or die "$run[0]: $!";
 	for (@commands) {
 		my @took = split ' ', <$turns> // die "bench: turns failed\n";
 		$rows{ $_->[0] } = { %{ summed([map { { value => $_ } } @took]) },

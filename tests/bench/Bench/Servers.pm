@@ -35,6 +35,15 @@ tools:
 
 END
 my $NET = "---\nsandbox:\n  network: true\ntools:\n  - [\"true\"]\n---\n# Net\n";
+my $PIPE = <<'END';
+---
+tools:
+  - [sh, -c, 'seq 50 | head -n 5', ;]
+  - { name: pipe, pipe: [[seq, 50], [head, -n, 5]] }
+  - { name: script, script: pipe.sh }
+---
+# Two programs
+END
 my $LINE = 'x' x 127 . "\n";
 our $HUGE = 1 << 30;
 
@@ -67,6 +76,7 @@ sub make_site
 {
 	my $site = Statespace::TestSite->new(files => {
 		'README.md' => $PAGE, 'net.md' => $NET,
+		'pipe.md' => $PIPE, 'pipe.sh' => "seq 50 | head -n 5\n",
 		'big.txt' => $LINE x 8192 });
 	my $huge = $site->write('huge.bin', '');
 
