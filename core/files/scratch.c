@@ -120,28 +120,42 @@ has_flags(int fd)
 		(flags & FLAGS_OF_USERS) != 0;
 }
 
-/*
- * What it was used for must not show: one that a killed process left has not
- * the mode of a parked one.  With the lock, it may still have been removed.
- */
+/* Locked by the caller.  What it was used for must not show. */
 static bool
-is_parked(int fd)
+is_parked(int fd, const struct stat *st)
 {
-	struct stat st;
-
-	return flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 &&
-		st.st_uid == geteuid() && (st.st_mode & 07777) == PARKED &&
-		st.st_nlink > 0 && holds_nothing(fd) && !has_attributes(fd) &&
-		!has_flags(fd);
+	return (st->st_mode & 07777) == PARKED && holds_nothing(fd) &&
+		!has_attributes(fd) && !has_flags(fd);
 }
 
+/*
+ * Locked, since its owner ended.  Compares the path after flock(2): the name
+ * may have been given to another directory before that.
+ */
+static bool
+is_left(const struct scratch *s, struct stat *st)
+{
+	struct stat named;
+
+	return flock(s->fd, LOCK_EX | LOCK_NB) == 0 && fstat(s->fd, st) == 0 &&
+		st->st_uid == geteuid() && lstat(s->path, &named) == 0 &&
+		named.st_ino == st->st_ino && named.st_dev == st->st_dev;
+}
+
+/* Takes the one at s->path, or removes it when a killed process left it. */
 static bool
 take_parked(struct scratch *s)
 {
+	struct stat st;
+
 	s->fd = open(s->path, DIR_FLAGS);
-	if (s->fd >= 0 && is_parked(s->fd) && fchmod(s->fd, 0700) == 0 &&
-		futimens(s->fd, NULL) == 0)
-		return true;
+	if (s->fd >= 0 && is_left(s, &st)) {
+		if (is_parked(s->fd, &st) && fchmod(s->fd, 0700) == 0 &&
+			futimens(s->fd, NULL) == 0)
+			return true;
+		scratch_empty(s, CLOSE_BUDGET_MS);
+		rmdir(s->path);
+	}
 	fd_close(&s->fd);
 	return false;
 }
