@@ -3,7 +3,7 @@
 #
 # Words given on the command line or in the environment are respected:
 # CC CFLAGS CPPFLAGS LDFLAGS PREFIX DESTDIR and the directories below;
-# BUILD=dir builds elsewhere, V=1 shows the commands.
+# BUILD=dir builds elsewhere, V=1 shows the commands, SHARED=1 links no archive.
 
 VERSION := $(shell sed -n 's/^\#define SS_VERSION "\(.*\)"/\1/p' core/statespace.h)
 BUILD ?= build
@@ -143,8 +143,10 @@ CFLAGS_ALL = -std=c11 $(WARN) $(WERROR) $(HARDEN) -ffile-prefix-map=$(CURDIR)=. 
 	$(CFLAGS)
 
 # A library whose archive is shipped is linked statically, else dynamically.
-archive_of = $(shell f=$$($(1) -print-file-name=lib$(2).a); \
-	test -f "$$f" && echo "$$f" || echo -l$(2))
+# SHARED=1 takes none, as distributions want: a library's security update is then
+# one of ours.
+archive_of = $(if $(SHARED),-l$(2),$(shell f=$$($(1) -print-file-name=lib$(2).a); \
+	test -f "$$f" && echo "$$f" || echo -l$(2)))
 archive = $(call archive_of,$(CC),$(1))
 LIBS_CORE = $(call once,LIBS_CORE,$(call archive,yaml) $(call archive,pcre2-8) \
 	$(call archive,cjson) $(call archive,nettle) \
@@ -156,7 +158,7 @@ LIBS_STATIC = $(filter-out -lcjson,$(LIBS_CORE)) $(LIBS_FCGI)
 # A program that asks the C library for nothing which a static one has not
 # (accounts, host names, locales) starts in two thirds of the time without a
 # loader: where all the archives are there, and no sanitizer wants its own.
-LINK_STATIC = $(call once,LINK_STATIC,$(if $(SANITIZE),$(LINK),$(shell \
+LINK_STATIC = $(call once,LINK_STATIC,$(if $(SANITIZE)$(SHARED),$(LINK),$(shell \
 	echo 'int main(void) { return 0; }' | $(CC) -fPIE -static-pie -x c \
 	-o /dev/null - -x none $(LIBS_STATIC) 2>/dev/null && \
 	echo $(patsubst -pie,-static-pie,$(LINK)) || echo $(LINK))))
@@ -433,9 +435,12 @@ PLACES = statespace.service:$(SYSTEMDDIR)/statespace.service \
 	tmpfiles.conf:$(PREFIX)/lib/tmpfiles.d/statespace.conf \
 	completion.bash:$(COMPLETIONS)/statespace \
 	completion.bash:$(COMPLETIONS)/statespace-exec \
-	completion.bash:$(COMPLETIONS)/statespace-fcgi
+	completion.bash:$(COMPLETIONS)/statespace-fcgi \
+	apparmor:$(DATADIR)/apparmor \
+	logrotate:$(DATADIR)/logrotate
 place_from = conf/$(word 1,$(subst :, ,$(1)))
 place_to = $(DESTDIR)$(word 2,$(subst :, ,$(1)))
+OUR_PLACES = s|/usr/local/bin/|$(BINDIR)/|; s|/usr/local/share/statespace|$(DATADIR)|
 
 HELPERS = $(wildcard $(BUILD)/libexec/statespace-*)
 NGINX = $(wildcard nginx/*)
@@ -453,11 +458,14 @@ install: all ## under PREFIX, below DESTDIR
 	echo "$$PKG_CONFIG" >$(DESTDIR)$(LIBDIR)/pkgconfig/libstatespace.pc
 	$(if $(HELPERS),install -m 755 $(HELPERS) $(DESTDIR)$(LIBEXECDIR))
 	$(if $(NGINX),cp -R $(NGINX) $(DESTDIR)$(DATADIR)/nginx)
+	cd $(DESTDIR)$(DATADIR)/nginx && \
+		sed -i '$(OUR_PLACES)' $$(grep -rl /usr/local/ .)
 	cp -R examples/starter $(DESTDIR)$(DATADIR)
 	$(foreach page,$(MAN),install -m 644 $(page) \
 		$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(page))) &&) true
+	echo .so man1/statespace.1 >$(DESTDIR)$(MANDIR)/man1/statespace-fcgi.1
 	$(foreach place,$(PLACES),install -d $(dir $(call place_to,$(place))) && \
-		sed 's|/usr/local/bin/|$(BINDIR)/|' $(call place_from,$(place)) \
+		sed '$(OUR_PLACES)' $(call place_from,$(place)) \
 		>$(call place_to,$(place)) && \
 		chmod 644 $(call place_to,$(place)) &&) true
 	# The operator's own configuration is never overwritten.
@@ -470,6 +478,7 @@ uninstall: ## what install put there, but for a changed configuration
 		statespace-fcgi) $(DESTDIR)$(LIBDIR)/libstatespace.a \
 		$(DESTDIR)$(LIBDIR)/pkgconfig/libstatespace.pc \
 		$(DESTDIR)$(INCLUDEDIR)/statespace.h \
+		$(DESTDIR)$(MANDIR)/man1/statespace-fcgi.1 \
 		$(foreach page,$(MAN),$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix \
 			$(page)))/$(notdir $(page)))
 	rm -f $(foreach place,$(PLACES),$(call place_to,$(place)))
@@ -479,6 +488,31 @@ uninstall: ## what install put there, but for a changed configuration
 		rm $(DESTDIR)$(SYSCONFDIR)/statespace/statespace.toml
 	rmdir $(DESTDIR)$(SYSCONFDIR)/statespace 2>/dev/null || true
 .PHONY: install uninstall
+
+# ---------------------------------------------------------------- releasing --
+DIST = $(BUILD)/statespace-$(VERSION).tar.gz
+DEB = $(BUILD)/deb
+# What `dpkg-buildpackage` is told: -b makes no source package.
+DEBFLAGS ?=
+PACKAGES_DEB := debhelper dpkg-dev fakeroot lintian
+
+dist: ## the last commit as build/statespace-VERSION.tar.gz
+	@mkdir -p $(BUILD)
+	@git archive --prefix=statespace-$(VERSION)/ HEAD >$(DIST:.gz=)
+	@gzip -9nf $(DIST:.gz=) && echo "dist: $(DIST)"
+
+# debian/ is made in the unpacked tarball: the working tree has no such folder.
+deb: dist ## Debian packages of the last commit, in build/deb
+	$(call install_packages,$(PACKAGES) $(PACKAGES_DEB))
+	@rm -rf $(DEB) && mkdir -p $(DEB)
+	@cp $(DIST) $(DEB)/statespace_$(VERSION).orig.tar.gz
+	@tar -xzf $(DIST) -C $(DEB)
+	@cd $(DEB)/statespace-$(VERSION) && cp -R conf/debian debian && \
+		TZ=UTC LC_ALL=C awk -v now=$$(git log -1 --format=%ct) \
+		-f debian/changelog.awk conf/CHANGELOG.md >debian/changelog && \
+		dpkg-buildpackage -us -uc $(DEBFLAGS)
+	@cd $(DEB) && lintian --fail-on error statespace_*.changes && ls *.deb
+.PHONY: dist deb
 
 # A tree of the last commit in $(1), as a release tarball unpacks.
 unpack = rm -rf $(1) && mkdir -p $(1) && git archive HEAD | tar -x -C $(1)
