@@ -293,7 +293,9 @@ LIBS_ONE = $(LIBS_STATIC) $(STATIC_MADE) -Wl,-Bstatic -lssl -lcrypto
 
 static: deps-static ## every program in one file without a loader
 	@$(AGAIN) $(STATIC)/statespace
-.PHONY: static
+check-static: static ## the same in an empty root, with names and HTTPS
+	@$(TEST_ENV) prove $(PROVE) tests/package/static.t
+.PHONY: static check-static
 
 $(STATIC)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -546,7 +548,15 @@ repro: ## two builds in two places are equal, byte by byte
 	@cd $(BUILD)/repro && cmp one/build/statespace two-is-longer/build/statespace \
 		&& cmp one/build/libstatespace.a two-is-longer/build/libstatespace.a
 	@rm -rf $(BUILD)/repro && echo "repro: both builds are equal"
-.PHONY: distcheck repro
+repro-static: ## the same of the static program
+	@for place in one two-is-longer; do \
+		$(call unpack,$(BUILD)/repro/$$place) && \
+		$(AGAIN) -s -C $(BUILD)/repro/$$place BUILD=build static || exit 1; \
+		done
+	@cd $(BUILD)/repro && cmp one/build/static/statespace \
+		two-is-longer/build/static/statespace
+	@rm -rf $(BUILD)/repro && echo "repro: both static programs are equal"
+.PHONY: distcheck repro repro-static
 
 # -------------------------------------------------------------------- rest --
 help: ## this list
