@@ -44,6 +44,7 @@ PACKAGES_TEST := perl curl procps
 PACKAGES_CI := git python3 clang clang-tidy clang-format cppcheck mandoc prometheus \
 	bubblewrap lighttpd apache2-bin libapache2-mod-fcgid libapache2-mod-xsendfile \
 	caddy haproxy
+PACKAGES_STATIC := dpkg-dev libssl-dev
 PACKAGES_BENCH := wrk fcgiwrap lighttpd apache2-bin libapache2-mod-xsendfile \
 	php-fpm bubblewrap python3-minimal
 # Of npm, whoever brought it here.
@@ -81,13 +82,15 @@ deps-ci: ## the same, and what .ci/run needs
 	$(call install_packages,$(PACKAGES) $(PACKAGES_TEST) $(PACKAGES_CI))
 deps-bench: ## the same as deps, and what the benchmark needs
 	$(call install_packages,$(PACKAGES) $(PACKAGES_TEST) $(PACKAGES_BENCH))
+deps-static: ## the same as deps, and what the static program is made of
+	$(call install_packages,$(PACKAGES) $(PACKAGES_STATIC))
 deps-browser: ## the same as deps-test, and what drives a browser
 	$(call install_packages,$(PACKAGES) $(PACKAGES_TEST) $(PACKAGES_BROWSER))
 	@$(MAKE) --no-print-directory $(BUILD)/browser/node_modules
 deps-mcp: ## the same as deps-test, and the clients of others that speak MCP
 	$(call install_packages,$(PACKAGES) $(PACKAGES_TEST) $(PACKAGES_MCP))
 	@$(MAKE) --no-print-directory $(BUILD)/mcp/node_modules
-.PHONY: deps deps-test deps-ci deps-bench deps-browser deps-mcp
+.PHONY: deps deps-test deps-ci deps-bench deps-static deps-browser deps-mcp
 
 # tests/web/mcp-clients.t looks for them there.  Node comes along, since the
 # suite wants a newer one than most systems have.
@@ -167,8 +170,9 @@ LINK_STATIC = $(call once,LINK_STATIC,$(if $(SANITIZE)$(SHARED),$(LINK),$(shell 
 CORE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/*/*.c))
 # The helpers are programs of their own.
 FCGI_OBJ := $(patsubst %.c,$(BUILD)/%.o, \
-	$(filter-out fcgi/tool.c fcgi/pipe.c fcgi/curl.c fcgi/own_address.c \
-	fcgi/static.c, $(wildcard fcgi/*.c)))
+	$(filter-out fcgi/tool.c fcgi/pipe.c fcgi/curl.c fcgi/transfer.c \
+	fcgi/own_address.c fcgi/static.c fcgi/one_program.c, \
+	$(wildcard fcgi/*.c)))
 UNIT := $(patsubst tests/%.c,$(BUILD)/%.t,$(wildcard tests/unit/*.c))
 FAULT := $(patsubst tests/%.c,$(BUILD)/%.t,$(wildcard tests/fault/*.c))
 
@@ -236,8 +240,8 @@ $(BUILD)/libexec/statespace-tool $(BUILD)/libexec/statespace-pipe: \
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) $(LINK_STATIC) $(LDFLAGS) -o $@ $^ $(LIBS_STATIC)
 
-$(BUILD)/libexec/statespace-curl: $(BUILD)/fcgi/curl.o $(BUILD)/fcgi/own_address.o \
-		$(BUILD)/core.a
+$(BUILD)/libexec/statespace-curl: $(BUILD)/fcgi/curl.o \
+		$(BUILD)/fcgi/transfer.o $(BUILD)/fcgi/own_address.o $(BUILD)/core.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) $(LINK) $(LDFLAGS) -o $@ $^ $(LIBS_CORE) -lcurl
@@ -275,7 +279,48 @@ $(BUILD)/fault/connection.t $(BUILD)/fault/cgi.t: $(wildcard fcgi/*.[ch])
 unit: $(UNIT) $(FAULT) ## the tests in C as programs, build/{unit,fault}/*.t
 .PHONY: unit
 
--include $(wildcard $(BUILD)/core/*/*.d $(BUILD)/fcgi/*.d $(BUILD)/unit/*.d)
+-include $(wildcard $(BUILD)/core/*/*.d $(BUILD)/fcgi/*.d $(BUILD)/unit/*.d \
+	$(BUILD)/static/core/*/*.d $(BUILD)/static/fcgi/*.d)
+
+# ------------------------------------------------------ one static program --
+# Every program in one file, which needs no loader and no file beside it.  What
+# has no archive here, and a libcurl of HTTP alone, is made from the sources of
+# the packages whose headers are installed.
+STATIC := $(BUILD)/static
+STATIC_OBJ = $(addprefix $(STATIC)/,fcgi/main.o fcgi/one_program.o \
+	core/site/site.o) $(filter-out $(BUILD)/fcgi/main.o,$(FCGI_OBJ)) \
+	$(BUILD)/fcgi/transfer.o $(BUILD)/fcgi/own_address.o
+STATIC_MADE = $(STATIC)/lib/libcurl.a $(STATIC)/lib/libcjson.a
+LIBS_ONE = $(LIBS_STATIC) $(STATIC_MADE) -Wl,-Bstatic -lssl -lcrypto
+
+static: deps-static ## every program in one file without a loader
+	@$(AGAIN) $(STATIC)/statespace
+check-static: static ## the same in an empty root, with names and HTTPS
+	@$(TEST_ENV) prove $(PROVE) tests/package/static.t
+.PHONY: static check-static
+
+$(STATIC)/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CPPFLAGS_ALL) -DSS_ONE_PROGRAM $(CFLAGS_ALL) -MMD -MP \
+		-c -o $@ $<
+
+$(STATIC_MADE): $(STATIC)/lib/lib%.a: conf/static/library conf/static/apt
+	$(call say,MAKE,$@)
+	$(Q)CC='$(CC)' CFLAGS='$(HARDEN) $(CFLAGS)' JOBS=$(JOBS) \
+		conf/static/library $(STATIC)/lib $*
+$(STATIC)/lib/libcurl.a: | $(STATIC)/lib/libcjson.a
+
+# ld warns of functions that would load modules: one_program.c keeps the C
+# library from that.  What is linked in is kept, for the list of parts.
+$(STATIC)/statespace: $(STATIC_OBJ) $(BUILD)/core.a $(STATIC_MADE)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) $(patsubst -pie,-static-pie,$(LINK)) \
+		$(LDFLAGS) -Wl,--trace -o $@ $(STATIC_OBJ) $(BUILD)/core.a \
+		$(LIBS_ONE) >$(STATIC)/linked 2>$(STATIC)/warnings || \
+		{ cat $(STATIC)/warnings; exit 1; }
+	@! grep -vE 'in statically linked applications requires|: in function' \
+		$(STATIC)/warnings
 
 # --------------------------------------------------------------------- use --
 SITE ?= examples/site
@@ -537,7 +582,15 @@ repro: ## two builds in two places are equal, byte by byte
 	@cd $(BUILD)/repro && cmp one/build/statespace two-is-longer/build/statespace \
 		&& cmp one/build/libstatespace.a two-is-longer/build/libstatespace.a
 	@rm -rf $(BUILD)/repro && echo "repro: both builds are equal"
-.PHONY: distcheck repro
+repro-static: ## the same of the static program
+	@for place in one two-is-longer; do \
+		$(call unpack,$(BUILD)/repro/$$place) && \
+		$(AGAIN) -s -C $(BUILD)/repro/$$place BUILD=build static || exit 1; \
+		done
+	@cd $(BUILD)/repro && cmp one/build/static/statespace \
+		two-is-longer/build/static/statespace
+	@rm -rf $(BUILD)/repro && echo "repro: both static programs are equal"
+.PHONY: distcheck repro repro-static
 
 # -------------------------------------------------------------------- rest --
 help: ## this list
