@@ -156,6 +156,15 @@ void ss_toolset_free(struct ss_toolset *set);
  */
 bool ss_address_is_public(int family, const void *address);
 
+/*
+ * Is the address in this range?
+ *
+ * range    "192.0.2.1", "192.0.2.0/24", "2001:db8::/32"; nothing is in a range
+ *          that is written otherwise, or of another family.
+ * family, address  as above.  An IPv4-mapped address is an IPv6 address.
+ */
+bool ss_address_is_in(const char *range, int family, const void *address);
+
 /* ------------------------------------------------------------------ */
 /* 2. The site                                                        */
 /* ------------------------------------------------------------------ */

@@ -128,6 +128,7 @@ served_new(const struct options *o, struct ss_error *err)
 		note_root(s);
 	if (s->site == NULL ||
 		request_attach(&s->request, s->site, err) != SS_OK ||
+		peers_read(&s->peers, s->site, err) != SS_OK ||
 		open_log(s, err) != SS_OK ||
 		ss_site_open(s->site, err) != SS_OK) {
 		served_free(s);

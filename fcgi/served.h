@@ -9,11 +9,13 @@
 #include <sys/types.h>
 
 #include "options.h"
+#include "peers.h"
 #include "request.h"
 
 struct served {
 	struct ss_site *site;
 	struct request request;
+	struct peers peers;
 	int log_fd;
 	/*
 	 * The directory as it was named, and its identity when it was opened.

@@ -30,6 +30,7 @@ struct status {
 	uint64_t memory[SCOREBOARD_SIZES], memory_bytes, memory_most;
 	const struct tool_counts *tools; /* by page and tool */
 	bool tools_full; /* set by the caller: for status_ready */
+	bool draining;   /* the same */
 };
 
 /*

@@ -380,6 +380,7 @@ enter_level(struct confining *c)
 		.site_fd = -1,
 		.scratch = "",
 		.libexec = "",
+		.one_program = c->plan->one_program,
 		.dotfiles = c->dotfiles };
 	snprintf(self->why, sizeof(self->why), "%s", c->plan->why);
 	snprintf(self->remedy, sizeof(self->remedy), "%s", c->plan->remedy);

@@ -63,7 +63,8 @@ struct sandbox {
 	const char *site;       /* "/site", or the real path: reopen it here */
 	int site_fd;            /* without a view: what that name meant; -1 */
 	const char *scratch;    /* the tools' TMPDIR */
-	const char *libexec;    /* our helper programs */
+	const char *libexec;    /* our helper programs; "" */
+	bool one_program;       /* libexec is a file that is all of them */
 	enum sandbox_memory memory;
 	char why[256];    /* why no higher level; "" */
 	char remedy[512]; /* what would give it, for the operator; "" */

@@ -211,6 +211,31 @@ or_null(const char *text)
 	return text[0] != '\0' ? text : NULL;
 }
 
+static enum ss_err
+keep_helpers(struct ss_site *site, const char *path, struct ss_error *err)
+{
+	site->plan.libexec =
+		arena_copy(&site->config.arena, path, strlen(path));
+	return site->plan.libexec != NULL ? SS_OK : error_memory(err);
+}
+
+#ifdef SS_ONE_PROGRAM
+/*
+ * This program is the helper programs too (make static).  AT_EXECFN
+ * (getauxval(3)) serves where there is no /proc.
+ */
+static enum ss_err
+find_helpers(struct ss_site *site, struct ss_error *err)
+{
+	char self[PATH_MAX];
+
+	if (realpath("/proc/self/exe", self) == NULL &&
+		realpath((const char *)getauxval(AT_EXECFN), self) == NULL)
+		return SS_OK;
+	site->plan.one_program = true;
+	return keep_helpers(site, self, err);
+}
+#else
 #ifndef SS_LIBEXECDIR
 #define SS_LIBEXECDIR "/usr/local/libexec/statespace"
 #endif
@@ -246,22 +271,18 @@ find_helpers(struct ss_site *site, struct ss_error *err)
 		const char *path;
 	} places[] = { { true, "/libexec" }, { true, "/../libexec/statespace" },
 		{ false, SS_LIBEXECDIR } };
-	char self[PATH_MAX], text[PATH_MAX + 32], *real;
+	char self[PATH_MAX], text[PATH_MAX + 32], real[PATH_MAX];
 
 	find_program_dir(self);
 	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
 		snprintf(text, sizeof(text), "%s%s",
 			places[i].beside ? self : "", places[i].path);
-		real = realpath(text, NULL);
-		if (real == NULL)
-			continue;
-		site->plan.libexec =
-			arena_copy(&site->config.arena, real, strlen(real));
-		free(real);
-		return site->plan.libexec != NULL ? SS_OK : error_memory(err);
+		if (realpath(text, real) != NULL)
+			return keep_helpers(site, real, err);
 	}
 	return SS_OK;
 }
+#endif
 
 static enum ss_err
 prepare_sandbox(struct ss_site *site, struct ss_error *err)
