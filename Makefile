@@ -3,10 +3,13 @@
 #
 # Words given on the command line or in the environment are respected:
 # CC CFLAGS CPPFLAGS LDFLAGS PREFIX DESTDIR and the directories below;
-# BUILD=dir builds elsewhere, V=1 shows the commands.
+# BUILD=dir builds elsewhere, V=1 shows the commands, SHARED=1 links no archive.
+# CROSS=aarch64-linux-gnu builds for that machine, with the compiler and the
+# libraries of Debian's packages gcc-aarch64-linux-gnu and NAME:arm64.
 
 VERSION := $(shell sed -n 's/^\#define SS_VERSION "\(.*\)"/\1/p' core/statespace.h)
-BUILD ?= build
+CROSS ?=
+BUILD ?= build$(if $(CROSS),/$(CROSS))
 CFLAGS ?= -O2 -g
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
@@ -43,8 +46,8 @@ PACKAGES := gcc libc6-dev make pkg-config libfcgi-dev libyaml-dev libcjson-dev \
 PACKAGES_TEST := perl curl procps
 PACKAGES_CI := git python3 clang clang-tidy clang-format cppcheck mandoc prometheus \
 	bubblewrap lighttpd apache2-bin libapache2-mod-fcgid libapache2-mod-xsendfile \
-	caddy haproxy
-PACKAGES_STATIC := dpkg-dev libssl-dev jq
+	caddy haproxy iproute2
+PACKAGES_STATIC := dpkg-dev libssl-dev
 PACKAGES_BENCH := wrk fcgiwrap lighttpd apache2-bin libapache2-mod-xsendfile \
 	php-fpm bubblewrap python3-minimal
 # Of npm, whoever brought it here.
@@ -111,6 +114,18 @@ $(BUILD)/browser/node_modules:
 		--ignore-scripts playwright-core@1.56 axe-core@4.11
 
 # ------------------------------------------------------------------- flags --
+ifneq ($(CROSS),)
+CC := $(CROSS)-gcc
+AR := $(CROSS)-ar
+OBJCOPY := $(CROSS)-objcopy
+CC_FOR_BUILD ?= gcc
+PKG_CONFIG ?= PKG_CONFIG_LIBDIR=/usr/lib/$(CROSS)/pkgconfig pkg-config
+endif
+PKG_CONFIG ?= pkg-config
+# What runs while building is of the machine that builds.
+CC_FOR_BUILD ?= $(CC)
+OBJCOPY ?= objcopy
+
 # What asks the compiler or pkg-config is asked once, when it is needed.
 
 once = $(eval $(1) := $(2))$($(1))
@@ -135,19 +150,18 @@ HARDEN := -fPIE -fno-omit-frame-pointer -fno-sanitize-recover=undefined \
 	-fsanitize=$(SANITIZE)
 LINK := -pie -fsanitize=$(SANITIZE)
 endif
-PKG_CFLAGS = $(call once,PKG_CFLAGS,$(shell pkg-config --cflags \
+PKG_CFLAGS = $(call once,PKG_CFLAGS,$(shell $(PKG_CONFIG) --cflags \
 	yaml-0.1 libpcre2-8 libcjson libseccomp fcgi 2>/dev/null))
-# Runs while building: another compiler's where that builds for elsewhere.
-CC_FOR_BUILD ?= $(CC)
-OBJCOPY ?= objcopy
 
 CPPFLAGS_ALL = -D_GNU_SOURCE -Icore $(PKG_CFLAGS) $(CPPFLAGS)
 CFLAGS_ALL = -std=c11 $(WARN) $(WERROR) $(HARDEN) -ffile-prefix-map=$(CURDIR)=. \
 	$(CFLAGS)
 
 # A library whose archive is shipped is linked statically, else dynamically.
-archive_of = $(shell f=$$($(1) -print-file-name=lib$(2).a); \
-	test -f "$$f" && echo "$$f" || echo -l$(2))
+# SHARED=1 takes none, as distributions want: a library's security update is then
+# one of ours.
+archive_of = $(if $(SHARED),-l$(2),$(shell f=$$($(1) -print-file-name=lib$(2).a); \
+	test -f "$$f" && echo "$$f" || echo -l$(2)))
 archive = $(call archive_of,$(CC),$(1))
 LIBS_CORE = $(call once,LIBS_CORE,$(call archive,yaml) $(call archive,pcre2-8) \
 	$(call archive,cjson) $(call archive,nettle) \
@@ -161,7 +175,7 @@ LIBS_STATIC = $(filter-out -lcjson,$(LIBS_CORE)) $(LIBS_FCGI)
 # A program that asks the C library for nothing which a static one has not
 # (accounts, host names, locales) starts in two thirds of the time without a
 # loader: where all the archives are there, and no sanitizer wants its own.
-LINK_STATIC = $(call once,LINK_STATIC,$(if $(SANITIZE),$(LINK),$(shell \
+LINK_STATIC = $(call once,LINK_STATIC,$(if $(SANITIZE)$(SHARED),$(LINK),$(shell \
 	echo 'int main(void) { return 0; }' | $(CC) -fPIE -static-pie -x c \
 	-o /dev/null - -x none $(LIBS_STATIC) 2>/dev/null && \
 	echo $(patsubst -pie,-static-pie,$(LINK)) || echo $(LINK))))
@@ -196,11 +210,18 @@ $(BUILD)/core/sandbox/filter.o: CPPFLAGS_ALL += -I$(BUILD)/filters
 $(BUILD)/core/sandbox/filter.o: $(BUILD)/filters/filters.h
 $(BUILD)/filters/filters.h: $(BUILD)/filters/make
 	$(call say,MAKE,$@)
-	$(Q)$< >$@
-$(BUILD)/filters/make: core/sandbox/filters/make.c core/sandbox/filter.h $(BUILD)/flags
+	$(Q)$< $(FILTER_TARGET) >$@
+# They are of the target's architecture, whose compiler says what that is; the
+# program that makes them runs here.
+FILTER_TARGET = $(shell echo $$(($$(echo FILTER_TARGET | $(CC) $(CFLAGS_ALL) \
+	$(CPPFLAGS_ALL) -include core/sandbox/filters/target.h -E -P -x c - | \
+	tail -n 1))))
+FILTERS = $(wildcard core/sandbox/filters/*.c)
+$(BUILD)/filters/make: $(FILTERS) $(wildcard core/sandbox/filters/*.h) \
+		core/sandbox/filter.h $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC_FOR_BUILD) -D_GNU_SOURCE -std=c11 $(WARN) $(WERROR) -Icore \
-		$(PKG_CFLAGS) -o $@ $< $(call archive_of,$(CC_FOR_BUILD),seccomp)
+		$(if $(CROSS),,$(PKG_CFLAGS)) -o $@ $(FILTERS) $(call archive_of,$(CC_FOR_BUILD),seccomp)
 
 # For the tests: every file with its internal names.
 $(BUILD)/core.a: $(CORE_OBJ)
@@ -492,9 +513,12 @@ PLACES = statespace.service:$(SYSTEMDDIR)/statespace.service \
 	tmpfiles.conf:$(PREFIX)/lib/tmpfiles.d/statespace.conf \
 	completion.bash:$(COMPLETIONS)/statespace \
 	completion.bash:$(COMPLETIONS)/statespace-exec \
-	completion.bash:$(COMPLETIONS)/statespace-fcgi
+	completion.bash:$(COMPLETIONS)/statespace-fcgi \
+	apparmor:$(DATADIR)/apparmor \
+	logrotate:$(DATADIR)/logrotate
 place_from = conf/$(word 1,$(subst :, ,$(1)))
 place_to = $(DESTDIR)$(word 2,$(subst :, ,$(1)))
+OUR_PLACES = s|/usr/local/bin/|$(BINDIR)/|; s|/usr/local/share/statespace|$(DATADIR)|
 
 HELPERS = $(wildcard $(BUILD)/libexec/statespace-*)
 NGINX = $(wildcard nginx/*)
@@ -512,11 +536,14 @@ install: all ## under PREFIX, below DESTDIR
 	echo "$$PKG_CONFIG" >$(DESTDIR)$(LIBDIR)/pkgconfig/libstatespace.pc
 	$(if $(HELPERS),install -m 755 $(HELPERS) $(DESTDIR)$(LIBEXECDIR))
 	$(if $(NGINX),cp -R $(NGINX) $(DESTDIR)$(DATADIR)/nginx)
+	cd $(DESTDIR)$(DATADIR)/nginx && \
+		sed -i '$(OUR_PLACES)' $$(grep -rl /usr/local/ .)
 	cp -R examples/starter $(DESTDIR)$(DATADIR)
 	$(foreach page,$(MAN),install -m 644 $(page) \
 		$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(page))) &&) true
+	echo .so man1/statespace.1 >$(DESTDIR)$(MANDIR)/man1/statespace-fcgi.1
 	$(foreach place,$(PLACES),install -d $(dir $(call place_to,$(place))) && \
-		sed 's|/usr/local/bin/|$(BINDIR)/|' $(call place_from,$(place)) \
+		sed '$(OUR_PLACES)' $(call place_from,$(place)) \
 		>$(call place_to,$(place)) && \
 		chmod 644 $(call place_to,$(place)) &&) true
 	# The operator's own configuration is never overwritten.
@@ -529,6 +556,7 @@ uninstall: ## what install put there, but for a changed configuration
 		statespace-fcgi) $(DESTDIR)$(LIBDIR)/libstatespace.a \
 		$(DESTDIR)$(LIBDIR)/pkgconfig/libstatespace.pc \
 		$(DESTDIR)$(INCLUDEDIR)/statespace.h \
+		$(DESTDIR)$(MANDIR)/man1/statespace-fcgi.1 \
 		$(foreach page,$(MAN),$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix \
 			$(page)))/$(notdir $(page)))
 	rm -f $(foreach place,$(PLACES),$(call place_to,$(place)))
@@ -538,6 +566,31 @@ uninstall: ## what install put there, but for a changed configuration
 		rm $(DESTDIR)$(SYSCONFDIR)/statespace/statespace.toml
 	rmdir $(DESTDIR)$(SYSCONFDIR)/statespace 2>/dev/null || true
 .PHONY: install uninstall
+
+# ---------------------------------------------------------------- releasing --
+DIST = $(BUILD)/statespace-$(VERSION).tar.gz
+DEB = $(BUILD)/deb
+# What `dpkg-buildpackage` is told: -b makes no source package.
+DEBFLAGS ?=
+PACKAGES_DEB := debhelper dpkg-dev fakeroot lintian
+
+dist: ## the last commit as build/statespace-VERSION.tar.gz
+	@mkdir -p $(BUILD)
+	@git archive --prefix=statespace-$(VERSION)/ HEAD >$(DIST:.gz=)
+	@gzip -9nf $(DIST:.gz=) && echo "dist: $(DIST)"
+
+# debian/ is made in the unpacked tarball: the working tree has no such folder.
+deb: dist ## Debian packages of the last commit, in build/deb
+	$(call install_packages,$(PACKAGES) $(PACKAGES_DEB))
+	@rm -rf $(DEB) && mkdir -p $(DEB)
+	@cp $(DIST) $(DEB)/statespace_$(VERSION).orig.tar.gz
+	@tar -xzf $(DIST) -C $(DEB)
+	@cd $(DEB)/statespace-$(VERSION) && cp -R conf/debian debian && \
+		TZ=UTC LC_ALL=C awk -v now=$$(git log -1 --format=%ct) \
+		-f debian/changelog.awk conf/CHANGELOG.md >debian/changelog && \
+		dpkg-buildpackage -us -uc $(DEBFLAGS)
+	@cd $(DEB) && lintian --fail-on error statespace_*.changes && ls *.deb
+.PHONY: dist deb
 
 # A tree of the last commit in $(1), as a release tarball unpacks.
 unpack = rm -rf $(1) && mkdir -p $(1) && git archive HEAD | tar -x -C $(1)
