@@ -185,7 +185,7 @@ CORE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/*/*.c))
 # The helpers are programs of their own.
 FCGI_OBJ := $(patsubst %.c,$(BUILD)/%.o, \
 	$(filter-out fcgi/tool.c fcgi/pipe.c fcgi/curl.c fcgi/transfer.c \
-	fcgi/own_address.c fcgi/static.c fcgi/one_program.c, \
+	fcgi/own_address.c fcgi/static.c fcgi/one_program.c fcgi/one_files.c, \
 	$(wildcard fcgi/*.c)))
 UNIT := $(patsubst tests/%.c,$(BUILD)/%.t,$(wildcard tests/unit/*.c))
 FAULT := $(patsubst tests/%.c,$(BUILD)/%.t,$(wildcard tests/fault/*.c))
@@ -312,13 +312,19 @@ unit: $(UNIT) $(FAULT) ## the tests in C as programs, build/{unit,fault}/*.t
 # the packages whose headers are installed.
 STATIC := $(BUILD)/static
 STATIC_OBJ = $(addprefix $(STATIC)/,fcgi/main.o fcgi/one_program.o \
-	core/site/site.o) $(filter-out $(BUILD)/fcgi/main.o,$(FCGI_OBJ)) \
+	fcgi/one_files.o core/site/site.o) \
+	$(filter-out $(BUILD)/fcgi/main.o $(BUILD)/fcgi/installed.o,$(FCGI_OBJ)) \
 	$(BUILD)/fcgi/transfer.o $(BUILD)/fcgi/own_address.o
 STATIC_MADE = $(STATIC)/lib/libcurl.a $(STATIC)/lib/libcjson.a
 LIBS_ONE = $(LIBS_STATIC) $(STATIC_MADE) -Wl,-Bstatic -lssl -lcrypto
 
+STATIC_TESTS = $(addprefix tests/,cli/exec.t cli/mcp.t fcgi/cgi.t \
+	fcgi/pool.t fcgi/serve.t web/stages.t)
+
 static: deps-static ## every program in one file without a loader
 	@$(AGAIN) $(STATIC)/statespace
+	@ln -sf statespace $(STATIC)/statespace-exec
+	@ln -sf statespace $(STATIC)/statespace-fcgi
 # Its date is the last commit's, or the one that the caller gives.
 sbom: static ## the packages in it, as SPDX in JSON
 	$(call say,MAKE,$(BUILD)/statespace-$(VERSION).spdx.json)
@@ -328,8 +334,10 @@ sbom: static ## the packages in it, as SPDX in JSON
 		>$(BUILD)/statespace-$(VERSION).spdx.json.new
 	$(Q)mv $(BUILD)/statespace-$(VERSION).spdx.json.new \
 		$(BUILD)/statespace-$(VERSION).spdx.json
-check-static: sbom ## the same in an empty root, with names and HTTPS
+check-static: sbom ## it alone: an empty root, names, HTTPS; tests of others
 	@$(TEST_ENV) prove $(PROVE) tests/package/static.t tests/package/sbom.t
+	@$(TEST_ENV) BUILD=$(abspath $(STATIC)) prove -j$(TEST_JOBS) $(PROVE) \
+		$(STATIC_TESTS)
 .PHONY: static sbom check-static
 
 $(STATIC)/%.o: %.c $(BUILD)/flags
@@ -343,6 +351,9 @@ $(STATIC_MADE): $(STATIC)/lib/lib%.a: conf/static/library conf/static/apt
 	$(Q)CC='$(CC)' CFLAGS='$(HARDEN) $(CFLAGS)' JOBS=$(JOBS) \
 		conf/static/library $(STATIC)/lib $*
 $(STATIC)/lib/libcurl.a: | $(STATIC)/lib/libcjson.a
+
+$(STATIC)/fcgi/one_files.o: $(wildcard nginx/* examples/starter/* \
+	examples/starter/*/*)
 
 # ld warns of functions that would load modules: one_program.c keeps the C
 # library from that.  What is linked in is kept, for the list of parts.
