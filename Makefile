@@ -539,7 +539,7 @@ DIST = $(BUILD)/statespace-$(VERSION).tar.gz
 DEB = $(BUILD)/deb
 # What `dpkg-buildpackage` is told: -b makes no source package.
 DEBFLAGS ?=
-PACKAGES_DEB := debhelper dpkg-dev fakeroot lintian
+PACKAGES_DEB := build-essential debhelper fakeroot lintian
 
 # Where git is not (in an unpacked tarball), of all files but what was built.
 dist: ## the last commit as build/statespace-VERSION.tar.gz

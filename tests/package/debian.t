@@ -3,7 +3,8 @@
 # Clean systems of Debian, made here: the packages are built in one, installed
 # with one command in another, upgraded under load in a third that systemd has
 # started, and purged; a fourth builds from the source.  Needs root, mmdebstrap
-# and a mirror; takes some ten minutes.  `make check-deb` runs it.
+# and a mirror; takes some ten minutes.  `make check-deb` runs it.  What all
+# commands printed is in build/package.log.
 #
 #	RELEASES='bookworm trixie'	which ones
 use strict;
@@ -30,6 +31,7 @@ has('mmdebstrap') or plan skip_all => 'mmdebstrap is not installed';
 my $mirror = mirror() or plan skip_all => 'apt knows no mirror of Debian';
 my ($version) = slurp("$top/core/statespace.h") =~ /SS_VERSION "(.*)"/;
 my $next = $version =~ s/(\d+)$/$1 + 1/er;
+unlink "$build/package.log";
 my $tarball = "$build/statespace-$version.tar.gz";
 
 my $work = File::Temp->newdir('statespace-deb-XXXXXX', TMPDIR => 1);
@@ -51,20 +53,21 @@ sub mirror
 	return (map { /^(\S+) Debian$/ ? $1 : () } @all)[0];
 }
 
-# A shell line on this machine; its output goes to standard error with -v only.
+# A shell line on this machine; what it printed is in a log, too.
 sub run
 {
 	my ($line) = @_;
 	my $output = qx(exec 2>&1; $line);
+	my $good = $? == 0;
 
-	note $output;
-	return ($? == 0, $output);
+	open my $log, '>>', "$build/package.log" or die "package.log: $!";
+	print $log "+ $line\n$output";
+	return ($good, $output);
 }
 
 sub in_root
 {
 	my ($root, $line) = @_;
-	my $script = "$work/script";
 
 	write_file("$root/root/script", "set -e\n$line\n");
 	return run("$enter $root sh /root/script </dev/null");
