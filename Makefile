@@ -565,6 +565,12 @@ deb: dist ## Debian packages of the last commit, in build/deb
 	@cd $(DEB) && lintian --fail-on error statespace_*.changes && ls *.deb
 .PHONY: dist deb
 
+# Checks the tree and the list of changes; tarball, packages, static program, SBOM,
+# checksums in build/release; then the tag.  DRY=1: no tag.
+release: ## files of a release and its tag; DRY=1 leaves the tag out
+	@BUILD=$(BUILD) .ci/release
+.PHONY: release
+
 # RELEASES='bookworm trixie' are the ones; some ten minutes, as root.
 check-deb: ## the packages in clean systems of Debian: install, upgrade, purge
 	$(call install_packages,$(PACKAGES_TEST) mmdebstrap)

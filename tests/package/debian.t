@@ -7,6 +7,7 @@
 # commands printed is in build/package.log.
 #
 #	RELEASES='bookworm trixie'	which ones
+#	KEEP=DIR	leaves clean systems and packages there for the next run
 use strict;
 use warnings;
 use Cwd qw(abs_path);
@@ -36,6 +37,7 @@ my $tarball = "$build/statespace-$version.tar.gz";
 
 my $work = File::Temp->newdir('statespace-deb-XXXXXX', TMPDIR => 1);
 chmod 0755, $work;
+my $keep = $ENV{KEEP} // $work;
 my ($cgroup, $booted, $init);
 END {
 	my $code = $?;
@@ -77,7 +79,7 @@ sub in_root
 sub clean_root
 {
 	my ($release, $name) = @_;
-	my ($base, $root) = ("$work/$release.tar", "$work/$release-$name");
+	my ($base, $root) = ("$keep/$release.tar", "$work/$release-$name");
 
 	unless (-e $base) {
 		my ($ok, $said) = run("mmdebstrap --quiet --variant=apt "
@@ -104,10 +106,12 @@ sub drop
 sub build
 {
 	my ($release) = @_;
-	my $root = clean_root($release, 'build') or return;
+	my $out = "$keep/$release-packages";
 	my $tree = "/src/statespace-$version";
 	my $began = time;
 
+	return $out if -d $out;
+	my $root = clean_root($release, 'build') or return;
 	mkdir "$root/src";
 	run("tar -xzf $tarball -C $root/src");
 	my ($ok, $said) = in_root($root,
@@ -121,6 +125,7 @@ sub build
 	is(join("\n", grep { !/initial-upload-closes-no-bugs/ } @tags), '',
 		"$release: nor a warning but that no bug asked for the package");
 
+	run("rm -rf $work/first && mkdir $work/first && cp $root$tree/build/deb/*.deb $work/first");
 	write_file("$root$tree/core/statespace.h",
 		slurp("$root$tree/core/statespace.h")
 		    =~ s/SS_VERSION "\Q$version\E"/SS_VERSION "$next"/r);
@@ -131,9 +136,7 @@ sub build
 	ok($ok, "$release: and so does the next version")
 	    or do { diag substr $said, -3000; return };
 
-	my $out = "$work/$release-packages";
-	mkdir $out;
-	run("cp $root$tree/build/deb/*.deb $out");
+	run("mkdir $out && cp $work/first/*.deb $root$tree/build/deb/*.deb $out");
 	drop($root);
 	return $out;
 }
@@ -504,6 +507,6 @@ for my $release (@releases) {
 	from_source($release);
 	apparmor($release, $packages);
 	upgrade($release, $packages);
-	unlink "$work/$release.tar";
+	unlink "$work/$release.tar" if $keep eq $work;
 }
 done_testing;
