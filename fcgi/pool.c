@@ -95,13 +95,17 @@ static void
 log_sandbox(struct pool *p)
 {
 	struct ss_error err = { .code = SS_OK };
-	const char *level = "unknown", *why = "";
+	struct ss_confined is = {
+		.size = sizeof(is), .level = "unknown", .why = "", .remedy = ""
+	};
 
-	if (ss_site_probe(p->served->site, NULL, NULL, &level, &why, &err) !=
-		SS_OK)
+	if (ss_site_confined(p->served->site, &is, &err) != SS_OK)
 		say_error("the level of the sandbox is not known", &err);
-	snprintf(p->figures->sandbox, sizeof(p->figures->sandbox), "%s", level);
-	say("tools are confined: %s%s%s", level, *why != '\0' ? "; " : "", why);
+	snprintf(p->figures->sandbox, sizeof(p->figures->sandbox), "%s",
+		is.level);
+	say("tools are confined: %s%s%s%s%s", is.level,
+		*is.why != '\0' ? "; " : "", is.why,
+		*is.remedy != '\0' ? "; remedy: " : "", is.remedy);
 }
 
 static void

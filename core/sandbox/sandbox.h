@@ -66,11 +66,14 @@ struct sandbox {
 	const char *libexec;    /* our helper programs; "" */
 	bool one_program;       /* libexec is a file that is all of them */
 	enum sandbox_memory memory;
-	char why[256]; /* why no higher level; "" */
+	char why[256];    /* why no higher level; "" */
+	char remedy[512]; /* what would give it, for the operator; "" */
 	/* Of the site's root, when this process started; NULL: unknown. */
 	const struct dotfiles *dotfiles;
 };
 const struct sandbox *sandbox_self(void);
+/* The remedy of its level; NULL: none. */
+const char *sandbox_remedy(void);
 /* The same to be filled in, by confine.c alone. */
 struct sandbox *sandbox_to_fill(void);
 /* The memory group that this process was started in; closed: none. */

@@ -26,6 +26,7 @@ struct sandbox_plan {
 	bool decided;
 	enum sandbox_level level;
 	char why[256];            /* why no higher level, for the log; "" */
+	char remedy[512];         /* what would give it (remedy.h); "" */
 	struct dotfiles dotfiles; /* of the site's root, if they are known */
 };
 

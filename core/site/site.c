@@ -241,15 +241,19 @@ find_helpers(struct ss_site *site, struct ss_error *err)
 #endif
 
 /*
- * The directory of this program, "" when readlink(2) fails.  AT_EXECFN
- * (getauxval(3)) would name the script for a script.
+ * The directory of this program, "" when it is not known.  AT_EXECFN of
+ * getauxval(3), which would name the script for a script, is used without /proc
+ * only.
  */
 static void
 find_program_dir(char dir[static PATH_MAX])
 {
 	ssize_t n = readlink("/proc/self/exe", dir, PATH_MAX - 1);
+	const char *name = (const char *)(uintptr_t)getauxval(AT_EXECFN);
 
 	dir[n > 0 ? n : 0] = '\0';
+	if (n <= 0 && (name == NULL || realpath(name, dir) == NULL))
+		dir[0] = '\0';
 	if (strrchr(dir, '/') != NULL)
 		*strrchr(dir, '/') = '\0';
 }
