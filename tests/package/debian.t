@@ -190,7 +190,7 @@ sub two_commands
 		"cd /root && apt-get install -y -qq ./$deb");
 	ok($ok, "$release: apt installs the package") or diag substr $said, -2000;
 	my $exec = 'statespace exec --json -C /usr/share/statespace/starter '
-	    . 'README -- tail -n 1 notes/todo.txt';
+	    . 'README --tool search text=tea';
 	($ok, $said) = in_root($root, $exec);
 	printf "# %s: two commands, %d s: %s\n", $release, time - $began, $said
 	    =~ s/\n//gr;
