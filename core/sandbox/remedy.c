@@ -50,8 +50,8 @@ of_filter(const struct place *p)
 		return "RestrictNamespaces=no and SystemCallFilter=@mount "
 		       "@sandbox sethostname in the [Service] section of its "
 		       "unit";
-	return "start it without the seccomp filter that it inherits (Seccomp "
-	       "in /proc/self/status), which refuses what the sandbox needs";
+	return "start it without the seccomp filter that it inherits (Seccomp: "
+	       "2 in /proc/self/status)";
 }
 
 /*
