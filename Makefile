@@ -4,9 +4,12 @@
 # Words given on the command line or in the environment are respected:
 # CC CFLAGS CPPFLAGS LDFLAGS PREFIX DESTDIR and the directories below;
 # BUILD=dir builds elsewhere, V=1 shows the commands, SHARED=1 links no archive.
+# CROSS=aarch64-linux-gnu builds for that machine, with the compiler and the
+# libraries of Debian's packages gcc-aarch64-linux-gnu and NAME:arm64.
 
 VERSION := $(shell sed -n 's/^\#define SS_VERSION "\(.*\)"/\1/p' core/statespace.h)
-BUILD ?= build
+CROSS ?=
+BUILD ?= build$(if $(CROSS),/$(CROSS))
 CFLAGS ?= -O2 -g
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
@@ -43,7 +46,7 @@ PACKAGES := gcc libc6-dev make pkg-config libfcgi-dev libyaml-dev libcjson-dev \
 PACKAGES_TEST := perl curl procps
 PACKAGES_CI := git python3 clang clang-tidy clang-format cppcheck mandoc prometheus \
 	bubblewrap lighttpd apache2-bin libapache2-mod-fcgid libapache2-mod-xsendfile \
-	caddy haproxy
+	caddy haproxy iproute2
 PACKAGES_STATIC := dpkg-dev libssl-dev
 PACKAGES_BENCH := wrk fcgiwrap lighttpd apache2-bin libapache2-mod-xsendfile \
 	php-fpm bubblewrap python3-minimal
@@ -111,6 +114,18 @@ $(BUILD)/browser/node_modules:
 		--ignore-scripts playwright-core@1.56 axe-core@4.11
 
 # ------------------------------------------------------------------- flags --
+ifneq ($(CROSS),)
+CC := $(CROSS)-gcc
+AR := $(CROSS)-ar
+OBJCOPY := $(CROSS)-objcopy
+CC_FOR_BUILD ?= gcc
+PKG_CONFIG ?= PKG_CONFIG_LIBDIR=/usr/lib/$(CROSS)/pkgconfig pkg-config
+endif
+PKG_CONFIG ?= pkg-config
+# What runs while building is of the machine that builds.
+CC_FOR_BUILD ?= $(CC)
+OBJCOPY ?= objcopy
+
 # What asks the compiler or pkg-config is asked once, when it is needed.
 
 once = $(eval $(1) := $(2))$($(1))
@@ -135,11 +150,8 @@ HARDEN := -fPIE -fno-omit-frame-pointer -fno-sanitize-recover=undefined \
 	-fsanitize=$(SANITIZE)
 LINK := -pie -fsanitize=$(SANITIZE)
 endif
-PKG_CFLAGS = $(call once,PKG_CFLAGS,$(shell pkg-config --cflags \
+PKG_CFLAGS = $(call once,PKG_CFLAGS,$(shell $(PKG_CONFIG) --cflags \
 	yaml-0.1 libpcre2-8 libcjson libseccomp fcgi 2>/dev/null))
-# Runs while building: another compiler's where that builds for elsewhere.
-CC_FOR_BUILD ?= $(CC)
-OBJCOPY ?= objcopy
 
 CPPFLAGS_ALL = -D_GNU_SOURCE -Icore $(PKG_CFLAGS) $(CPPFLAGS)
 CFLAGS_ALL = -std=c11 $(WARN) $(WERROR) $(HARDEN) -ffile-prefix-map=$(CURDIR)=. \
@@ -155,7 +167,9 @@ LIBS_CORE = $(call once,LIBS_CORE,$(call archive,yaml) $(call archive,pcre2-8) \
 	$(call archive,cjson) $(call archive,nettle) \
 	$(call archive,cmark-gfm-extensions) $(call archive,cmark-gfm))
 LIBS_FCGI = $(call once,LIBS_FCGI,$(call archive,fcgi))
-# Debian has no archive of cJSON: a static program does without it.
+# Debian has no archive of cJSON: a static program does without it there.  One
+# made by `conf/static/library DIR cjson` is taken from LIBRARY_PATH=DIR, and
+# statespace-exec then answers CGI and --json without the dynamic program.
 LIBS_STATIC = $(filter-out -lcjson,$(LIBS_CORE)) $(LIBS_FCGI)
 
 # A program that asks the C library for nothing which a static one has not
@@ -196,11 +210,18 @@ $(BUILD)/core/sandbox/filter.o: CPPFLAGS_ALL += -I$(BUILD)/filters
 $(BUILD)/core/sandbox/filter.o: $(BUILD)/filters/filters.h
 $(BUILD)/filters/filters.h: $(BUILD)/filters/make
 	$(call say,MAKE,$@)
-	$(Q)$< >$@
-$(BUILD)/filters/make: core/sandbox/filters/make.c core/sandbox/filter.h $(BUILD)/flags
+	$(Q)$< $(FILTER_TARGET) >$@
+# They are of the target's architecture, whose compiler says what that is; the
+# program that makes them runs here.
+FILTER_TARGET = $(shell echo $$(($$(echo FILTER_TARGET | $(CC) $(CFLAGS_ALL) \
+	$(CPPFLAGS_ALL) -include core/sandbox/filters/target.h -E -P -x c - | \
+	tail -n 1))))
+FILTERS = $(wildcard core/sandbox/filters/*.c)
+$(BUILD)/filters/make: $(FILTERS) $(wildcard core/sandbox/filters/*.h) \
+		core/sandbox/filter.h $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC_FOR_BUILD) -D_GNU_SOURCE -std=c11 $(WARN) $(WERROR) -Icore \
-		$(PKG_CFLAGS) -o $@ $< $(call archive_of,$(CC_FOR_BUILD),seccomp)
+		$(if $(CROSS),,$(PKG_CFLAGS)) -o $@ $(FILTERS) $(call archive_of,$(CC_FOR_BUILD),seccomp)
 
 # For the tests: every file with its internal names.
 $(BUILD)/core.a: $(CORE_OBJ)
@@ -231,6 +252,9 @@ $(BUILD)/statespace-exec: $(BUILD)/statespace $(BUILD)/core.a $(BUILD)/fcgi/stat
 	$(Q)$(if $(filter -static-pie,$(LINK_STATIC)),$(CC) $(CFLAGS_ALL) \
 		$(LINK_STATIC) $(LDFLAGS) -o $@ $(BUILD)/fcgi/static.o \
 		$(FCGI_OBJ) $(BUILD)/core.a $(LIBS_STATIC),ln -s statespace $@)
+
+$(BUILD)/fcgi/static.o: CPPFLAGS_ALL += \
+	$(if $(filter -lcjson,$(LIBS_CORE)),-DSS_NO_CJSON)
 
 # Started for each built-in tool or pipeline: they have only what they need.
 # libcurl is always a shared library: it brings 38 others.
@@ -295,9 +319,18 @@ LIBS_ONE = $(LIBS_STATIC) $(STATIC_MADE) -Wl,-Bstatic -lssl -lcrypto
 
 static: deps-static ## every program in one file without a loader
 	@$(AGAIN) $(STATIC)/statespace
-check-static: static ## the same in an empty root, with names and HTTPS
-	@$(TEST_ENV) prove $(PROVE) tests/package/static.t
-.PHONY: static check-static
+# Its date is the last commit's, or the one that the caller gives.
+sbom: static ## the packages in it, as SPDX in JSON
+	$(call say,MAKE,$(BUILD)/statespace-$(VERSION).spdx.json)
+	$(Q)SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct \
+		2>/dev/null || stat -c %Y core/statespace.h)} conf/static/sbom \
+		$(STATIC)/statespace $(STATIC)/linked $(STATIC)/lib $(VERSION) \
+		>$(BUILD)/statespace-$(VERSION).spdx.json.new
+	$(Q)mv $(BUILD)/statespace-$(VERSION).spdx.json.new \
+		$(BUILD)/statespace-$(VERSION).spdx.json
+check-static: sbom ## the same in an empty root, with names and HTTPS
+	@$(TEST_ENV) prove $(PROVE) tests/package/static.t tests/package/sbom.t
+.PHONY: static sbom check-static
 
 $(STATIC)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
