@@ -12,9 +12,11 @@
 #include <netdb.h>
 #include <pwd.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #define EXIT_ALONE 125 /* statespace-exec(1) */
@@ -27,11 +29,14 @@ start_dynamic(void)
 {
 	char path[PATH_MAX + 16];
 	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
+	const char *name = (const char *)(uintptr_t)getauxval(AT_EXECFN);
 	char *slash;
 
-	if (n <= 0)
+	/* Without /proc: the name that the program was started by. */
+	if (n <= 0 && (name == NULL || realpath(name, path) == NULL))
 		return;
-	path[n] = '\0';
+	if (n > 0)
+		path[n] = '\0';
 	slash = strrchr(path, '/');
 	if (slash == NULL)
 		return;
