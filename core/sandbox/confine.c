@@ -275,6 +275,8 @@ view_of(const struct confining *c)
 		.dotfiles = c->dotfiles,
 		.libexec = p->libexec,
 		.grant = p->grant,
+		.sites = p->sites,
+		.site_count = p->site_count,
 		.writes = c->self->landlock_abi >= 3,
 		.watches = reads_proc(c),
 		.scratch_bytes = p->scratch_bytes,
@@ -359,7 +361,8 @@ enter_level(struct confining *c)
 		.site_fd = -1,
 		.scratch = "",
 		.libexec = "",
-		.dotfiles = c->dotfiles };
+		.dotfiles = c->dotfiles,
+		.shared = c->plan->site_count > 0 };
 	snprintf(self->why, sizeof(self->why), "%s", c->plan->why);
 	switch (c->level) {
 	case SANDBOX_STRICT: return enter_strict(c);
