@@ -3,10 +3,13 @@
 #
 # Words given on the command line or in the environment are respected:
 # CC CFLAGS CPPFLAGS LDFLAGS PREFIX DESTDIR and the directories below;
-# BUILD=dir builds elsewhere, V=1 shows the commands.
+# BUILD=dir builds elsewhere, V=1 shows the commands, SHARED=1 links no archive.
+# CROSS=aarch64-linux-gnu builds for that machine, with the compiler and the
+# libraries of Debian's packages gcc-aarch64-linux-gnu and NAME:arm64.
 
 VERSION := $(shell sed -n 's/^\#define SS_VERSION "\(.*\)"/\1/p' core/statespace.h)
-BUILD ?= build
+CROSS ?=
+BUILD ?= build$(if $(CROSS),/$(CROSS))
 CFLAGS ?= -O2 -g
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
@@ -43,7 +46,8 @@ PACKAGES := gcc libc6-dev make pkg-config libfcgi-dev libyaml-dev libcjson-dev \
 PACKAGES_TEST := perl curl procps
 PACKAGES_CI := git python3 clang clang-tidy clang-format cppcheck mandoc prometheus \
 	bubblewrap lighttpd apache2-bin libapache2-mod-fcgid libapache2-mod-xsendfile \
-	caddy haproxy
+	caddy haproxy iproute2
+PACKAGES_STATIC := dpkg-dev libssl-dev
 PACKAGES_BENCH := wrk fcgiwrap lighttpd apache2-bin libapache2-mod-xsendfile \
 	php-fpm bubblewrap python3-minimal
 # Of npm, whoever brought it here.
@@ -81,13 +85,15 @@ deps-ci: ## the same, and what .ci/run needs
 	$(call install_packages,$(PACKAGES) $(PACKAGES_TEST) $(PACKAGES_CI))
 deps-bench: ## the same as deps, and what the benchmark needs
 	$(call install_packages,$(PACKAGES) $(PACKAGES_TEST) $(PACKAGES_BENCH))
+deps-static: ## the same as deps, and what the static program is made of
+	$(call install_packages,$(PACKAGES) $(PACKAGES_STATIC))
 deps-browser: ## the same as deps-test, and what drives a browser
 	$(call install_packages,$(PACKAGES) $(PACKAGES_TEST) $(PACKAGES_BROWSER))
 	@$(MAKE) --no-print-directory $(BUILD)/browser/node_modules
 deps-mcp: ## the same as deps-test, and the clients of others that speak MCP
 	$(call install_packages,$(PACKAGES) $(PACKAGES_TEST) $(PACKAGES_MCP))
 	@$(MAKE) --no-print-directory $(BUILD)/mcp/node_modules
-.PHONY: deps deps-test deps-ci deps-bench deps-browser deps-mcp
+.PHONY: deps deps-test deps-ci deps-bench deps-static deps-browser deps-mcp
 
 # tests/web/mcp-clients.t looks for them there.  Node comes along, since the
 # suite wants a newer one than most systems have.
@@ -108,6 +114,18 @@ $(BUILD)/browser/node_modules:
 		--ignore-scripts playwright-core@1.56 axe-core@4.11
 
 # ------------------------------------------------------------------- flags --
+ifneq ($(CROSS),)
+CC := $(CROSS)-gcc
+AR := $(CROSS)-ar
+OBJCOPY := $(CROSS)-objcopy
+CC_FOR_BUILD ?= gcc
+PKG_CONFIG ?= PKG_CONFIG_LIBDIR=/usr/lib/$(CROSS)/pkgconfig pkg-config
+endif
+PKG_CONFIG ?= pkg-config
+# What runs while building is of the machine that builds.
+CC_FOR_BUILD ?= $(CC)
+OBJCOPY ?= objcopy
+
 # What asks the compiler or pkg-config is asked once, when it is needed.
 
 once = $(eval $(1) := $(2))$($(1))
@@ -132,19 +150,18 @@ HARDEN := -fPIE -fno-omit-frame-pointer -fno-sanitize-recover=undefined \
 	-fsanitize=$(SANITIZE)
 LINK := -pie -fsanitize=$(SANITIZE)
 endif
-PKG_CFLAGS = $(call once,PKG_CFLAGS,$(shell pkg-config --cflags \
+PKG_CFLAGS = $(call once,PKG_CFLAGS,$(shell $(PKG_CONFIG) --cflags \
 	yaml-0.1 libpcre2-8 libcjson libseccomp fcgi 2>/dev/null))
-# Runs while building: another compiler's where that builds for elsewhere.
-CC_FOR_BUILD ?= $(CC)
-OBJCOPY ?= objcopy
 
 CPPFLAGS_ALL = -D_GNU_SOURCE -Icore $(PKG_CFLAGS) $(CPPFLAGS)
 CFLAGS_ALL = -std=c11 $(WARN) $(WERROR) $(HARDEN) -ffile-prefix-map=$(CURDIR)=. \
 	$(CFLAGS)
 
 # A library whose archive is shipped is linked statically, else dynamically.
-archive_of = $(shell f=$$($(1) -print-file-name=lib$(2).a); \
-	test -f "$$f" && echo "$$f" || echo -l$(2))
+# SHARED=1 takes none, as distributions want: a library's security update is then
+# one of ours.
+archive_of = $(if $(SHARED),-l$(2),$(shell f=$$($(1) -print-file-name=lib$(2).a); \
+	test -f "$$f" && echo "$$f" || echo -l$(2)))
 archive = $(call archive_of,$(CC),$(1))
 LIBS_CORE = $(call once,LIBS_CORE,$(call archive,yaml) $(call archive,pcre2-8) \
 	$(call archive,cjson) $(call archive,nettle) \
@@ -156,7 +173,7 @@ LIBS_STATIC = $(filter-out -lcjson,$(LIBS_CORE)) $(LIBS_FCGI)
 # A program that asks the C library for nothing which a static one has not
 # (accounts, host names, locales) starts in two thirds of the time without a
 # loader: where all the archives are there, and no sanitizer wants its own.
-LINK_STATIC = $(call once,LINK_STATIC,$(if $(SANITIZE),$(LINK),$(shell \
+LINK_STATIC = $(call once,LINK_STATIC,$(if $(SANITIZE)$(SHARED),$(LINK),$(shell \
 	echo 'int main(void) { return 0; }' | $(CC) -fPIE -static-pie -x c \
 	-o /dev/null - -x none $(LIBS_STATIC) 2>/dev/null && \
 	echo $(patsubst -pie,-static-pie,$(LINK)) || echo $(LINK))))
@@ -165,8 +182,9 @@ LINK_STATIC = $(call once,LINK_STATIC,$(if $(SANITIZE),$(LINK),$(shell \
 CORE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/*/*.c))
 # The helpers are programs of their own.
 FCGI_OBJ := $(patsubst %.c,$(BUILD)/%.o, \
-	$(filter-out fcgi/tool.c fcgi/pipe.c fcgi/curl.c fcgi/own_address.c \
-	fcgi/static.c, $(wildcard fcgi/*.c)))
+	$(filter-out fcgi/tool.c fcgi/pipe.c fcgi/curl.c fcgi/transfer.c \
+	fcgi/own_address.c fcgi/static.c fcgi/one_program.c, \
+	$(wildcard fcgi/*.c)))
 UNIT := $(patsubst tests/%.c,$(BUILD)/%.t,$(wildcard tests/unit/*.c))
 FAULT := $(patsubst tests/%.c,$(BUILD)/%.t,$(wildcard tests/fault/*.c))
 
@@ -190,11 +208,18 @@ $(BUILD)/core/sandbox/filter.o: CPPFLAGS_ALL += -I$(BUILD)/filters
 $(BUILD)/core/sandbox/filter.o: $(BUILD)/filters/filters.h
 $(BUILD)/filters/filters.h: $(BUILD)/filters/make
 	$(call say,MAKE,$@)
-	$(Q)$< >$@
-$(BUILD)/filters/make: core/sandbox/filters/make.c core/sandbox/filter.h $(BUILD)/flags
+	$(Q)$< $(FILTER_TARGET) >$@
+# They are of the target's architecture, whose compiler says what that is; the
+# program that makes them runs here.
+FILTER_TARGET = $(shell echo $$(($$(echo FILTER_TARGET | $(CC) $(CFLAGS_ALL) \
+	$(CPPFLAGS_ALL) -include core/sandbox/filters/target.h -E -P -x c - | \
+	tail -n 1))))
+FILTERS = $(wildcard core/sandbox/filters/*.c)
+$(BUILD)/filters/make: $(FILTERS) $(wildcard core/sandbox/filters/*.h) \
+		core/sandbox/filter.h $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC_FOR_BUILD) -D_GNU_SOURCE -std=c11 $(WARN) $(WERROR) -Icore \
-		$(PKG_CFLAGS) -o $@ $< $(call archive_of,$(CC_FOR_BUILD),seccomp)
+		$(if $(CROSS),,$(PKG_CFLAGS)) -o $@ $(FILTERS) $(call archive_of,$(CC_FOR_BUILD),seccomp)
 
 # For the tests: every file with its internal names.
 $(BUILD)/core.a: $(CORE_OBJ)
@@ -234,8 +259,8 @@ $(BUILD)/libexec/statespace-tool $(BUILD)/libexec/statespace-pipe: \
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) $(LINK_STATIC) $(LDFLAGS) -o $@ $^ $(LIBS_STATIC)
 
-$(BUILD)/libexec/statespace-curl: $(BUILD)/fcgi/curl.o $(BUILD)/fcgi/own_address.o \
-		$(BUILD)/core.a
+$(BUILD)/libexec/statespace-curl: $(BUILD)/fcgi/curl.o \
+		$(BUILD)/fcgi/transfer.o $(BUILD)/fcgi/own_address.o $(BUILD)/core.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) $(LINK) $(LDFLAGS) -o $@ $^ $(LIBS_CORE) -lcurl
@@ -273,7 +298,48 @@ $(BUILD)/fault/connection.t $(BUILD)/fault/cgi.t: $(wildcard fcgi/*.[ch])
 unit: $(UNIT) $(FAULT) ## the tests in C as programs, build/{unit,fault}/*.t
 .PHONY: unit
 
--include $(wildcard $(BUILD)/core/*/*.d $(BUILD)/fcgi/*.d $(BUILD)/unit/*.d)
+-include $(wildcard $(BUILD)/core/*/*.d $(BUILD)/fcgi/*.d $(BUILD)/unit/*.d \
+	$(BUILD)/static/core/*/*.d $(BUILD)/static/fcgi/*.d)
+
+# ------------------------------------------------------ one static program --
+# Every program in one file, which needs no loader and no file beside it.  What
+# has no archive here, and a libcurl of HTTP alone, is made from the sources of
+# the packages whose headers are installed.
+STATIC := $(BUILD)/static
+STATIC_OBJ = $(addprefix $(STATIC)/,fcgi/main.o fcgi/one_program.o \
+	core/site/site.o) $(filter-out $(BUILD)/fcgi/main.o,$(FCGI_OBJ)) \
+	$(BUILD)/fcgi/transfer.o $(BUILD)/fcgi/own_address.o
+STATIC_MADE = $(STATIC)/lib/libcurl.a $(STATIC)/lib/libcjson.a
+LIBS_ONE = $(LIBS_STATIC) $(STATIC_MADE) -Wl,-Bstatic -lssl -lcrypto
+
+static: deps-static ## every program in one file without a loader
+	@$(AGAIN) $(STATIC)/statespace
+check-static: static ## the same in an empty root, with names and HTTPS
+	@$(TEST_ENV) prove $(PROVE) tests/package/static.t
+.PHONY: static check-static
+
+$(STATIC)/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CPPFLAGS_ALL) -DSS_ONE_PROGRAM $(CFLAGS_ALL) -MMD -MP \
+		-c -o $@ $<
+
+$(STATIC_MADE): $(STATIC)/lib/lib%.a: conf/static/library conf/static/apt
+	$(call say,MAKE,$@)
+	$(Q)CC='$(CC)' CFLAGS='$(HARDEN) $(CFLAGS)' JOBS=$(JOBS) \
+		conf/static/library $(STATIC)/lib $*
+$(STATIC)/lib/libcurl.a: | $(STATIC)/lib/libcjson.a
+
+# ld warns of functions that would load modules: one_program.c keeps the C
+# library from that.  What is linked in is kept, for the list of parts.
+$(STATIC)/statespace: $(STATIC_OBJ) $(BUILD)/core.a $(STATIC_MADE)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) $(patsubst -pie,-static-pie,$(LINK)) \
+		$(LDFLAGS) -Wl,--trace -o $@ $(STATIC_OBJ) $(BUILD)/core.a \
+		$(LIBS_ONE) >$(STATIC)/linked 2>$(STATIC)/warnings || \
+		{ cat $(STATIC)/warnings; exit 1; }
+	@! grep -vE 'in statically linked applications requires|: in function' \
+		$(STATIC)/warnings
 
 # --------------------------------------------------------------------- use --
 SITE ?= examples/site
@@ -433,9 +499,12 @@ PLACES = statespace.service:$(SYSTEMDDIR)/statespace.service \
 	tmpfiles.conf:$(PREFIX)/lib/tmpfiles.d/statespace.conf \
 	completion.bash:$(COMPLETIONS)/statespace \
 	completion.bash:$(COMPLETIONS)/statespace-exec \
-	completion.bash:$(COMPLETIONS)/statespace-fcgi
+	completion.bash:$(COMPLETIONS)/statespace-fcgi \
+	apparmor:$(DATADIR)/apparmor \
+	logrotate:$(DATADIR)/logrotate
 place_from = conf/$(word 1,$(subst :, ,$(1)))
 place_to = $(DESTDIR)$(word 2,$(subst :, ,$(1)))
+OUR_PLACES = s|/usr/local/bin/|$(BINDIR)/|; s|/usr/local/share/statespace|$(DATADIR)|
 
 HELPERS = $(wildcard $(BUILD)/libexec/statespace-*)
 NGINX = $(wildcard nginx/*)
@@ -453,11 +522,14 @@ install: all ## under PREFIX, below DESTDIR
 	echo "$$PKG_CONFIG" >$(DESTDIR)$(LIBDIR)/pkgconfig/libstatespace.pc
 	$(if $(HELPERS),install -m 755 $(HELPERS) $(DESTDIR)$(LIBEXECDIR))
 	$(if $(NGINX),cp -R $(NGINX) $(DESTDIR)$(DATADIR)/nginx)
+	cd $(DESTDIR)$(DATADIR)/nginx && \
+		sed -i '$(OUR_PLACES)' $$(grep -rl /usr/local/ .)
 	cp -R examples/starter $(DESTDIR)$(DATADIR)
 	$(foreach page,$(MAN),install -m 644 $(page) \
 		$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(page))) &&) true
+	echo .so man1/statespace.1 >$(DESTDIR)$(MANDIR)/man1/statespace-fcgi.1
 	$(foreach place,$(PLACES),install -d $(dir $(call place_to,$(place))) && \
-		sed 's|/usr/local/bin/|$(BINDIR)/|' $(call place_from,$(place)) \
+		sed '$(OUR_PLACES)' $(call place_from,$(place)) \
 		>$(call place_to,$(place)) && \
 		chmod 644 $(call place_to,$(place)) &&) true
 	# The operator's own configuration is never overwritten.
@@ -470,6 +542,7 @@ uninstall: ## what install put there, but for a changed configuration
 		statespace-fcgi) $(DESTDIR)$(LIBDIR)/libstatespace.a \
 		$(DESTDIR)$(LIBDIR)/pkgconfig/libstatespace.pc \
 		$(DESTDIR)$(INCLUDEDIR)/statespace.h \
+		$(DESTDIR)$(MANDIR)/man1/statespace-fcgi.1 \
 		$(foreach page,$(MAN),$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix \
 			$(page)))/$(notdir $(page)))
 	rm -f $(foreach place,$(PLACES),$(call place_to,$(place)))
@@ -479,6 +552,31 @@ uninstall: ## what install put there, but for a changed configuration
 		rm $(DESTDIR)$(SYSCONFDIR)/statespace/statespace.toml
 	rmdir $(DESTDIR)$(SYSCONFDIR)/statespace 2>/dev/null || true
 .PHONY: install uninstall
+
+# ---------------------------------------------------------------- releasing --
+DIST = $(BUILD)/statespace-$(VERSION).tar.gz
+DEB = $(BUILD)/deb
+# What `dpkg-buildpackage` is told: -b makes no source package.
+DEBFLAGS ?=
+PACKAGES_DEB := debhelper dpkg-dev fakeroot lintian
+
+dist: ## the last commit as build/statespace-VERSION.tar.gz
+	@mkdir -p $(BUILD)
+	@git archive --prefix=statespace-$(VERSION)/ HEAD >$(DIST:.gz=)
+	@gzip -9nf $(DIST:.gz=) && echo "dist: $(DIST)"
+
+# debian/ is made in the unpacked tarball: the working tree has no such folder.
+deb: dist ## Debian packages of the last commit, in build/deb
+	$(call install_packages,$(PACKAGES) $(PACKAGES_DEB))
+	@rm -rf $(DEB) && mkdir -p $(DEB)
+	@cp $(DIST) $(DEB)/statespace_$(VERSION).orig.tar.gz
+	@tar -xzf $(DIST) -C $(DEB)
+	@cd $(DEB)/statespace-$(VERSION) && cp -R conf/debian debian && \
+		TZ=UTC LC_ALL=C awk -v now=$$(git log -1 --format=%ct) \
+		-f debian/changelog.awk conf/CHANGELOG.md >debian/changelog && \
+		dpkg-buildpackage -us -uc $(DEBFLAGS)
+	@cd $(DEB) && lintian --fail-on error statespace_*.changes && ls *.deb
+.PHONY: dist deb
 
 # A tree of the last commit in $(1), as a release tarball unpacks.
 unpack = rm -rf $(1) && mkdir -p $(1) && git archive HEAD | tar -x -C $(1)
@@ -503,7 +601,15 @@ repro: ## two builds in two places are equal, byte by byte
 	@cd $(BUILD)/repro && cmp one/build/statespace two-is-longer/build/statespace \
 		&& cmp one/build/libstatespace.a two-is-longer/build/libstatespace.a
 	@rm -rf $(BUILD)/repro && echo "repro: both builds are equal"
-.PHONY: distcheck repro
+repro-static: ## the same of the static program
+	@for place in one two-is-longer; do \
+		$(call unpack,$(BUILD)/repro/$$place) && \
+		$(AGAIN) -s -C $(BUILD)/repro/$$place BUILD=build static || exit 1; \
+		done
+	@cd $(BUILD)/repro && cmp one/build/static/statespace \
+		two-is-longer/build/static/statespace
+	@rm -rf $(BUILD)/repro && echo "repro: both static programs are equal"
+.PHONY: distcheck repro repro-static
 
 # -------------------------------------------------------------------- rest --
 help: ## this list

@@ -156,6 +156,15 @@ void ss_toolset_free(struct ss_toolset *set);
  */
 bool ss_address_is_public(int family, const void *address);
 
+/*
+ * Is the address in this range?
+ *
+ * range    "192.0.2.1", "192.0.2.0/24", "2001:db8::/32"; nothing is in a range
+ *          that is written otherwise, or of another family.
+ * family, address  as above.  An IPv4-mapped address is an IPv6 address.
+ */
+bool ss_address_is_in(const char *range, int family, const void *address);
+
 /* ------------------------------------------------------------------ */
 /* 2. The site                                                        */
 /* ------------------------------------------------------------------ */
@@ -520,6 +529,7 @@ struct ss_result {
 	struct ss_part part;   /* that out is */
 	const char *type;      /* declared for out; NULL: text */
 	bool parse;            /* the request wants out as JSON */
+	const char *remedy;    /* of a lower level, for the operator; NULL */
 	const char *question;  /* that a person is asked; NULL: the command */
 	/*
 	 * What runs where argv is what callers send: the words of each stage of
@@ -670,9 +680,11 @@ const char *ss_report_json(const struct ss_report *report);
 struct ss_probe {
 	const char *name; /* "user namespace", "landlock", ... */
 	bool works;
-	bool needed;        /* for the strict level */
+	bool needed;        /* for the best level of the configured mode */
 	const char *detail; /* "" for none */
-	const char *remedy; /* NULL when it works */
+	/* NULL: none, or another layer's is first.  Two layers that fail for
+	 * one cause have the same text. */
+	const char *remedy;
 };
 
 /*
@@ -684,6 +696,21 @@ struct ss_probe {
 enum ss_err ss_site_probe(struct ss_site *site,
 	void (*fn)(void *ctx, const struct ss_probe *probe), void *ctx,
 	const char **level, const char **why, struct ss_error *err);
+
+/* What the configured mode comes to on this machine. */
+struct ss_confined {
+	size_t size;
+	const char *level; /* as ss_result.sandbox */
+	const char *why;   /* no higher one; "": none is higher */
+	/* What would give it, a command or a line of a file; "": nothing. */
+	const char *remedy;
+	/* False: none run, or only those that may execute every program. */
+	bool all_tools;
+};
+
+/* Tries the levels, best first.  The texts live as long as the site. */
+enum ss_err ss_site_confined(struct ss_site *site, struct ss_confined *out,
+	struct ss_error *err);
 
 /* A finished log line without its line break, for the program to write. */
 void ss_site_set_log(struct ss_site *site,

@@ -144,15 +144,19 @@ connection_close(struct connection *c)
 }
 
 int
-connection_accept(int listener, unsigned silence_s)
+connection_accept(int listener, const struct peers *peers, unsigned silence_s)
 {
 	struct timeval silence = { .tv_sec = (time_t)silence_s };
-	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	struct sockaddr_storage from = { .ss_family = AF_UNSPEC };
+	socklen_t len = sizeof(from);
+	int fd =
+		accept4(listener, (struct sockaddr *)&from, &len, SOCK_CLOEXEC);
 
 	if (fd < 0)
 		return -1;
-	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &silence, sizeof(silence)) <
-			0 ||
+	if (!peers_allow(peers, &from) ||
+		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &silence,
+			sizeof(silence)) < 0 ||
 		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &silence,
 			sizeof(silence)) < 0) {
 		close(fd);

@@ -15,6 +15,7 @@
 #define FCGI_CONNECTION_H
 
 #include "parked.h"
+#include "peers.h"
 #include "request.h"
 #include "silent.h"
 #include "statespace.h"
@@ -63,9 +64,11 @@ void connection_set_listener(struct connection *c, int listener);
 
 /*
  * The next connection of a non-blocking listener, close-on-exec, with a limit
- * on silence; -1 and errno (EAGAIN: another worker was faster).
+ * on silence; -1 and errno (EAGAIN: another worker was faster; ECONNABORTED:
+ * it was closed at once, since peers do not list it).
  */
-int connection_accept(int listener, unsigned silence_s);
+int
+connection_accept(int listener, const struct peers *peers, unsigned silence_s);
 
 /*
  * Answers the one request on fd and closes fd, whatever comes.  *outcome is how

@@ -1,19 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * statespace doctor: what this kernel and account can confine, one line a
- * layer, with the remedy for each gap.  Exit 1 when tools would be refused.
+ * layer, then each remedy once, however many layers it is for.  Exit 1 when
+ * tools would be refused.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "options.h"
 #include "say.h"
 
+#define REMEDIES_MAX 32
+
 static const char usage[] = "usage: statespace doctor [-c FILE] [--json]\n";
 
 enum { OPTION_JSON = OPTION_OWN };
+
+/* Without repetition.  The texts are constants of the library. */
+struct list {
+	const char *items[REMEDIES_MAX];
+	size_t count;
+};
+
+struct report {
+	bool json, first;
+	struct list remedies; /* for the level */
+	struct list options;  /* for layers that no level needs */
+};
+
+static void
+add_once(struct list *list, const char *text)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (strcmp(list->items[i], text) == 0)
+			return;
+	if (list->count < REMEDIES_MAX)
+		list->items[list->count++] = text;
+}
 
 /* Probe texts are printable, but may hold quotes. */
 static void
@@ -29,25 +55,10 @@ print_string(const char *text)
 }
 
 static void
-print_line(void *ctx, const struct ss_probe *p)
+print_object(struct report *r, const struct ss_probe *p)
 {
-	(void)ctx;
-	printf("%-4s %-22s %s\n",
-		p->works            ? "ok"
-			: p->needed ? "NO"
-				    : "no",
-		p->name, p->detail);
-	if (p->remedy != NULL)
-		printf("     %-22s -> %s\n", "", p->remedy);
-}
-
-static void
-print_object(void *ctx, const struct ss_probe *p)
-{
-	bool *first = ctx;
-
-	printf("%s{\"name\": ", *first ? "" : ", ");
-	*first = false;
+	printf("%s{\"name\": ", r->first ? "" : ", ");
+	r->first = false;
 	print_string(p->name);
 	printf(", \"works\": %s, \"needed\": %s, \"detail\": ",
 		p->works ? "true" : "false", p->needed ? "true" : "false");
@@ -61,19 +72,77 @@ print_object(void *ctx, const struct ss_probe *p)
 }
 
 static void
-print_level(bool json, const char *level, const char *why)
+print_layer(void *ctx, const struct ss_probe *p)
 {
-	if (json) {
-		printf("], \"level\": ");
-		print_string(level);
-		printf(", \"why\": ");
-		print_string(why);
-		printf("}\n");
-	} else if (why[0] != '\0') {
-		printf("tools run: %s (%s)\n", level, why);
-	} else {
-		printf("tools run: %s\n", level);
+	struct report *r = ctx;
+
+	if (p->remedy != NULL)
+		add_once(p->needed ? &r->remedies : &r->options, p->remedy);
+	if (r->json)
+		print_object(r, p);
+	else
+		printf("%-4s %-22s %s\n",
+			p->works            ? "ok"
+				: p->needed ? "NO"
+					    : "no",
+			p->name, p->detail);
+}
+
+static void
+print_list(const char *name, const struct list *list, bool json)
+{
+	if (json)
+		printf(", \"%s\": [", name);
+	for (size_t i = 0; i < list->count; i++) {
+		if (!json) {
+			printf("%s: %s\n", name, list->items[i]);
+			continue;
+		}
+		printf("%s", i > 0 ? ", " : "");
+		print_string(list->items[i]);
 	}
+	if (json)
+		printf("]");
+}
+
+static void
+print_end(const struct report *r, const struct ss_confined *is)
+{
+	if (r->json)
+		printf("]");
+	print_list(r->json ? "remedies" : "remedy", &r->remedies, r->json);
+	print_list(r->json ? "options" : "option", &r->options, r->json);
+	if (!r->json) {
+		printf("tools run: %s%s%s%s\n", is->level,
+			is->why[0] != '\0' ? " (" : "", is->why,
+			is->why[0] != '\0' ? ")" : "");
+		return;
+	}
+	printf(", \"level\": ");
+	print_string(is->level);
+	printf(", \"why\": ");
+	print_string(is->why);
+	printf(", \"all_tools\": %s}\n", is->all_tools ? "true" : "false");
+}
+
+static enum ss_err
+diagnose(struct ss_site *site, struct report *r, struct ss_confined *is,
+	struct ss_error *err)
+{
+	const char *level, *why;
+	enum ss_err code;
+
+	if (r->json)
+		printf("{\"layers\": [");
+	code = ss_site_probe(site, print_layer, r, &level, &why, err);
+	if (code == SS_OK)
+		code = ss_site_confined(site, is, err);
+	if (code != SS_OK)
+		return code;
+	if (r->remedies.count == 0 && is->remedy[0] != '\0')
+		add_once(&r->remedies, is->remedy);
+	print_end(r, is);
+	return SS_OK;
 }
 
 int
@@ -83,16 +152,16 @@ cmd_doctor(int argc, char **argv)
 		{ "json", no_argument, NULL, OPTION_JSON },
 		{ NULL, 0, NULL, 0 } };
 	struct options options = { .usage = usage };
-	const char *level = "none", *why = "";
+	struct ss_confined is = { .size = sizeof(is) };
+	struct report report = { .first = true };
 	struct ss_error err = { 0 };
 	struct ss_site *site = NULL;
-	bool json = false, first = true;
 	int option, status;
 
 	while ((option = getopt_long(argc, argv, OPTIONS_SHORT, table, NULL)) !=
 		-1) {
 		if (option == OPTION_JSON) {
-			json = true;
+			report.json = true;
 			continue;
 		}
 		status = options_take(&options, option, optarg);
@@ -101,18 +170,12 @@ cmd_doctor(int argc, char **argv)
 	}
 	if (optind != argc)
 		return options_misused(&options, "doctor takes no operand");
-	site = options_open(&options, "/usr", &err);
-	if (site == NULL)
-		goto failed;
-	if (json)
-		printf("{\"layers\": [");
-	if (ss_site_probe(site, json ? print_object : print_line, &first,
-		    &level, &why, &err) != SS_OK)
-		goto failed;
-	print_level(json, level, why);
+	site = options_open(
+		&options, access("/usr", X_OK) == 0 ? "/usr" : "/", &err);
+	if (site == NULL || diagnose(site, &report, &is, &err) != SS_OK) {
+		ss_site_free(site);
+		return options_failed(&err, EXIT_FAILURE);
+	}
 	ss_site_free(site);
-	return strcmp(level, "none") == 0 ? 1 : 0;
-failed:
-	ss_site_free(site);
-	return options_failed(&err, EXIT_FAILURE);
+	return is.all_tools ? 0 : 1;
 }

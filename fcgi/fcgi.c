@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "commands.h"
@@ -54,15 +53,12 @@ open_listeners(const struct ss_site *site, struct listener *l,
 
 /* Only a Unix socket has an owner and a mode. */
 static void
-warn_of_tcp(const struct listener *l)
+warn_of_tcp(const struct served *served)
 {
-	int domain = AF_UNIX;
-	socklen_t len = sizeof(domain);
-
-	if (getsockopt(l->fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 &&
-		domain != AF_UNIX)
-		say("warning: a TCP socket is served; whoever can connect to "
-		    "it can run every tool");
+	say("warning: a TCP socket is served; whoever can connect to it from "
+	    "%s can run every tool",
+		served->peers.count > 0 ? "the addresses of [pool] allow"
+					: "this machine ([pool] allow)");
 }
 
 static int
@@ -79,7 +75,10 @@ serve_pool(const struct options *o)
 	if (served != NULL &&
 		open_listeners(served->site, &listener, &second, &err) ==
 			SS_OK) {
-		warn_of_tcp(&listener);
+		if (peers_watch(listener.fd))
+			warn_of_tcp(served);
+		if (second.fd >= 0)
+			peers_watch(second.fd);
 		status = pool_run(served, o, &listener, &second);
 	} else {
 		served_free(served);

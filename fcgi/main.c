@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "one_program.h"
 #include "statespace.h"
 #include "sys.h"
 
@@ -123,6 +124,11 @@ main(int argc, char **argv)
 	const struct command *command;
 	int status;
 
+#ifdef SS_ONE_PROGRAM
+	one_program_begin();
+	if (one_program_helper(argc, argv, &status))
+		return status;
+#endif
 	fill_standard_descriptors();
 	if (argc < 1)
 		return EXIT_USAGE;

@@ -61,6 +61,8 @@ read_settings(struct pool *p)
 		(uint64_t)ss_site_option_number(site, "pool.max_requests");
 	p->request_us = (uint64_t)(seconds * 1e6);
 	p->stop_us = (uint64_t)(time_limits_stop(site) * 1e6);
+	p->drain_us =
+		(uint64_t)(ss_site_option_number(site, "pool.drain") * 1e6);
 	p->reserve = (unsigned)ss_site_option_number(site, "pool.reserve");
 	if (p->reserve > SIZING_MAX - p->sizing.max)
 		p->reserve = SIZING_MAX - p->sizing.max;
@@ -93,13 +95,17 @@ static void
 log_sandbox(struct pool *p)
 {
 	struct ss_error err = { .code = SS_OK };
-	const char *level = "unknown", *why = "";
+	struct ss_confined is = {
+		.size = sizeof(is), .level = "unknown", .why = "", .remedy = ""
+	};
 
-	if (ss_site_probe(p->served->site, NULL, NULL, &level, &why, &err) !=
-		SS_OK)
+	if (ss_site_confined(p->served->site, &is, &err) != SS_OK)
 		say_error("the level of the sandbox is not known", &err);
-	snprintf(p->figures->sandbox, sizeof(p->figures->sandbox), "%s", level);
-	say("tools are confined: %s%s%s", level, *why != '\0' ? "; " : "", why);
+	snprintf(p->figures->sandbox, sizeof(p->figures->sandbox), "%s",
+		is.level);
+	say("tools are confined: %s%s%s%s%s", is.level,
+		*is.why != '\0' ? "; " : "", is.why,
+		*is.remedy != '\0' ? "; remedy: " : "", is.remedy);
 }
 
 static void
@@ -207,12 +213,11 @@ retire_old(struct pool *p, uint64_t now)
 }
 
 /*
- * From now on the status server refuses new connections; those of an inherited
- * socket are left to the next pool.  sd_notify(3): EXTEND_TIMEOUT_USEC asks for
- * more time than TimeoutStopSec.
+ * From now on /readyz is 503.  sd_notify(3): EXTEND_TIMEOUT_USEC asks for more
+ * time than TimeoutStopSec.
  */
 static void
-begin_stop(struct pool *p, uint64_t us)
+announce_stop(struct pool *p, uint64_t us)
 {
 	char extend[64];
 
@@ -220,6 +225,17 @@ begin_stop(struct pool *p, uint64_t us)
 		us + 2 * SECOND);
 	notify_systemd("STOPPING=1");
 	notify_systemd(extend);
+	p->tools->draining = 1;
+}
+
+/*
+ * From now on the status server refuses new connections; those of an inherited
+ * socket are left to the next pool.
+ */
+static void
+begin_stop(struct pool *p, uint64_t us)
+{
+	announce_stop(p, us);
 	p->stopping = true;
 	p->figures->stopping = p->listener->path[0] != '\0' ? FIGURES_REFUSING
 							    : FIGURES_STOPPING;
@@ -242,10 +258,28 @@ has_stopped(struct pool *p)
 	return pool_workers_next(p, &at) == NULL && p->status_server == 0;
 }
 
+/* True: it goes on for [pool] drain.  A second QUIT ends that. */
+static bool
+drains_first(struct pool *p, uint64_t now)
+{
+	if (asked_stop || p->stopping || p->drain_us == 0)
+		return false;
+	if (p->drained_at_us == 0 && asked_quit) {
+		p->drained_at_us = now + p->drain_us;
+		announce_stop(p, p->drain_us + p->request_us);
+		say("draining for %.1f s: /readyz says so",
+			(double)p->drain_us / 1e6);
+		asked_quit = 0;
+	}
+	if (p->drained_at_us != 0 && now >= p->drained_at_us)
+		asked_quit = 1;
+	return p->drained_at_us != 0 && !asked_quit;
+}
+
 static void
 handle_signals(struct pool *p, uint64_t now)
 {
-	if (asked_stop || asked_quit) {
+	if (!drains_first(p, now) && (asked_stop || asked_quit)) {
 		uint64_t us = asked_stop ? p->stop_us : p->request_us;
 
 		retire_all(p, asked_stop ? SIGTERM : SIGQUIT, now + us);

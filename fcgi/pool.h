@@ -5,7 +5,8 @@
  * connections from the shared listener, one at a time.
  *
  * TERM, INT  finish the requests that run (for [pool] stop_timeout), then leave
- * QUIT       the same without haste
+ * QUIT       the same without haste: [pool] drain first, then as long as they
+ *            may take
  * HUP        read the configuration again; a bad one keeps everything as it is
  * USR1       open the log again
  */

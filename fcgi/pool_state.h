@@ -37,7 +37,7 @@ struct pool {
 	const struct listener *listener, *status;
 	struct sizing sizing;
 	struct fixed fixed;
-	uint64_t max_requests, request_us, stop_us;
+	uint64_t max_requests, request_us, stop_us, drain_us;
 	int alive[2]; /* a pipe; its end of file: the supervisor is gone */
 	int wake;     /* eventfd of workers for the supervisor */
 	struct wakeup *wakeup;
@@ -48,6 +48,7 @@ struct pool {
 	uint64_t reserve_until_us; /* while it is needed */
 	sigset_t open;             /* the mask while waiting */
 	uint64_t backoff_us, not_before_us, retire_at_us, shrink_at_us;
+	uint64_t drained_at_us; /* then the pool stops; 0: nobody asked */
 	bool stopping;
 	bool reload_asked;
 	uint64_t looked_at_us;

@@ -112,6 +112,7 @@ served_new(const struct options *o, const struct served *before,
 	s->site = options_site(o, err);
 	if (s->site == NULL ||
 		request_attach(&s->request, s->site, err) != SS_OK ||
+		peers_read(&s->peers, s->site, err) != SS_OK ||
 		open_log(s, err) != SS_OK ||
 		ss_site_open(s->site, err) != SS_OK ||
 		!open_counts(s, before, err)) {

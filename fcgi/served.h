@@ -7,12 +7,14 @@
 #define FCGI_SERVED_H
 
 #include "options.h"
+#include "peers.h"
 #include "request.h"
 #include "site_counts.h"
 
 struct served {
 	struct ss_site *site;
 	struct request request;
+	struct peers peers;
 	int log_fd;
 	struct site_counts *counts; /* NULL: it is one site */
 };

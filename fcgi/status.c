@@ -492,6 +492,8 @@ ready_word(const struct status *s)
 {
 	uint32_t on_demand = 2;
 
+	if (s->draining)
+		return "draining";
 	if (s->total == 0)
 		return s->figures->mode == on_demand ? "ok" : "no worker";
 	return s->tools_full || (s->idle == 0 && s->busy >= s->figures->max)

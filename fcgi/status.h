@@ -37,6 +37,7 @@ struct status {
 	const struct site_counts *sites; /* NULL: there is one */
 	const struct ss_site *site;
 	bool tools_full; /* set by the caller: for status_ready */
+	bool draining;   /* the same */
 };
 
 /*

@@ -97,6 +97,7 @@ answer_ready(struct answer *a, struct ss_response *res)
 	status_take(&s, c->figures, c->scoreboard, c->slot_count, c->page,
 		sys_clock_us());
 	s.tools_full = tool_slots_full(c->slots);
+	s.draining = atomic_load(&c->slots->draining) != 0;
 	len = status_ready(&s, &ready, a->body, sizeof(a->body));
 	replace_body(a, res, "application/json", len);
 	if (!ready)
@@ -186,7 +187,8 @@ refuse_overdue(const struct status_server *c, struct connection *connection,
 	}
 	many %= STATUS_SERVER_PARKED;
 	while (many-- > 0) {
-		int fd = connection_accept(c->listener, SILENCE_S);
+		int fd = connection_accept(
+			c->listener, &c->served->peers, SILENCE_S);
 		enum ss_err outcome;
 
 		if (fd < 0)
@@ -203,7 +205,7 @@ refuse_new(const struct status_server *c, struct connection *connection,
 	struct answer *a)
 {
 	enum ss_err outcome;
-	int fd = connection_accept(c->listener, SILENCE_S);
+	int fd = connection_accept(c->listener, &c->served->peers, SILENCE_S);
 
 	if (fd < 0)
 		return;
@@ -273,7 +275,7 @@ serve_until_stopped(const struct status_server *c,
 			refuse_new(c, connection, a);
 		if (fds[2].revents == 0)
 			continue;
-		fd = connection_accept(c->status, SILENCE_S);
+		fd = connection_accept(c->status, &c->served->peers, SILENCE_S);
 		if (fd >= 0 && !connection_serve(connection, fd, &outcome))
 			return;
 	}

@@ -16,8 +16,9 @@
 #include "sizing.h"
 
 struct tool_slots {
-	_Atomic uint32_t most;  /* entries in use; 0: any number of tools */
-	_Atomic int32_t parked; /* parked requests, about */
+	_Atomic uint32_t most;     /* entries in use; 0: any number of tools */
+	_Atomic int32_t parked;    /* parked requests, about */
+	_Atomic uint32_t draining; /* the pool will stop: /readyz is 503 */
 	_Atomic uint32_t owner[SIZING_MAX]; /* a worker's number; 0: free */
 };
 

@@ -134,20 +134,24 @@ wait_for_slot(struct serving *s, struct request *r)
 			"all workers are busy; the tool did not run");
 }
 
-/* This worker is free for a page, but may a tool start? */
+/* This worker is free for a page, but may a tool start, and will it stay? */
 static void
 replace_ready(const struct serving *s, const struct request *r,
 	struct ss_response *res)
 {
 	static const char saturated[] = "{\"status\": \"saturated\"}\n";
+	static const char draining[] = "{\"status\": \"draining\"}\n";
+
+	bool drains = atomic_load(&s->w->slots->draining) != 0;
+	const char *body = drains ? draining : saturated;
 
 	if (strcmp(r->ss.path, "/readyz") != 0 || res->status != 200 ||
-		!tool_slots_full(s->w->slots))
+		(!drains && !tool_slots_full(s->w->slots)))
 		return;
 	res->status = 503;
-	res->length = sizeof(saturated) - 1;
+	res->length = strlen(body);
 	if (res->body_len > 0) {
-		res->body = saturated;
+		res->body = body;
 		res->body_len = res->length;
 	}
 }
@@ -249,7 +253,8 @@ serve_parked(struct serving *s, uint64_t *served)
 static int
 accept_counted(const struct worker *w)
 {
-	int fd = connection_accept(w->listener, CONNECTION_SILENCE_S);
+	int fd = connection_accept(
+		w->listener, &w->served->peers, CONNECTION_SILENCE_S);
 
 	if (fd >= 0)
 		atomic_fetch_add(&w->page->accepted, 1);

@@ -4,19 +4,31 @@
 #include <limits.h>
 #include <time.h>
 
-uint64_t
-clock_us(void)
+static uint64_t
+read_us(clockid_t clock)
 {
 	struct timespec t = { 0 };
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+uint64_t
+clock_us(void)
+{
+	return read_us(CLOCK_MONOTONIC);
 }
 
 uint64_t
 clock_ms(void)
 {
 	return clock_us() / 1000;
+}
+
+uint64_t
+clock_cpu_ms(void)
+{
+	return read_us(CLOCK_THREAD_CPUTIME_ID) / 1000;
 }
 
 int

@@ -9,6 +9,8 @@
 
 uint64_t clock_us(void);
 uint64_t clock_ms(void);
+/* Processor time of the calling thread, CLOCK_THREAD_CPUTIME_ID. */
+uint64_t clock_cpu_ms(void);
 /* Milliseconds until deadline_ms, 0 when it has passed, at most INT_MAX. */
 int clock_left_ms(uint64_t deadline_ms);
 #define CLOCK_STAMP 25

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reports what this kernel and account can confine (ss_site_probe). */
 #include "base/error.h"
+#include "sandbox/landlock.h"
 #include "sandbox/sandbox_fork.h"
 #include "sandbox/sandbox_probe.h"
 #include "site/site.h"
@@ -28,5 +29,25 @@ ss_site_probe(struct ss_site *site,
 				.remedy = found[i].remedy });
 	*level = sandbox_level_name(sandbox_decide(&site->plan));
 	*why = site->plan.why;
+	return SS_OK;
+}
+
+enum ss_err
+ss_site_confined(
+	struct ss_site *site, struct ss_confined *out, struct ss_error *err)
+{
+	const struct sandbox_plan *plan = &site->plan;
+	enum ss_err code = site_needs_open(site, err);
+	enum sandbox_level level;
+
+	if (code != SS_OK)
+		return code;
+	level = sandbox_decide(&site->plan);
+	out->level = sandbox_level_name(level);
+	out->why = plan->why;
+	out->remedy = plan->remedy;
+	out->all_tools = level == SANDBOX_OFF || level == SANDBOX_LANDLOCK ||
+		(level == SANDBOX_STRICT &&
+			landlock_check(plan->landlock_abi_max) == 0);
 	return SS_OK;
 }

@@ -20,19 +20,21 @@ static size_t
 next_line(const char *text, size_t len, size_t i)
 {
 	const char *end = memchr(text + i, '\n', len - i);
+	size_t next = end != NULL ? (size_t)(end - text) + 1 : len;
+	const char *cr = memchr(text + i, '\r', next - i);
 
-	return end != NULL ? (size_t)(end - text) + 1 : len;
+	if (cr != NULL && cr + 1 != end)
+		next = (size_t)(cr - text) + 1;
+	return next;
 }
 
-/* Are there only blanks up to the end of the line, which may be CR LF? */
+/* Are there only blanks up to the end of the line? */
 static bool
 is_blank(const char *text, size_t len, size_t i)
 {
 	while (i < len && (text[i] == ' ' || text[i] == '\t'))
 		i++;
-	if (i < len && text[i] == '\r')
-		i++;
-	return i == len || text[i] == '\n';
+	return i == len || text[i] == '\n' || text[i] == '\r';
 }
 
 static bool

@@ -234,10 +234,20 @@ hint_tools(const struct spec *specs, size_t count, struct ss_error *err)
 	return !failed;
 }
 
-enum ss_err
-match_choose(const struct spec *specs, size_t count,
-	const struct ss_text *words, size_t word_count, struct arena *arena,
-	size_t *tool, struct given *out, struct ss_error *err)
+static enum ss_err
+refuse_limit(const struct spec *s, struct ss_error *err)
+{
+	error_set(err, SS_NOT_ALLOWED,
+		"a regex reached its limit on this command");
+	error_hint(err, "try a shorter word");
+	error_detail(err, "line %u", s->line);
+	return SS_NOT_ALLOWED;
+}
+
+static enum ss_err
+choose(const struct spec *specs, size_t count, const struct ss_text *words,
+	size_t word_count, struct arena *arena, size_t *tool, struct given *out,
+	struct ss_error *err)
 {
 	struct buf why = BUF_INIT(1024);
 	size_t left = TEMPLATE_BYTES_MAX;
@@ -247,13 +257,7 @@ match_choose(const struct spec *specs, size_t count,
 			&specs[i], words, word_count, arena, out, &left)) {
 		case PATTERN_NO: break;
 		case PATTERN_YES: *tool = i; return SS_OK;
-		case PATTERN_LIMIT:
-			error_set(err, SS_NOT_ALLOWED,
-				"a regex reached its limit on this command");
-			error_hint(err, "try a shorter word");
-			error_detail(
-				err, "tool %zu, line %u", i, specs[i].line);
-			return SS_NOT_ALLOWED;
+		case PATTERN_LIMIT: return refuse_limit(&specs[i], err);
 		case PATTERN_MEMORY: return error_memory(err);
 		}
 	if (err == NULL)
@@ -266,6 +270,19 @@ match_choose(const struct spec *specs, size_t count,
 		error_memory(err);
 	buf_release(&why);
 	return err->code;
+}
+
+enum ss_err
+match_choose(const struct spec *specs, size_t count,
+	const struct ss_text *words, size_t word_count, struct arena *arena,
+	size_t *tool, struct given *out, struct ss_error *err)
+{
+	enum ss_err code;
+
+	pattern_command_begin();
+	code = choose(specs, count, words, word_count, arena, tool, out, err);
+	pattern_command_end();
+	return code;
 }
 
 /* -------------------------------------------------------- values to words */
@@ -326,6 +343,8 @@ take_value(struct build *b, const struct argument *a)
 		return SS_OK;
 	if (taken == PATTERN_MEMORY)
 		return error_memory(b->err);
+	if (taken == PATTERN_LIMIT)
+		return refuse_limit(b->out->spec, b->err);
 	name_of(b, a, name);
 	return argument_refuse(a, name, value, b->err);
 }
@@ -429,8 +448,10 @@ make_words(struct build *b)
 		b->arena, s->argument_count + 1, sizeof(*b->values));
 	if (b->values == NULL)
 		return error_memory(b->err);
+	pattern_command_begin();
 	for (size_t i = 0; code == SS_OK && i < s->part_count; i++)
 		code = add_part(b, &s->parts[i]);
+	pattern_command_end();
 	for (size_t i = 0; i < b->given->extra_count; i++)
 		b->words[b->out->count++] = b->given->extra[i];
 	b->out->values = b->values;

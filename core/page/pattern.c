@@ -5,6 +5,8 @@
 #include <pcre2.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
+
 #define SOURCE_BYTES_MAX ((size_t)64 * 1024)
 
 /*
@@ -30,6 +32,10 @@
 #define JIT_STACK_MIN ((size_t)32 * 1024)
 #define JIT_STACK_MAX ((size_t)512 * 1024)
 
+/* For all searches of one command. */
+#define COMMAND_FREE_MS 100 /* before the processor time is looked at */
+#define COMMAND_CPU_MS 900  /* after that */
+
 /* The interpreter keeps its memory with the results: up to here. */
 #define KEPT_BYTES_MAX 4096
 
@@ -48,6 +54,41 @@ static struct {
 	pcre2_match_data *data;
 	pcre2_jit_stack *stack; /* NULL: the thread's own, 32 KiB */
 } shared;
+
+/* The command whose words are compared; clock_ms() alone makes no call. */
+static struct {
+	bool counted;
+	uint64_t began_ms;
+	uint64_t cpu_ms; /* at the end of the free time; 0: it is not over */
+} command;
+
+void
+pattern_command_begin(void)
+{
+	command.counted = true;
+	command.began_ms = clock_ms();
+	command.cpu_ms = 0;
+}
+
+void
+pattern_command_end(void)
+{
+	command.counted = false;
+}
+
+/* A process that only waited for the processor has not used its time. */
+static bool
+is_used_up(void)
+{
+	uint64_t cpu_ms;
+
+	if (!command.counted || clock_ms() - command.began_ms < COMMAND_FREE_MS)
+		return false;
+	cpu_ms = clock_cpu_ms();
+	if (command.cpu_ms == 0)
+		command.cpu_ms = cpu_ms > 0 ? cpu_ms : 1;
+	return cpu_ms >= command.cpu_ms + COMMAND_CPU_MS;
+}
 
 static bool
 prepare_shared(void)
@@ -177,7 +218,7 @@ pattern_search(const struct pattern *p, const char *text, size_t len)
 	pcre2_match_data *data = shared.data;
 	int rc;
 
-	if (!p->at_start && len > UNBOUND_BYTES_MAX)
+	if (is_used_up() || (!p->at_start && len > UNBOUND_BYTES_MAX))
 		return PATTERN_LIMIT;
 	if (len > KEPT_BYTES_MAX)
 		data = pcre2_match_data_create(1, NULL);

@@ -28,6 +28,13 @@ enum pattern_result {
 enum ss_err pattern_new(const char *source, size_t len, struct pattern **out,
 	struct ss_error *err);
 void pattern_free(struct pattern *p);
+/*
+ * The searches between these two share one second of processor time: a page
+ * with many arguments must not cost a worker one second for each.  When it is
+ * used up each search is PATTERN_LIMIT.  Other searches are not counted.
+ */
+void pattern_command_begin(void);
+void pattern_command_end(void);
 /* text must be valid UTF-8. */
 enum pattern_result
 pattern_search(const struct pattern *p, const char *text, size_t len);

@@ -149,13 +149,16 @@ read_texts(const struct reading *r, const struct node *map, struct spec *out)
 	return SS_OK;
 }
 
-/* `type/subtype` of RFC 9110 section 8.3.1; parameters are not checked. */
+/*
+ * `type/subtype` of RFC 9110 section 8.3.1, without the ranges of section
+ * 12.5.1; parameters are not checked.
+ */
 static bool
 is_media_type(const char *s)
 {
 	static const char token[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-		"0123456789!#$%&'*+-.^_`|~";
+		"0123456789!#$%&'+-.^_`|~";
 	size_t type = strspn(s, token), subtype;
 
 	if (type == 0 || s[type] != '/')

@@ -18,7 +18,9 @@ static enum ss_err
 refuse_missing(struct ss_error *err, const char *name)
 {
 	error_set(err, SS_CONFIG, "there is no account named %s", name);
-	error_hint(err, "make it, or set pool.user to another one");
+	error_hint(err,
+		"make it, or set pool.user to another one, or to a number "
+		"such as \"65534\"");
 	return SS_CONFIG;
 }
 
@@ -29,21 +31,68 @@ set_name(struct account *out, const struct passwd *found)
 		found != NULL ? found->pw_name : "tool");
 }
 
+/* A number is an account without a line in passwd(5), as in chown(1). */
+static bool
+is_number(const char *text, unsigned *out)
+{
+	char *end;
+	unsigned long n;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	n = strtoul(text, &end, 10);
+	if (*end != '\0' || n >= UINT32_MAX)
+		return false;
+	*out = (unsigned)n;
+	return true;
+}
+
+static bool
+find_named(const char *user, struct account *out)
+{
+	const struct passwd *named = getpwnam(user);
+	unsigned number;
+
+	if (named == NULL && is_number(user, &number)) {
+		named = getpwuid(number);
+		out->uid = out->gid = number;
+	} else if (named == NULL) {
+		return false;
+	}
+	if (named != NULL) {
+		out->uid = named->pw_uid;
+		out->gid = named->pw_gid;
+	}
+	set_name(out, named);
+	return true;
+}
+
+static bool
+find_group(const char *group, gid_t *out)
+{
+	const struct group *named = getgrnam(group);
+	unsigned number;
+
+	if (named == NULL && !is_number(group, &number))
+		return false;
+	*out = named != NULL ? named->gr_gid : number;
+	return true;
+}
+
 /* Started by an ordinary user: tools run as that user. */
 static enum ss_err
 find_own(const char *user, struct account *out, struct ss_error *err)
 {
-	const struct passwd *named;
+	struct account named = { .drop = false };
 
 	out->uid = geteuid();
 	out->gid = getegid();
 	set_name(out, getpwuid(out->uid));
 	if (!is_named(user))
 		return SS_OK;
-	named = getpwnam(user);
-	if (named == NULL)
+	if (!find_named(user, &named))
 		return refuse_missing(err, user);
-	if (named->pw_uid != out->uid)
+	if (named.uid != out->uid)
 		return error_set(
 			err, SS_CONFIG, "only root can run tools as %s", user);
 	return SS_OK;
@@ -95,17 +144,26 @@ static bool
 find_user(const char *user, struct account *out)
 {
 	static const char *const usual[] = { "statespace", "nobody", NULL };
-	const struct passwd *named;
 
-	if (!is_named(user))
-		return find_local(usual, out);
-	named = getpwnam(user);
-	if (named == NULL)
-		return false;
-	out->uid = named->pw_uid;
-	out->gid = named->pw_gid;
-	set_name(out, named);
-	return true;
+	return is_named(user) ? find_named(user, out) : find_local(usual, out);
+}
+
+/*
+ * uid_map of user_namespaces(7): first number here, first outside, how many.
+ * Does this namespace have numbers besides 0?
+ */
+static bool
+has_more_users(void)
+{
+	FILE *file = fopen("/proc/self/uid_map", "re");
+	unsigned first, outside, count;
+	bool more = file == NULL;
+
+	while (!more && fscanf(file, "%u %u %u", &first, &outside, &count) == 3)
+		more = first + (uint64_t)count > 1;
+	if (file != NULL)
+		fclose(file);
+	return more;
 }
 
 /* Started by root: never uid 0, which RLIMIT_NPROC does not bind. */
@@ -113,19 +171,14 @@ static enum ss_err
 find_for_root(const char *user, const char *group, struct account *out,
 	struct ss_error *err)
 {
-	const struct group *named;
-
 	if (!find_user(user, out))
 		return refuse_missing(
 			err, is_named(user) ? user : "statespace or nobody");
-	if (is_named(group)) {
-		named = getgrnam(group);
-		if (named == NULL)
-			return error_set(err, SS_CONFIG,
-				"there is no group named %s", group);
-		out->gid = named->gr_gid;
-	}
-	out->drop = true;
+	if (is_named(group) && !find_group(group, &out->gid))
+		return error_set(
+			err, SS_CONFIG, "there is no group named %s", group);
+	out->alias = !has_more_users();
+	out->drop = !out->alias;
 	if (out->uid != 0 && out->gid != 0)
 		return SS_OK;
 	error_set(err, SS_CONFIG, "tools cannot run as root");
@@ -139,9 +192,14 @@ enum ss_err
 account_find(const char *user, const char *group, struct account *out,
 	struct ss_error *err)
 {
+	enum ss_err code;
+
 	*out = (struct account){ .drop = false };
-	return geteuid() == 0 ? find_for_root(user, group, out, err)
+	code = geteuid() == 0 ? find_for_root(user, group, out, err)
 			      : find_own(user, out, err);
+	out->own_uid = out->alias ? geteuid() : out->uid;
+	out->own_gid = out->alias ? getegid() : out->gid;
+	return code;
 }
 
 /* Groups first: setgroups(2) and setresgid(2) need the root that goes last. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The account that tools run as.  Started as root: [pool] user and group, else
- * "statespace", else "nobody", never uid 0.  Otherwise the caller's own.
+ * "statespace", else "nobody", never uid 0; an account may also be a number.
+ * Otherwise the caller's own.
  */
 #ifndef SS_SANDBOX_ACCOUNT_H
 #define SS_SANDBOX_ACCOUNT_H
@@ -15,6 +16,13 @@ struct account {
 	gid_t gid;
 	char name[64]; /* "": none was found yet */
 	bool drop;     /* we are root: account_become changes to it */
+	/*
+	 * We are user 0 of a user namespace that has no other: tools run as us,
+	 * under this number in a user namespace of their own.
+	 */
+	bool alias;
+	uid_t own_uid; /* what uid and gid are outside that namespace */
+	gid_t own_gid;
 };
 
 /*

@@ -63,7 +63,7 @@ write_at(int dir, const char *path, const char *text)
 }
 
 /*
- * Maps the account to itself and nobody else, user_namespaces(7).  The map
+ * Maps the account to our own and nobody else, user_namespaces(7).  The map
  * files belong to root while the process is not dumpable, proc(5), and writing
  * them is then EACCES.  gid_map takes an unprivileged writer only after
  * "deny" was written to setgroups.
@@ -78,20 +78,27 @@ map_account(struct confining *c)
 		return step_fail(c->step, "become dumpable");
 	if (!write_at(c->proc, "self/setgroups", "deny"))
 		return step_fail(c->step, "forbid setgroups");
-	snprintf(map, sizeof(map), "%u %u 1", account->uid, account->uid);
+	snprintf(map, sizeof(map), "%u %u 1", account->uid, account->own_uid);
 	if (!write_at(c->proc, "self/uid_map", map))
 		return step_fail(c->step, "write uid_map");
-	snprintf(map, sizeof(map), "%u %u 1", account->gid, account->gid);
+	snprintf(map, sizeof(map), "%u %u 1", account->gid, account->own_gid);
 	if (!write_at(c->proc, "self/gid_map", map))
 		return step_fail(c->step, "write gid_map");
 	return true;
 }
 
+/* Without a user namespace an account that is only a name there is root. */
 static bool
 become_account(struct confining *c)
 {
-	return account_become(&c->plan->account) ||
-		step_fail(c->step, "become %s", c->plan->account.name);
+	const struct account *account = &c->plan->account;
+
+	errno = EPERM;
+	return ((!account->alias || c->level == SANDBOX_STRICT ||
+			c->level == SANDBOX_NONE) &&
+		       account_become(account)) ||
+		step_fail_at(PART_ACCOUNT, c->step, "become %s",
+			c->plan->account.name);
 }
 
 /*
@@ -213,7 +220,7 @@ enter_bounds(struct confining *c)
 		: bounds_watch()     ? SANDBOX_MEMORY_READ
 				     : SANDBOX_MEMORY_PROCESS;
 	return errno == 0 ||
-		step_fail(c->step,
+		step_fail_at(PART_BOUNDS, c->step,
 			binds ? "bound shared memory"
 			      : "bound the processes of root");
 }
@@ -227,7 +234,8 @@ enter_filter(struct confining *c)
 	if (strict && c->watched)
 		keeps |= KEEP_NETWORK; /* sockets, in an empty namespace */
 	errno = filter_child_enter(filter_whole(keeps, strict));
-	return errno == 0 || step_fail(c->step, "install the filter");
+	return errno == 0 ||
+		step_fail_at(PART_FILTER, c->step, "install the filter");
 }
 
 /* ---------------------------------------------------------------- levels */
@@ -244,7 +252,8 @@ enter_user_namespace(struct confining *c)
 		return true;
 	if (prctl(PR_SET_DUMPABLE, 1) < 0 ||
 		syscall(SYS_unshare, CLONE_NEWUSER) < 0)
-		return step_fail(c->step, "unshare the user namespace");
+		return step_fail_at(
+			PART_NAMESPACES, c->step, "unshare the user namespace");
 	return map_account(c);
 }
 
@@ -258,12 +267,20 @@ forbid_namespaces(const struct confining *c)
 	write_at(c->proc, "sys/user/max_user_namespaces", "0");
 }
 
+/* Programs read and write it, and each command gets it as its input. */
+static bool
+check_null(struct confining *c)
+{
+	return access("/dev/null", R_OK | W_OK) == 0 ||
+		step_fail_at(PART_DEVICES, c->step, "open /dev/null");
+}
+
 static bool
 check_site(struct confining *c)
 {
 	return access(VIEW_SITE, R_OK | X_OK) == 0 ||
-		step_fail(
-			c->step, "read the site as %s", c->plan->account.name);
+		step_fail_at(PART_SITE, c->step, "read the site as %s",
+			c->plan->account.name);
 }
 
 static struct view_plan
@@ -291,11 +308,12 @@ enter_strict(struct confining *c)
 
 	c->proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (c->proc < 0)
-		return step_fail(c->step, "open /proc");
+		return step_fail_at(PART_PROC, c->step, "open /proc");
 	if (!c->plan->account.drop && !map_account(c))
 		return false;
 	if (sethostname("statespace", 10) < 0)
 		return step_fail(c->step, "set the host name");
+	c->step->part = PART_VIEW;
 	if (!view_enter(&view, &c->keeps, c->step) || !become_account(c) ||
 		!enter_user_namespace(c) || !view_hide_mounts(c->step))
 		return false;
@@ -305,8 +323,9 @@ enter_strict(struct confining *c)
 	c->self->site = VIEW_SITE;
 	c->self->scratch = VIEW_SCRATCH;
 	c->self->libexec = view.libexec != NULL ? VIEW_LIBEXEC : "";
-	return lose_privileges(c) && check_site(c) && enter_bounds(c) &&
-		enter_filter(c) && sandbox_scratch_take(VIEW_SCRATCH, c->step);
+	return lose_privileges(c) && check_null(c) && check_site(c) &&
+		enter_bounds(c) && enter_filter(c) &&
+		sandbox_scratch_take(VIEW_SCRATCH, c->step);
 }
 
 /* All levels without a view. */
@@ -325,9 +344,12 @@ enter_outside(struct confining *c)
 		return false;
 	if (c->level == SANDBOX_NONE)
 		return lose_privileges(c);
+	if (!check_null(c))
+		return false;
 	c->self->scratch = sandbox_scratch_make(c->brief, c->step);
 	if (c->self->scratch == NULL) {
 		c->self->scratch = "";
+		c->step->part = PART_SCRATCH;
 		return false;
 	}
 	if (reads_proc(c))
@@ -336,15 +358,14 @@ enter_outside(struct confining *c)
 		(c->level != SANDBOX_LANDLOCK || enter_filter(c));
 }
 
-/* Landlock before ABI 3 cannot refuse truncate(2): not enough to run tools. */
 static bool
 enter_landlock(struct confining *c)
 {
-	if (c->self->landlock_abi < 3) {
-		errno = EOPNOTSUPP;
-		return step_fail(c->step, "find Landlock 3 or newer (have %d)",
+	errno = landlock_check(c->plan->landlock_abi_max);
+	if (errno != 0)
+		return step_fail_at(PART_LANDLOCK, c->step,
+			"find Landlock 3 or newer (have %d)",
 			c->self->landlock_abi);
-	}
 	/* Without a pid namespace /proc would show everybody's processes. */
 	c->keeps &= ~(unsigned)KEEP_PROC;
 	return enter_outside(c);
@@ -361,9 +382,11 @@ enter_level(struct confining *c)
 		.site_fd = -1,
 		.scratch = "",
 		.libexec = "",
+		.one_program = c->plan->one_program,
 		.dotfiles = c->dotfiles,
 		.shared = c->plan->site_count > 0 };
 	snprintf(self->why, sizeof(self->why), "%s", c->plan->why);
+	snprintf(self->remedy, sizeof(self->remedy), "%s", c->plan->remedy);
 	switch (c->level) {
 	case SANDBOX_STRICT: return enter_strict(c);
 	case SANDBOX_LANDLOCK: return enter_landlock(c);
@@ -496,7 +519,7 @@ confine_start(struct sandbox_plan *plan, const struct confine_request *request,
 	int report[2];
 	bool started;
 
-	*failed = (struct step){ "", 0 };
+	*failed = (struct step){ .name = "" };
 	errno = fd_pipe(report);
 	if (errno != 0)
 		return step_fail(failed, "make a pipe");

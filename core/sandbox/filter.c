@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stddef.h>
-#include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -12,20 +11,11 @@
 
 #include "base/base.h"
 #include "filters.h"
+#include "sandbox/filters/target.h"
 
-/* What seccomp(2) calls the architecture that this file is compiled for. */
-#if defined(__x86_64__) && !defined(__ILP32__)
-#define TARGET_ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__) && !defined(__ILP32__)
-#define TARGET_ARCH AUDIT_ARCH_AARCH64
-#elif defined(__riscv) && __riscv_xlen == 64
-#define TARGET_ARCH AUDIT_ARCH_RISCV64
-#else
-#define TARGET_ARCH 0 /* name it here, and run tests/attack on it */
-#endif
-_Static_assert(FILTERS_ARCH == TARGET_ARCH,
-	"filters.h has the system calls of the machine that builds: build on a "
-	"machine of the target's architecture");
+_Static_assert(FILTERS_ARCH == FILTER_TARGET,
+	"filters.h has the system calls of another architecture: see "
+	"FILTER_TARGET in the Makefile");
 _Static_assert(
 	ARRAY_LEN(whole) == FILTER_WHOLE, "one filter for each combination");
 _Static_assert(

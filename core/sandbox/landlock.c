@@ -14,6 +14,7 @@
 #define NET_TCP (3ULL << 0)          /* ABI 4: bind, connect */
 #define SCOPES (3ULL << 0)           /* ABI 6: abstract sockets, signals */
 
+#define LANDLOCK_ENOUGH 3
 #define FS_ALL_ABI1 ((LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1)
 #define FS_READ (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
 #define FS_WRITE                                                               \
@@ -60,6 +61,14 @@ landlock_abi(int most)
 	if (abi < 0)
 		return 0;
 	return most > 0 && abi > most ? most : (int)abi;
+}
+
+/* Before ABI 3 Landlock cannot refuse truncate(2). */
+int
+landlock_check(int most)
+{
+	errno = EOPNOTSUPP;
+	return landlock_abi(most) >= LANDLOCK_ENOUGH ? 0 : errno;
 }
 
 /* The descriptor is close-on-exec, landlock_create_ruleset(2). */

@@ -21,6 +21,8 @@ enum {
 
 /* The ABI in use: the kernel's, at most `most` (0: no cap); 0: none. */
 int landlock_abi(int most);
+/* Is the ABI in use enough to run tools, 3 or newer?  0 or why not, an errno. */
+int landlock_check(int most);
 /*
  * A new ruleset that refuses everything that this ABI can refuse: files, TCP
  * unless network is set, abstract sockets and signals to the outside.

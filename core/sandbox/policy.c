@@ -580,7 +580,9 @@ find_program(const struct resolving *r, const char *helper, const char *name,
 
 	if (helper != NULL && libexec[0] == '\0')
 		return SS_OK;
-	if (helper != NULL)
+	if (helper != NULL && sandbox_self()->one_program)
+		*out = libexec;
+	else if (helper != NULL)
 		*out = arena_printf(r->arena, "%s/%s", libexec, helper);
 	else if (program_find(name, r->ask->page_dir, path, sizeof(path)))
 		*out = arena_copy(r->arena, path, strlen(path));

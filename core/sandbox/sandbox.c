@@ -16,6 +16,12 @@ sandbox_self(void)
 	return &self;
 }
 
+const char *
+sandbox_remedy(void)
+{
+	return self.remedy[0] != '\0' ? self.remedy : NULL;
+}
+
 struct sandbox *
 sandbox_to_fill(void)
 {

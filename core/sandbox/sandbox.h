@@ -63,15 +63,19 @@ struct sandbox {
 	const char *site;       /* "/site", or the real path: reopen it here */
 	int site_fd;            /* without a view: what that name meant; -1 */
 	const char *scratch;    /* the tools' TMPDIR */
-	const char *libexec;    /* our helper programs */
+	const char *libexec;    /* our helper programs; "" */
+	bool one_program;       /* libexec is a file that is all of them */
 	enum sandbox_memory memory;
-	char why[256]; /* why no higher level; "" */
+	char why[256];    /* why no higher level; "" */
+	char remedy[512]; /* what would give it, for the operator; "" */
 	/* Of the site's root, when this process started; NULL: unknown. */
 	const struct dotfiles *dotfiles;
 	unsigned number; /* of the site: struct sandbox_place */
 	bool shared;     /* several sites lie in the view: see sandbox_run.c */
 };
 const struct sandbox *sandbox_self(void);
+/* The remedy of its level; NULL: none. */
+const char *sandbox_remedy(void);
 
 /* Where the site lies whose commands this process runs. */
 struct sandbox_place {

@@ -27,7 +27,9 @@
 #include "base/fd.h"
 #include "sandbox/confine.h"
 #include "sandbox/launcher.h"
+#include "sandbox/landlock.h"
 #include "sandbox/launcher_call.h"
+#include "sandbox/remedy.h"
 
 #define WORKER_BYTES (16 << 20) /* a worker's and its launcher's own */
 
@@ -58,6 +60,39 @@ note_why(struct sandbox_plan *plan, enum sandbox_level level,
 		strerror(failed->number));
 }
 
+static void
+note_remedy(struct sandbox_plan *plan, const struct step *failed)
+{
+	struct place place;
+
+	place_read(&place);
+	remedy_add(plan->remedy, sizeof(plan->remedy),
+		remedy_of(failed, &plan->account, &place));
+}
+
+static void
+note_nothing(struct sandbox_plan *plan)
+{
+	plan->why[0] = plan->remedy[0] = '\0';
+}
+
+/*
+ * A strict process without Landlock refuses most tools (sandbox_run.c); it has
+ * to know why before it starts.
+ */
+static void
+note_landlock(struct sandbox_plan *plan)
+{
+	struct step failed = { .name = "Landlock", .part = PART_LANDLOCK };
+
+	failed.number = landlock_check(plan->landlock_abi_max);
+	if (failed.number == 0)
+		return;
+	snprintf(plan->why, sizeof(plan->why),
+		"only tools that may execute every program, without Landlock");
+	note_remedy(plan, &failed);
+}
+
 /* The first process of a plan decides the level of all. */
 static bool
 start_first(struct sandbox_plan *plan, struct confine_request *request,
@@ -65,13 +100,18 @@ start_first(struct sandbox_plan *plan, struct confine_request *request,
 {
 	const enum sandbox_level *level = levels_of(plan);
 
-	plan->why[0] = '\0';
+	note_nothing(plan);
 	plan->decided = true;
+	if (*level == SANDBOX_STRICT)
+		note_landlock(plan);
 	for (; *level != SANDBOX_NONE; level++) {
 		plan->level = request->level = *level;
 		if (confine_start(plan, request, pid, failed))
 			return true;
+		if (*level == SANDBOX_STRICT)
+			note_nothing(plan);
 		note_why(plan, *level, failed);
+		note_remedy(plan, failed);
 	}
 	plan->level = request->level = SANDBOX_NONE;
 	return confine_start(plan, request, pid, failed);
@@ -92,8 +132,9 @@ start_again(struct sandbox_plan *plan, struct confine_request *request,
 		return true;
 	if (plan->level == SANDBOX_NONE)
 		return false;
-	plan->why[0] = '\0';
+	note_nothing(plan);
 	note_why(plan, plan->level, failed);
+	note_remedy(plan, failed);
 	request->level = SANDBOX_NONE;
 	return confine_start(plan, request, pid, failed);
 }
@@ -135,8 +176,9 @@ fork_launcher(struct sandbox_plan *plan, int socket, struct cgroup *group)
 	sandbox_plan_keep_dotfiles(plan);
 	if (launcher_fork(plan, socket, group, &failed))
 		return true;
-	plan->why[0] = '\0';
+	note_nothing(plan);
 	note_why(plan, plan->level, &failed);
+	note_remedy(plan, &failed);
 	return false;
 }
 

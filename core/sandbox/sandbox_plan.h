@@ -11,9 +11,10 @@
 /* Texts are borrowed and outlive the plan.  Start from SANDBOX_PLAN_INIT. */
 struct sandbox_plan {
 	enum sandbox_mode mode;
-	const char *root;          /* the site, absolute; NULL: on no disk */
-	int root_fd;               /* the same, open; -1: by its name */
-	const char *libexec;       /* our helper programs; NULL: none */
+	const char *root;    /* the site, absolute; NULL: on no disk */
+	int root_fd;         /* the same, open; -1: by its name */
+	const char *libexec; /* our helper programs; NULL: none */
+	bool one_program;    /* libexec is a file, each helper by its argv[0] */
 	const struct grant *grant; /* NULL: nothing is granted */
 	const struct view_site *sites; /* besides root, each for itself */
 	size_t site_count;
@@ -28,6 +29,7 @@ struct sandbox_plan {
 	bool decided;
 	enum sandbox_level level;
 	char why[256];            /* why no higher level, for the log; "" */
+	char remedy[512];         /* what would give it (remedy.h); "" */
 	struct dotfiles dotfiles; /* of the site's root, if they are known */
 };
 

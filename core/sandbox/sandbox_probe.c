@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,6 +25,7 @@
 #include "sandbox/filter.h"
 #include "sandbox/landlock.h"
 #include "sandbox/loader.h"
+#include "sandbox/remedy.h"
 
 /* Runs in the child; false with errno, and with a detail where it helps. */
 typedef bool (*probe_fn)(const struct sandbox_plan *plan, char *detail);
@@ -53,7 +55,8 @@ own_user_namespace(const struct sandbox_plan *p)
 {
 	char map[64];
 
-	snprintf(map, sizeof(map), "%u %u 1", p->account.uid, p->account.uid);
+	snprintf(map, sizeof(map), "%u %u 1", p->account.uid,
+		p->account.own_uid);
 	return become_account(p) && unshare(CLONE_NEWUSER) == 0 &&
 		write_file("/proc/self/setgroups", "deny") &&
 		write_file("/proc/self/uid_map", map);
@@ -85,7 +88,7 @@ try_mount(const struct sandbox_plan *p, char *detail)
 		syscall(SYS_mount, NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) <
 			0)
 		return false;
-	tree = (int)syscall(SYS_open_tree, AT_FDCWD, "/usr",
+	tree = (int)syscall(SYS_open_tree, AT_FDCWD, "/",
 		OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | 0x8000 /* recursive */);
 	return tree >= 0 &&
 		syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &set,
@@ -128,16 +131,18 @@ main_of_none(void *ctx)
 	return 0;
 }
 
-/* In a child at the strict level: does its main return 0? */
+/* In a probe's child: the part that failed. */
+static enum step_part failed_part;
+
+/* In a child at this level: does its main return 0? */
 static bool
-try_child(const struct sandbox_plan *p, unsigned keeps, int (*main)(void *ctx),
-	char *detail)
+try_level(const struct sandbox_plan *p, enum sandbox_level level,
+	unsigned keeps, int (*main)(void *ctx), char *detail)
 {
 	struct sandbox_plan plan = *p;
-	struct confine_request request = { .level = SANDBOX_STRICT,
-		.keeps = keeps,
-		.only = -1,
-		.main = main };
+	struct confine_request request = {
+		.level = level, .keeps = keeps, .only = -1, .main = main
+	};
 	struct step failed;
 	int status = 0;
 	pid_t pid;
@@ -145,6 +150,7 @@ try_child(const struct sandbox_plan *p, unsigned keeps, int (*main)(void *ctx),
 	if (!confine_start(&plan, &request, &pid, &failed)) {
 		snprintf(detail, DETAIL_SIZE, "%.80s: %s", failed.name,
 			strerror(failed.number));
+		failed_part = failed.part;
 		errno = failed.number;
 		return false;
 	}
@@ -152,6 +158,19 @@ try_child(const struct sandbox_plan *p, unsigned keeps, int (*main)(void *ctx),
 		return true;
 	errno = EPERM;
 	return false;
+}
+
+static bool
+try_child(const struct sandbox_plan *p, unsigned keeps, int (*main)(void *ctx),
+	char *detail)
+{
+	return try_level(p, SANDBOX_STRICT, keeps, main, detail);
+}
+
+static bool
+try_outside(const struct sandbox_plan *p, char *detail)
+{
+	return try_level(p, SANDBOX_LANDLOCK, 0, main_of_none, detail);
 }
 
 static bool
@@ -221,13 +240,13 @@ try_landlock(const struct sandbox_plan *p, char *detail)
 	int abi = landlock_abi(p->landlock_abi_max);
 	int rules, fd;
 
-	snprintf(detail, DETAIL_SIZE, "ABI %d: files%s%s%s", abi,
-		abi >= 3 ? ", truncation" : "", abi >= 4 ? ", TCP" : "",
+	snprintf(detail, DETAIL_SIZE, "ABI %d%s%s%s%s", abi,
+		abi >= 1 ? ": files" : "", abi >= 3 ? ", truncation" : "",
+		abi >= 4 ? ", TCP" : "",
 		abi >= 6 ? ", signals, abstract sockets" : "");
-	if (abi < 3) {
-		errno = EOPNOTSUPP;
+	errno = landlock_check(p->landlock_abi_max);
+	if (errno != 0)
 		return false;
-	}
 	rules = landlock_new(abi, false);
 	if (rules < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return false;
@@ -267,8 +286,7 @@ try_filter(const struct sandbox_plan *p, char *detail)
 static bool
 try_processes(const struct sandbox_plan *p, char *detail)
 {
-	if ((!p->account.drop || own_user_namespace(p)) &&
-		bounds_processes_bind())
+	if (become_account(p) && bounds_processes_bind())
 		return true;
 	if (p->account.drop) {
 		errno = errno != 0 ? errno : ENOTSUP;
@@ -313,128 +331,242 @@ try_subreaper(const struct sandbox_plan *p, char *detail)
 	return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
 }
 
-/* ------------------------------------------------------------ remedies */
+/* -------------------------------------------------------------------- places */
 
-static char
-first_byte(const char *path)
+static bool
+try_devices(const struct sandbox_plan *p, char *detail)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char c = '\0';
-
-	if (fd >= 0 && read(fd, &c, 1) != 1)
-		c = '\0';
-	fd_close(&fd);
-	return c;
+	(void)detail;
+	return become_account(p) && access("/dev/null", R_OK | W_OK) == 0;
 }
 
-/* Why distributions and containers refuse namespaces, most likely first. */
+/* Read in the parent, since a probe's child may have other rights. */
+static struct place place;
+
+static bool
+show_container(const struct sandbox_plan *p, char *detail)
+{
+	(void)p;
+	snprintf(detail, DETAIL_SIZE, "%s%s", place_engine_name(place.engine),
+		place.unit ? ", started by systemd" : "");
+	return true;
+}
+
+static bool
+show_refusals(const struct sandbox_plan *p, char *detail)
+{
+	(void)p;
+	snprintf(detail, DETAIL_SIZE, "seccomp filter: %s; %s: %s",
+		place.filtered ? "one is in force" : "none",
+		place.selinux ? "SELinux" : "AppArmor",
+		place.profile[0] != '\0' ? place.profile : "none");
+	return true;
+}
+
+static size_t
+add_setting(char *detail, size_t len, const char *name, long value)
+{
+	int n;
+
+	if (value < 0)
+		return len;
+	n = snprintf(detail + len, DETAIL_SIZE - len, "%s%s=%ld",
+		len > 0 ? ", " : "", name, value);
+	return n < 0 || (size_t)n >= DETAIL_SIZE - len ? len : len + (size_t)n;
+}
+
+static bool
+show_settings(const struct sandbox_plan *p, char *detail)
+{
+	size_t len = 0;
+
+	(void)p;
+	len = add_setting(detail, len, "user.max_user_namespaces",
+		place.max_user_namespaces);
+	len = add_setting(detail, len, "kernel.unprivileged_userns_clone",
+		place.userns_clone);
+	add_setting(detail, len, "kernel.apparmor_restrict_unprivileged_userns",
+		place.apparmor_userns);
+	return true;
+}
+
+/* "overlay, read-only, noexec": how a path is mounted; false: it is not. */
+static bool
+show_mount(const char *path, char *detail)
+{
+	struct statvfs fs;
+
+	if (path == NULL || path[0] == '\0' || statvfs(path, &fs) < 0) {
+		snprintf(detail, DETAIL_SIZE, "none");
+		return false;
+	}
+	snprintf(detail, DETAIL_SIZE, "%s%s%s%s%s",
+		strcmp(path, "/") != 0  ? ""
+			: place.overlay ? "overlay, "
+					: "",
+		fs.f_flag & ST_RDONLY ? "read-only" : "writable",
+		fs.f_flag & ST_NOEXEC ? ", noexec" : "",
+		fs.f_flag & ST_NOSUID ? ", nosuid" : "",
+		fs.f_flag & ST_NODEV ? ", nodev" : "");
+	return (fs.f_flag & ST_NOEXEC) == 0;
+}
+
+static bool
+show_root(const struct sandbox_plan *p, char *detail)
+{
+	(void)p;
+	show_mount("/", detail);
+	return true;
+}
+
+static bool
+show_tmp(const struct sandbox_plan *p, char *detail)
+{
+	(void)p;
+	show_mount("/tmp", detail);
+	return true;
+}
+
+static bool
+show_site(const struct sandbox_plan *p, char *detail)
+{
+	errno = EACCES;
+	return show_mount(sandbox_plan_site(p), detail);
+}
+
+static bool
+show_helpers(const struct sandbox_plan *p, char *detail)
+{
+	errno = p->libexec == NULL ? ENOENT : EACCES;
+	return show_mount(p->libexec, detail);
+}
+
+/* ---------------------------------------------------------------- the table */
+
+/* What an optional layer takes; where the view is missing, that is first. */
+#define REMEDY_GROUP "Delegate=memory in the [Service] section of its unit"
+#define REMEDY_SITE                                                            \
+	"mount -o remount,exec the site's file system, if scripts of the "     \
+	"site are to be run"
+#define REMEDY_HELPERS                                                         \
+	"make install, on a file system without noexec: the built-in tools "   \
+	"are programs in libexec"
+
 static const char *
-remedy_namespaces(void)
+remedy_of_proc(void)
 {
-	if (first_byte("/proc/sys/kernel/"
-		       "apparmor_restrict_unprivileged_userns") == '1')
-		return "AppArmor restricts user namespaces (Ubuntu): give this "
-		       "program a profile with the rule userns, or set "
-		       "kernel.apparmor_restrict_unprivileged_userns=0";
-	if (first_byte("/proc/sys/kernel/unprivileged_userns_clone") == '0')
-		return "set kernel.unprivileged_userns_clone=1 (sysctl)";
-	if (first_byte("/proc/sys/user/max_user_namespaces") == '0')
-		return "set user.max_user_namespaces to a few hundred (sysctl)";
-	if (access("/.dockerenv", F_OK) == 0 ||
-		access("/run/.containerenv", F_OK) == 0)
-		return "this is a container: its seccomp and AppArmor profiles "
-		       "must allow unshare, mount and pivot_root (docker: "
-		       "--security-opt seccomp=FILE --security-opt "
-		       "apparmor=unconfined --security-opt "
-		       "systempaths=unconfined)";
-	return "the kernel needs CONFIG_USER_NS and Linux 5.12 or newer";
+	switch (place.engine) {
+	case ENGINE_DOCKER:
+		return "docker run --security-opt systempaths="
+		       "unconfined";
+	case ENGINE_PODMAN: return "podman run --security-opt unmask=ALL";
+	case ENGINE_KUBERNETES:
+		return "procMount: Unmasked in the container's securityContext";
+	case ENGINE_NONE:
+	case ENGINE_LXC:
+	case ENGINE_NSPAWN:
+	case ENGINE_OTHER: break;
+	}
+	return "take away what is mounted below /proc";
 }
 
-static const char *
-remedy_landlock(void)
-{
-	return "Linux 6.2 or newer with CONFIG_SECURITY_LANDLOCK, and landlock "
-	       "in the lsm= list of the kernel's command line";
-}
-
-static const char *
-remedy_filter(void)
-{
-	return "the kernel needs CONFIG_SECCOMP_FILTER";
-}
-
-static const char *
-remedy_loaders(void)
-{
-	return "needs the view of the site; without it a tool can run what it "
-	       "can read through the loader";
-}
-
-static const char *
-remedy_group(void)
-{
-	return "a control group (v2) of its own: Delegate=memory in the unit";
-}
-
-static const char *
-remedy_proc(void)
-{
-	return "containers mask parts of /proc: unmask it (docker: "
-	       "--security-opt systempaths=unconfined)";
-}
-
-static const struct {
+static const struct probe {
 	const char *name;
 	probe_fn try;
 	bool needed;
-	const char *(*remedy)(void);
+	enum step_part part; /* of a needed one */
+	const char *optional;
 } probes[] = {
-	{ "user namespace", try_user, true, remedy_namespaces },
-	{ "mount namespace", try_mount, true, remedy_namespaces },
-	{ "pid namespace", try_pid, true, remedy_namespaces },
-	{ "network namespace", try_network, true, remedy_namespaces },
-	{ "ipc and uts namespaces", try_ipc, true, remedy_namespaces },
-	{ "process limit", try_processes, true, remedy_namespaces },
-	{ "system call filter", try_filter, true, remedy_filter },
-	{ "landlock", try_landlock, true, remedy_landlock },
-	{ "subreaper", try_subreaper, true, remedy_filter },
-	{ "view of the site", try_strict, true, remedy_namespaces },
-	{ "closed exec sets", try_loaders, false, remedy_loaders },
-	{ "private /proc", try_proc, false, remedy_proc },
-	{ "memory read", try_memory, false, remedy_proc },
-	{ "memory group", try_group, false, remedy_group },
+	{ "container", show_container, .needed = false },
+	{ "refusals before ours", show_refusals, .needed = false },
+	{ "settings", show_settings, .needed = false },
+	{ "root mount", show_root, .needed = false },
+	{ "/tmp mount", show_tmp, .needed = false },
+	{ "site mount", show_site, false, .optional = REMEDY_SITE },
+	{ "libexec mount", show_helpers, false, .optional = REMEDY_HELPERS },
+	{ "/dev/null", try_devices, true, PART_DEVICES, NULL },
+	{ "user namespace", try_user, true, PART_NAMESPACES, NULL },
+	{ "mount namespace", try_mount, true, PART_NAMESPACES, NULL },
+	{ "pid namespace", try_pid, true, PART_NAMESPACES, NULL },
+	{ "network namespace", try_network, true, PART_NAMESPACES, NULL },
+	{ "ipc and uts namespaces", try_ipc, true, PART_NAMESPACES, NULL },
+	{ "process limit", try_processes, true, PART_BOUNDS, NULL },
+	{ "system call filter", try_filter, true, PART_FILTER, NULL },
+	{ "landlock", try_landlock, true, PART_LANDLOCK, NULL },
+	{ "subreaper", try_subreaper, true, PART_FILTER, NULL },
+	{ "view of the site", try_strict, true, PART_VIEW, NULL },
+	/* Needed where there is no view. */
+	{ "without namespaces", try_outside, true, PART_SCRATCH, NULL },
+	{ "closed exec sets", try_loaders, false, .optional = NULL },
+	{ "private /proc", try_proc, false, .optional = "" },
+	{ "memory read", try_memory, false, .optional = "" },
+	{ "memory group", try_group, false, .optional = REMEDY_GROUP },
 };
 
 struct verdict {
-	int error;
+	struct step failed;
 	char detail[DETAIL_SIZE];
 };
 
 /* In a child, since no layer can be removed again. */
 static struct verdict
-try_apart(const struct sandbox_plan *plan, probe_fn try)
+try_apart(const struct sandbox_plan *plan, const struct probe *probe)
 {
-	struct verdict v = { .error = EIO };
+	struct verdict v = { .failed = { .part = probe->part } };
 	int ends[2];
 	pid_t pid;
 
-	v.error = fd_pipe(ends);
-	if (v.error != 0)
+	v.failed.number = fd_pipe(ends);
+	if (v.failed.number != 0)
 		return v;
 	fflush(NULL);
 	pid = fork();
 	if (pid == 0) {
 		errno = 0;
-		v.error = try(plan, v.detail) ? 0 : errno != 0 ? errno : EIO;
+		failed_part = probe->part;
+		v.failed.number = probe->try(plan, v.detail) ? 0
+			: errno != 0                         ? errno
+							     : EIO;
+		v.failed.part = failed_part;
 		_exit(write(ends[1], &v, sizeof(v)) != (ssize_t)sizeof(v));
 	}
 	fd_close(&ends[1]);
 	if (pid < 0 || read(ends[0], &v, sizeof(v)) != (ssize_t)sizeof(v))
-		v = (struct verdict){ .error = EIO };
+		v.failed.number = EIO;
 	fd_close(&ends[0]);
 	if (pid > 0)
 		waitpid(pid, NULL, 0);
 	return v;
+}
+
+/* For the best level that the mode allows and this machine gives. */
+static bool
+is_needed(
+	const struct sandbox_plan *plan, const struct probe *probe, bool viewed)
+{
+	if (probe->try == try_outside)
+		return probe->needed &&
+			(plan->mode == SANDBOX_MODE_LANDLOCK ||
+				(plan->mode == SANDBOX_MODE_AUTO && !viewed));
+	return probe->needed && plan->mode != SANDBOX_MODE_OFF &&
+		(plan->mode != SANDBOX_MODE_LANDLOCK ||
+			(probe->part != PART_NAMESPACES &&
+				probe->part != PART_VIEW));
+}
+
+static const char *
+remedy_for(const struct sandbox_plan *plan, const struct probe *probe,
+	const struct verdict *v, bool viewed)
+{
+	if (v->failed.number == 0)
+		return NULL;
+	if (probe->needed && !is_needed(plan, probe, viewed))
+		return NULL;
+	if (probe->needed)
+		return remedy_of(&v->failed, &plan->account, &place);
+	if (probe->optional == NULL || probe->optional[0] != '\0')
+		return probe->optional;
+	return viewed ? remedy_of_proc() : NULL;
 }
 
 size_t
@@ -442,21 +574,23 @@ sandbox_probe(
 	const struct sandbox_plan *plan, struct sandbox_probe *out, size_t cap)
 {
 	size_t count = 0;
+	bool viewed = false;
 	struct verdict v;
 
+	place_read(&place);
 	for (; count < ARRAY_LEN(probes) && count < cap; count++) {
-		v = try_apart(plan, probes[count].try);
+		v = try_apart(plan, &probes[count]);
 		out[count] = (struct sandbox_probe){ .name = probes[count].name,
-			.works = v.error == 0,
-			.needed = probes[count].needed,
+			.works = v.failed.number == 0,
+			.needed = is_needed(plan, &probes[count], viewed),
 			.remedy =
-				v.error == 0 ? NULL : probes[count].remedy() };
-		if (v.error == 0 || v.detail[0] != '\0')
-			snprintf(
-				out[count].detail, DETAIL_SIZE, "%s", v.detail);
-		else
-			snprintf(out[count].detail, DETAIL_SIZE, "%s",
-				strerror(v.error));
+				remedy_for(plan, &probes[count], &v, viewed) };
+		if (probes[count].try == try_strict)
+			viewed = out[count].works;
+		snprintf(out[count].detail, DETAIL_SIZE, "%s",
+			v.failed.number == 0 || v.detail[0] != '\0'
+				? v.detail
+				: strerror(v.failed.number));
 	}
 	return count;
 }

@@ -8,9 +8,9 @@
 struct sandbox_probe {
 	const char *name; /* "user namespace", "landlock", ... */
 	bool works;
-	bool needed; /* for the strict level */
+	bool needed; /* for the best level of the mode */
 	char detail[160];
-	const char *remedy; /* NULL when it works */
+	const char *remedy; /* NULL: none, or that of another probe */
 };
 
 /*

@@ -48,6 +48,10 @@ refuse_unconfined(struct ss_error *err, const char *what)
 		"this server cannot confine tools: %s", what);
 	error_detail(err, "level %s; %s", sandbox_level_name(self->level),
 		self->why[0] != '\0' ? self->why : "no more is known");
+	if (self->remedy[0] != '\0')
+		error_hint(err, "the operator's remedy: %s", self->remedy);
+	else
+		error_hint(err, "`statespace doctor` says what is missing");
 	return SS_SANDBOX_UNAVAILABLE;
 }
 
@@ -83,15 +87,12 @@ sockets_are_bounded(const struct policy *p)
 static enum ss_err
 refuse_missing(unsigned missing, struct ss_error *err)
 {
-	enum ss_err code = refuse_unconfined(err,
+	return refuse_unconfined(err,
 		missing & KEEP_PROC ? "a /proc of the tool's own needs the "
 				      "level strict"
 			: missing & KEEP_UNIX
 			? "granted sockets cannot be had here"
 			: "the network cannot be had here");
-
-	error_hint(err, "`statespace doctor` says what is missing");
-	return code;
 }
 
 /* What this process gave up it cannot give to a tool. */
@@ -106,9 +107,8 @@ check_layers(
 	switch (self->level) {
 	case SANDBOX_OFF: return SS_OK;
 	case SANDBOX_NONE:
-		refuse_unconfined(err, "the sandbox could not be built");
-		error_hint(err, "`statespace doctor` says what is missing");
-		return SS_SANDBOX_UNAVAILABLE;
+		return refuse_unconfined(
+			err, "the sandbox could not be built");
 	case SANDBOX_LANDLOCK:
 		if (r->fd < 0)
 			return refuse_unconfined(err, "a ruleset is missing");

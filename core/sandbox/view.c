@@ -286,7 +286,7 @@ cover_site(int root, const char *at, struct step *s)
 static bool
 add_sites(int root, const struct view_plan *p, struct step *s)
 {
-	struct step one = { "", 0 };
+	struct step one = { .name = "" };
 
 	if (p->site_count > 0 && mkdirat(root, &VIEW_SITES[1], 0111) < 0)
 		return step_fail(s, "make " VIEW_SITES);

@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-#include "page/env.h"
+#include "page/env_fill.h"
+#include "page/words.h"
 #include "page/question.h"
 #include "page/toolcall.h"
 #include "site/confirm.h"
@@ -210,7 +211,7 @@ step_words(struct call_state *r)
 	if (q->has_stdin && !r->spec->takes_stdin)
 		return error_set(r->err, SS_BAD_REQUEST,
 			"this tool does not take \"stdin\"");
-	code = env_check_words(&r->command, r->err);
+	code = words_check(&r->command, r->err);
 	return code == SS_OK ? exists_check(&r->command, r->parts->documents,
 				       r->call->doc, r->err)
 			     : code;
@@ -265,7 +266,7 @@ fill_stage(
 		given.values[i] = r->command.values[i];
 	code = command_build(arena, stage, &given, &command, r->err);
 	if (code == SS_OK)
-		code = env_check_words(&command, r->err);
+		code = words_check(&command, r->err);
 	if (code == SS_OK)
 		code = env_fill(arena, &r->scope, &command, out, r->err);
 	return code;

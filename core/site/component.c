@@ -4,7 +4,7 @@
 #include <fcntl.h>
 
 #include "base/error.h"
-#include "page/env.h"
+#include "page/env_fill.h"
 #include "page/fence.h"
 #include "sandbox/sandbox_run.h"
 #include "sandbox/sandbox_scratch.h"

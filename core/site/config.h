@@ -97,8 +97,9 @@ struct config {
 		uint64_t reserve;
 		uint64_t kept_bytes; /* of each worker */
 		uint64_t max_requests;
-		double idle_timeout, watchdog, stop_timeout;
+		double idle_timeout, watchdog, drain, stop_timeout;
 		const char *socket, *socket_mode, *socket_owner, *socket_group;
+		struct config_list allow; /* peers of a TCP socket */
 		uint64_t backlog;
 		const char *user, *group;
 	} pool;

@@ -80,20 +80,30 @@ is_address(const char *text, size_t len, unsigned *bits)
 	return *bits != 0;
 }
 
+/* An address, or a range like "10.0.0.0/8". */
+static bool
+is_range(const char *text)
+{
+	const char *slash = strchr(text, '/');
+	unsigned bits;
+
+	if (slash == NULL)
+		return is_address(text, strlen(text), &bits);
+	return is_address(text, (size_t)(slash - text), &bits) &&
+		is_number(slash + 1, bits);
+}
+
 /* "host:port", "[address]:port", an address, or a range of them. */
 static bool
 is_target(const char *text)
 {
-	const char *slash = strchr(text, '/'), *colon = strrchr(text, ':');
-	unsigned bits;
+	const char *colon = strrchr(text, ':');
 
-	if (slash != NULL)
-		return is_address(text, (size_t)(slash - text), &bits) &&
-			is_number(slash + 1, bits);
-	if (is_address(text, strlen(text), &bits))
+	if (is_range(text))
 		return true;
-	return is_one_word(text) && colon != NULL && colon != text &&
-		strcmp(colon, ":0") != 0 && is_number(colon + 1, 65535);
+	return strchr(text, '/') == NULL && is_one_word(text) &&
+		colon != NULL && colon != text && strcmp(colon, ":0") != 0 &&
+		is_number(colon + 1, 65535);
 }
 
 static bool
@@ -297,6 +307,8 @@ static const struct config_key keys[] = {
 		.preset = "10.0", .least = 0.1, .most = DAY },
 	{ "pool.watchdog", KEY_SECONDS, AT(pool.watchdog), .preset = "60.0",
 		.least = 1, .most = DAY },
+	{ "pool.drain", KEY_SECONDS, AT(pool.drain), .preset = "0.0",
+		.most = DAY },
 	{ "pool.stop_timeout", KEY_SECONDS, AT(pool.stop_timeout),
 		.preset = "0.0", .most = DAY },
 	{ "pool.socket", KEY_PATH, AT(pool.socket), .preset = "" },
@@ -305,6 +317,9 @@ static const struct config_key keys[] = {
 		.wanted = "an octal mode in quotes, like \"0660\"" },
 	{ "pool.socket_owner", KEY_TEXT, AT(pool.socket_owner), .preset = "" },
 	{ "pool.socket_group", KEY_TEXT, AT(pool.socket_group), .preset = "" },
+	{ "pool.allow", KEY_LIST, AT(pool.allow), .preset = "[]",
+		.fits = is_range,
+		.wanted = "an address, or a range like \"10.0.0.0/8\"" },
 	{ "pool.backlog", KEY_COUNT, AT(pool.backlog), .preset = "511",
 		.least = 1, .most = 65535 },
 	{ "pool.user", KEY_TEXT, AT(pool.user), .preset = "" },

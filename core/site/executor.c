@@ -300,6 +300,7 @@ run_here(void *ctx, const struct ss_command *cmd, struct ss_result *result,
 
 	result->sandbox = sandbox_level_name(sandbox_self()->level);
 	result->memory = sandbox_memory_name(sandbox_self()->memory);
+	result->remedy = sandbox_remedy();
 	if (code == SS_SANDBOX_UNAVAILABLE)
 		executor_cleaned(e);
 	if (code == SS_OK)
@@ -421,8 +422,11 @@ add_explanation(struct executor *e, const struct ss_command *cmd,
 }
 
 static void
-take_oneshot(const struct oneshot_result *got, struct ss_result *result)
+take_oneshot(const struct executor *e, const struct oneshot_result *got,
+	struct ss_result *result)
 {
+	const char *remedy = e->plan->remedy;
+
 	result->returncode = got->returncode;
 	result->limit = spawn_limit_name(got->limit);
 	result->run_us = got->run_us;
@@ -430,6 +434,7 @@ take_oneshot(const struct oneshot_result *got, struct ss_result *result)
 	result->memory_bytes = got->memory_bytes;
 	result->sandbox = sandbox_level_name(got->level);
 	result->memory = sandbox_memory_name(got->memory);
+	result->remedy = remedy[0] != '\0' ? remedy : NULL;
 }
 
 static enum ss_err
@@ -450,7 +455,7 @@ run_apart(struct executor *e, const struct ss_command *cmd,
 	}
 	code = executor_apart(e, cmd->policy, &oneshot, &got, err);
 	if (oneshot.ended)
-		take_oneshot(&got, result);
+		take_oneshot(e, &got, result);
 	result->out = buf_view(&e->collected[0]);
 	result->err = buf_view(&e->collected[1]);
 	if (oneshot.watch != NULL)

@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "base/fd.h"
-#include "page/env.h"
+#include "page/env_check.h"
 #include "page/fence.h"
 #include "wire/path.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "site/rights.h"
 
-#include "page/env.h"
+#include "page/env_fill.h"
 #include "tools/stages.h"
 #include "wire/path.h"
 

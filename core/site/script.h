@@ -7,7 +7,7 @@
 #ifndef SS_SITE_SCRIPT_H
 #define SS_SITE_SCRIPT_H
 
-#include "page/env.h"
+#include "page/env_fill.h"
 #include "sandbox/program.h"
 #include "site/documents.h"
 

@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -224,20 +225,49 @@ or_null(const char *text)
 	return text[0] != '\0' ? text : NULL;
 }
 
+static enum ss_err
+keep_helpers(struct ss_site *site, const char *path, struct ss_error *err)
+{
+	site->plan.libexec =
+		arena_copy(&site->config.arena, path, strlen(path));
+	return site->plan.libexec != NULL ? SS_OK : error_memory(err);
+}
+
+#ifdef SS_ONE_PROGRAM
+/*
+ * This program is the helper programs too (make static).  AT_EXECFN
+ * (getauxval(3)) serves where there is no /proc.
+ */
+static enum ss_err
+find_helpers(struct ss_site *site, struct ss_error *err)
+{
+	char self[PATH_MAX];
+
+	if (realpath("/proc/self/exe", self) == NULL &&
+		realpath((const char *)getauxval(AT_EXECFN), self) == NULL)
+		return SS_OK;
+	site->plan.one_program = true;
+	return keep_helpers(site, self, err);
+}
+#else
 #ifndef SS_LIBEXECDIR
 #define SS_LIBEXECDIR "/usr/local/libexec/statespace"
 #endif
 
 /*
- * The directory of this program, "" when readlink(2) fails.  AT_EXECFN
- * (getauxval(3)) would name the script for a script.
+ * The directory of this program, "" when it is not known.  AT_EXECFN of
+ * getauxval(3), which would name the script for a script, is used without /proc
+ * only.
  */
 static void
 find_program_dir(char dir[static PATH_MAX])
 {
 	ssize_t n = readlink("/proc/self/exe", dir, PATH_MAX - 1);
+	const char *name = (const char *)(uintptr_t)getauxval(AT_EXECFN);
 
 	dir[n > 0 ? n : 0] = '\0';
+	if (n <= 0 && (name == NULL || realpath(name, dir) == NULL))
+		dir[0] = '\0';
 	if (strrchr(dir, '/') != NULL)
 		*strrchr(dir, '/') = '\0';
 }
@@ -255,22 +285,18 @@ find_helpers(struct ss_site *site, struct ss_error *err)
 		const char *path;
 	} places[] = { { true, "/libexec" }, { true, "/../libexec/statespace" },
 		{ false, SS_LIBEXECDIR } };
-	char self[PATH_MAX], text[PATH_MAX + 32], *real;
+	char self[PATH_MAX], text[PATH_MAX + 32], real[PATH_MAX];
 
 	find_program_dir(self);
 	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
 		snprintf(text, sizeof(text), "%s%s",
 			places[i].beside ? self : "", places[i].path);
-		real = realpath(text, NULL);
-		if (real == NULL)
-			continue;
-		site->plan.libexec =
-			arena_copy(&site->config.arena, real, strlen(real));
-		free(real);
-		return site->plan.libexec != NULL ? SS_OK : error_memory(err);
+		if (realpath(text, real) != NULL)
+			return keep_helpers(site, real, err);
 	}
 	return SS_OK;
 }
+#endif
 
 static enum ss_err
 prepare_sandbox(struct ss_site *site, struct ss_error *err)
@@ -344,6 +370,7 @@ site_open_part(
 		return error_set(err, SS_CONFIG, "root is not set");
 	site->plan.account = all->plan.account;
 	site->plan.libexec = all->plan.libexec;
+	site->plan.one_program = all->plan.one_program;
 	site->log.site = site->name;
 	site->exec_state.limit.seed = limit_seed(site->name);
 	code = open_parts(site, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The built-in tools and pipelines, for the helper programs that run them
- * (fcgi/tool.c, fcgi/curl.c, fcgi/pipe.c) in a process that the executor
+ * (fcgi/tool.c, fcgi/transfer.c, fcgi/pipe.c; fcgi/one_program.c) in a process that the executor
  * confined.  They need no site.
  * Not for hosts, and not installed.
  */

@@ -54,38 +54,6 @@ is_target(const char *target, const char *host, uint16_t port)
 	return strlen(host) == len && strncasecmp(name, host, len) == 0;
 }
 
-/* An address, or "address/bits". */
-static bool
-in_range(const char *range, int family, const void *address)
-{
-	char text[INET6_ADDRSTRLEN];
-	unsigned char base[16];
-	const unsigned char *a = address;
-	const char *slash = strchr(range, '/');
-	size_t len = slash != NULL ? (size_t)(slash - range) : strlen(range);
-	unsigned long bits = family == AF_INET ? 32 : 128;
-	char *end = NULL;
-
-	if (len >= sizeof(text))
-		return false;
-	memcpy(text, range, len);
-	text[len] = '\0';
-	if (inet_pton(family, text, base) != 1)
-		return false;
-	if (slash != NULL) {
-		unsigned long own = strtoul(slash + 1, &end, 10);
-
-		if (!isdigit((unsigned char)slash[1]) || *end != '\0' ||
-			own > bits)
-			return false;
-		bits = own;
-	}
-	if (memcmp(a, base, bits / 8) != 0)
-		return false;
-	return bits % 8 == 0 ||
-		(a[bits / 8] ^ base[bits / 8]) >> (8 - bits % 8) == 0;
-}
-
 static bool
 is_named(const struct tool_http *h)
 {
@@ -108,7 +76,7 @@ tool_http_may_connect(const struct tool_http *h, int family,
 	if (port == h->port && is_named(h))
 		return true;
 	for (size_t i = 0; i < h->target_count; i++)
-		if (in_range(h->targets[i], family, address))
+		if (ss_address_is_in(h->targets[i], family, address))
 			return true;
 	return false;
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which addresses are public.  The tables are IANA's registries
- * of special-purpose addresses (RFC 6890 and its successors), multicast, and
- * what is unallocated.  Ranges that a registry calls globally reachable
+ * Which addresses are public, and which are in a range.  The tables are IANA's
+ * registries of special-purpose addresses (RFC 6890 and its successors),
+ * multicast, and what is unallocated.  Ranges that a registry calls globally reachable
  * (anycast of AS112, AMT, PCP) are refused too: no page needs them.
  */
 #include "base/base.h"
 
+#include <arpa/inet.h>
 #include <netinet/in.h>
+#include <stdlib.h>
 
 struct range4 {
 	unsigned char base[4];
@@ -133,4 +135,31 @@ ss_address_is_public(int family, const void *address)
 	case AF_INET6: return is_public6(address);
 	default: return false;
 	}
+}
+
+bool
+ss_address_is_in(const char *range, int family, const void *address)
+{
+	unsigned char base[sizeof(struct in6_addr)];
+	const char *slash = strchr(range, '/');
+	size_t len = slash != NULL ? (size_t)(slash - range) : strlen(range);
+	unsigned long bits = family == AF_INET ? 32 : 128;
+	char text[INET6_ADDRSTRLEN];
+	char *end = NULL;
+
+	if ((family != AF_INET && family != AF_INET6) || len >= sizeof(text))
+		return false;
+	memcpy(text, range, len);
+	text[len] = '\0';
+	if (inet_pton(family, text, base) != 1)
+		return false;
+	if (slash != NULL) {
+		unsigned long own = strtoul(slash + 1, &end, 10);
+
+		if (slash[1] < '0' || slash[1] > '9' || *end != '\0' ||
+			own > bits)
+			return false;
+		bits = own;
+	}
+	return has_prefix(address, base, (unsigned)bits);
 }

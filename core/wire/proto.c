@@ -5,6 +5,7 @@
  */
 #include "wire/proto.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "wire/json_tree.h"
@@ -220,6 +221,11 @@ read_scalar(struct arena *arena, const struct json_value *item,
 	struct buf text = BUF_INIT(64);
 	bool done;
 
+	if (item->kind == JSON_NUMBER && isinf(item->number)) {
+		out->kind = PROTO_OTHER;
+		out->found = "a number that is too large";
+		return true;
+	}
 	out->kind = item->kind == JSON_NUMBER ? PROTO_NUMBER
 		: is_boolean(item)            ? PROTO_BOOL
 					      : PROTO_OTHER;

@@ -115,6 +115,10 @@ proto_result(struct buf *out, const struct ss_result *r)
 		buf_text(out, ", ");
 		add_member(out, "memory", r->memory);
 	}
+	if (r->sandbox != NULL && r->remedy != NULL) {
+		buf_text(out, ", ");
+		add_member(out, "remedy", r->remedy);
+	}
 	if (r->sandbox != NULL && r->limit != NULL)
 		buf_text(out, ", ");
 	if (r->limit != NULL)

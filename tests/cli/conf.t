@@ -51,7 +51,7 @@ SKIP: {
 # One pool of several is confined as a single one is.
 my %several = slurp("$top/conf/statespace\@.service") =~ /^(\w+)=(.*)$/mg;
 is(join(' ', grep { $several{$_} ne $set{$_} } sort keys %set),
-	'Also Description ExecStart', 'they differ in their names only');
+	'Also Description ExecStart Wants', 'they differ in their names only');
 is($several{ExecStart}, '/usr/local/bin/statespace fcgi '
 	. '-c /etc/statespace/%i.toml --socket /run/statespace/%i.sock',
 	'each has its configuration and its socket');
@@ -183,5 +183,41 @@ for my $name (qw(systemd/system/statespace.service systemd/system/statespace.soc
 }
 like($places, qr{\Q/share/bash-completion/completions/statespace\E},
 	'so is the completion');
+
+# Nothing that is installed names a place below another PREFIX.
+my $said = qx($make install DESTDIR=$dir/real PREFIX=/usr 2>&1);
+is($?, 0, 'it installs') or diag $said;
+is(qx(grep -rlI /usr/local $dir/real), '', 'what is installed names its own places');
+is(slurp("$dir/real/usr/share/man/man1/statespace-fcgi.1"),
+	".so man1/statespace.1\n", 'statespace-fcgi has a manual page');
+qx($make uninstall DESTDIR=$dir/real PREFIX=/usr 2>&1);
+is(qx(find $dir/real -type f), '', 'nothing is left after make uninstall');
+
+# ----------------------------------------------------------------- packages --
+# What a package is built with is what `make deps` installs.
+my ($make_text, $control) = (slurp("$top/Makefile"),
+	slurp("$top/conf/debian/control"));
+my ($deps) = $make_text =~ /^PACKAGES := (.*?[^\\])\n/ms;
+my %dep = map { $_ => 1 } split /[\s\\]+/, $deps;
+my ($needs) = $control =~ /^Build-Depends:(.*?)\n(?=\S)/ms;
+my @unknown = grep { !$dep{$_} && !/^(?:debhelper|dh-)/ }
+    $needs =~ /([a-z][\w.+-]+)(?: \([^)]*\))?/g;
+is("@unknown", '', "the package's Build-Depends are among make's PACKAGES");
+ok(scalar(() = $needs =~ /,/g) > 8, 'it has some');
+
+# debian/changelog is made from the project's own list of changes.
+my $log = qx(cd $top/conf && TZ=UTC LC_ALL=C awk -v now=1700000000 -f debian/changelog.awk CHANGELOG.md);
+my ($version) = slurp("$top/core/statespace.h") =~ /SS_VERSION "(.*)"/;
+like($log, qr/\Astatespace \(\Q$version\E-1\) unstable; urgency=medium\n\n  \* /,
+	'conf/CHANGELOG.md begins with this version');
+like($log, qr/^ -- .* <.*>  \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d \+0000$/m,
+	'in the form that dpkg reads');
+SKIP: {
+	skip 'dpkg-parsechangelog is not installed', 1
+	    unless has('dpkg-parsechangelog');
+	Statespace::TestSite::write_file("$dir/changelog", $log);
+	my $parsed = qx(dpkg-parsechangelog -l $dir/changelog -S Version 2>&1);
+	is($parsed, "$version-1\n", 'which it does');
+}
 
 done_testing;

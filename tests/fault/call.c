@@ -99,22 +99,6 @@ post(const char *body, char answer[static ANSWER_MAX])
 	return status;
 }
 
-/*
- * whole    what it is with memory enough.
- * least    what an answer of the same status must hold at least; NULL: all.
- */
-static bool
-is_honest(int status, const char *body, int expected, const char *whole,
-	const char *least)
-{
-	if (status == 500 || strstr(body, "-32603") != NULL)
-		return true; /* JSON-RPC: internal error */
-	if (status != expected)
-		return false;
-	return least != NULL ? strstr(body, least) != NULL
-			     : strcmp(body, whole) == 0;
-}
-
 static void
 test_post(const char *request, int wanted, const char *least)
 {
@@ -135,7 +119,7 @@ test_post(const char *request, int wanted, const char *least)
 		lies += !is_honest(status, body, expected, whole, least);
 		status = post(request, body);
 		lost += !is_honest(status, body, expected, whole, least) ||
-			is_honest(status, body, 0, "", NULL);
+			is_internal(status, body);
 	}
 	fault_at = 0;
 	ok(n > 4 && n < CALLS_MAX, "%d allocations fail", n - 1);

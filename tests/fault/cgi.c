@@ -8,6 +8,7 @@
  * wrap: malloc calloc realloc mmap poll read waitpid
  */
 #include "../../fcgi/cgi.c"
+#include "../../fcgi/peers.c"
 #include "../../fcgi/reply.c"
 #include "../../fcgi/request.c"
 #include "../../fcgi/say.c"

@@ -11,6 +11,7 @@
  * wrap: FCGX_Accept_r FCGX_PutStr FCGX_FFlush FCGX_FClose
  */
 #include "../../fcgi/connection.c"
+#include "../../fcgi/peers.c"
 #include "../../fcgi/record.c"
 #include "../../fcgi/reply.c"
 #include "../../fcgi/request.c"
@@ -417,6 +418,7 @@ static void
 accept_fails(const char *dir)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	const struct peers peers = { .count = 0 };
 	int listener, peer, fd, failed = 0;
 
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s/s", dir);
@@ -428,10 +430,10 @@ accept_fails(const char *dir)
 		peer = socket(AF_UNIX, SOCK_STREAM, 0);
 		connect(peer, (struct sockaddr *)&address, sizeof(address));
 		fault_at = n;
-		fd = connection_accept(listener, 1);
+		fd = connection_accept(listener, &peers, 1);
 		failed += fd < 0;
 		fault_at = 0;
-		while ((fd = connection_accept(listener, 1)) >= 0)
+		while ((fd = connection_accept(listener, &peers, 1)) >= 0)
 			close(fd);
 		close(peer);
 	}

@@ -16,6 +16,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 struct fault {
 	int at;           /* the call that fails, from 1; 0: none */
@@ -62,5 +63,29 @@ fault_now(const char *name)
 			(words)[i] = va_arg(more, long);                       \
 		va_end(more);                                                  \
 	} while (0)
+
+/* HTTP's 500 or JSON-RPC's internal error. */
+static inline bool
+is_internal(int status, const char *body)
+{
+	return status == 500 || strstr(body, "-32603") != NULL;
+}
+
+/*
+ * An answer under a fault.
+ * whole    what it is without one.
+ * least    what an answer of the same status must hold at least; NULL: all.
+ */
+static inline bool
+is_honest(int status, const char *body, int expected, const char *whole,
+	const char *least)
+{
+	if (is_internal(status, body))
+		return true;
+	if (status != expected)
+		return false;
+	return least != NULL ? strstr(body, least) != NULL
+			     : strcmp(body, whole) == 0;
+}
 
 #endif

@@ -106,22 +106,6 @@ get(const char *path, const char *accept, char body[static ANSWER_MAX])
 	return status;
 }
 
-/*
- * whole    what it is with memory enough.
- * least    what an answer of the same status must hold at least; NULL: all.
- */
-static bool
-is_honest(int status, const char *body, int expected, const char *whole,
-	const char *least)
-{
-	if (status == 500)
-		return true;
-	if (status != expected)
-		return false;
-	return least != NULL ? strstr(body, least) != NULL
-			     : strcmp(body, whole) == 0;
-}
-
 static void
 test_path(const char *path, const char *accept, const char *least)
 {
@@ -141,7 +125,7 @@ test_path(const char *path, const char *accept, const char *least)
 		lies += !is_honest(status, body, expected, whole, least);
 		status = get(path, accept, body);
 		lost += !is_honest(status, body, expected, whole, NULL) ||
-			status == 500;
+			is_internal(status, body);
 	}
 	fault_at = 0;
 	ok(n > 4 && n < CALLS_MAX, "%s, %s: %d allocations fail", path, accept,

@@ -654,7 +654,7 @@ SKIP: {
 	my ($lines) = slurp("$top/nginx/lighttpd.conf")
 	    =~ /^# As plain CGI.*?\n(#\t.*?)^#\n/ms;
 	$lines =~ s/^#\t//mg;
-	$lines =~ s{/usr/local/lib/statespace-cgi}{$bin};
+	$lines =~ s{/srv/cgi-bin}{$bin};
 	Statespace::TestSite::write_file("$dir/cgi.conf",
 		"server.modules = ()\nserver.bind = \"127.0.0.1\"\n"
 		. "server.port = $port\n$lines");
@@ -759,7 +759,7 @@ END
 	    unless -e "$modules/mod_fcgid.so";
 	$port = free_port();
 	my $lines = fcgid_lines();
-	$lines =~ s{/usr/local/lib/cgi-bin}{$bin}g;
+	$lines =~ s{/srv/cgi-bin}{$bin}g;
 	$lines =~ s{/etc/statespace/statespace\.toml}{$bin/statespace.toml};
 	($pid, $front) = start_apache($port, apache_head($port, @common,
 		'fcgid') . "FcgidIPCDir $dir/fcgid\n"

@@ -192,28 +192,59 @@ SKIP: {
 $pool->stop_ok;
 
 # ----------------------------------------------------------------------- TCP --
+# A pool on a TCP socket that somebody else has opened.
+sub start_tcp
+{
+	my ($listener, $site, %environment) = @_;
+	my $pid = fork() // die "fork: $!";
+
+	return $pid if $pid;
+	POSIX::dup2(fileno $listener, 0);
+	open STDERR, '>', $site->scratch . '/log';
+	delete $ENV{$_} for grep { /^STATESPACE_(?!SANDBOX)/ } keys %ENV;
+	@ENV{ 'STATESPACE_ROOT', keys %environment } =
+	    ($site->dir, values %environment);
+	exec Statespace::Server::binary(), 'fcgi', '--workers', 1
+	    or POSIX::_exit(127);
+}
+
+sub ask_tcp
+{
+	my ($listener) = @_;
+	my $socket = IO::Socket::INET->new(PeerAddr => '127.0.0.1',
+		PeerPort => $listener->sockport) or die "connect: $!";
+
+	return talk($socket, request(variables()));
+}
+
 {
 	my $site = Statespace::TestSite->new(files => $one{files});
 	my $listener = IO::Socket::INET->new(LocalAddr => '127.0.0.1',
 		Listen => 5) or die "listen: $!";
-	my $pid = fork() // die "fork: $!";
-	if ($pid == 0) {
-		POSIX::dup2(fileno $listener, 0);
-		open STDERR, '>', $site->scratch . '/log';
-		delete $ENV{$_} for grep { /^STATESPACE_(?!SANDBOX)/ } keys %ENV;
-		$ENV{STATESPACE_ROOT} = $site->dir;
-		exec Statespace::Server::binary(), 'fcgi', '--workers', 1
-		    or POSIX::_exit(127);
-	}
-	my $socket = IO::Socket::INET->new(PeerAddr => '127.0.0.1',
-		PeerPort => $listener->sockport) or die "connect: $!";
-	is(talk($socket, request(variables()))->{status}, 200,
+	my $pid = start_tcp($listener, $site);
+	is(ask_tcp($listener)->{status}, 200,
 		'a TCP socket is served when it is handed over');
 	open my $log, '<', $site->scratch . '/log';
 	like(join('', <$log>), qr/warning: a TCP socket/, 'with a warning');
 	kill 'TERM', $pid;
 	waitpid $pid, 0;
 	is($?, 0, 'and it ends cleanly');
+
+	$pid = start_tcp($listener, $site,
+		STATESPACE_POOL_ALLOW => '["192.0.2.7", "2001:db8::/32"]');
+	is(ask_tcp($listener)->{status}, 0,
+		'a peer that allow does not list gets no answer');
+	open $log, '<', $site->scratch . '/log';
+	like(join('', <$log>), qr/from 127\.0\.0\.1 is closed: \[pool\] allow/,
+		'and the log names it');
+	kill 'TERM', $pid;
+	waitpid $pid, 0;
+
+	$pid = start_tcp($listener, $site,
+		STATESPACE_POOL_ALLOW => '["192.0.2.7", "127.0.0.1"]');
+	is(ask_tcp($listener)->{status}, 200, 'one that it lists is served');
+	kill 'TERM', $pid;
+	waitpid $pid, 0;
 }
 
 done_testing;

@@ -76,6 +76,49 @@ my $long = '7.0625';
 		'stop_timeout: the tool is gone');
 }
 
+# A balancer takes a pool out that it has seen to be draining.
+sub ask_ready
+{
+	my ($path) = @_;
+
+	return talk($path, request(variables(SCRIPT_NAME => '/readyz')));
+}
+{
+	my $pool = Statespace::Pool->start(%site, config => "${config}drain = 600\n");
+	my $status = $pool->socket . '.status';
+	my $held = start_sleep($pool->socket, '8.0625');
+	is(ask_ready($status)->{status}, 200, 'drain: ready at first');
+	$pool->signal('QUIT');
+	ok($pool->until_true(sub { ask_ready($status)->{status} == 503 }),
+		'drain: /readyz turns 503 on QUIT');
+	like(ask_ready($status)->{body}, qr/"draining"/, 'drain: it says why');
+	like(ask_ready($pool->socket)->{body}, qr/\A\{"status": "draining"\}/,
+		'drain: a worker says so, too');
+	is(talk($pool->socket, call('/', ['sleep', '0']))->{status}, 200,
+		'drain: new requests are served');
+	is(scalar $pool->workers, 2, 'drain: by the same workers');
+	$pool->signal('QUIT');
+	is(receive($held)->{status}, 200,
+		'drain: a second QUIT ends it, and a tool in hand finishes');
+	is($pool->reap, 0, 'drain: then the pool ends');
+	delete $pool->{pid};
+}
+{
+	my $pool = Statespace::Pool->start(%site, config => "${config}drain = 1.5\n");
+	my $began = time;
+	$pool->signal('QUIT');
+	is($pool->reap, 0, 'drain: the pool ends by itself');
+	delete $pool->{pid};
+	cmp_ok(time - $began, '>=', 1, 'drain: not before its time');
+	$pool = Statespace::Pool->start(%site, config => "${config}drain = 600\n");
+	$pool->signal('QUIT');
+	$pool->until_true(sub { ask_ready($pool->socket . '.status')->{status}
+		== 503 });
+	$pool->signal('TERM');
+	is($pool->reap, 0, 'drain: TERM ends it at once');
+	delete $pool->{pid};
+}
+
 # Requests that wait for a tool are told, too.
 {
 	my $pool = Statespace::Pool->start(%site, config => "[pool]\n"

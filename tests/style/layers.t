@@ -20,7 +20,8 @@ my %PURE = map { $_ => 1 } qw(wire page);
 # What programs, tests and hosts include.
 my $PUBLIC = 'statespace.h';
 # What the helper programs of the built-in tools include besides.
-my %HELPER = map { $_ => 'tools/helper.h' } qw(fcgi/tool.c fcgi/pipe.c fcgi/curl.c);
+my %HELPER = map { $_ => 'tools/helper.h' } qw(fcgi/tool.c fcgi/pipe.c
+	fcgi/transfer.c fcgi/one_program.c);
 # Made by the build.
 my %MADE = ('core/sandbox/filter.c' => 'filters.h');
 # How many files of one folder may include one another in a circle.
@@ -39,7 +40,7 @@ my %FOREIGN = (
 		cmark-gfm-core-extensions.h cmark-gfm-extension_api.h)),
 	'fastcgi.h' => [qw(fcgi/connection.c)],
 	'fcgiapp.h' => [qw(fcgi/connection.c)],
-	'curl/curl.h' => [qw(fcgi/curl.c)],
+	'curl/curl.h' => [qw(fcgi/transfer.c)],
 );
 
 # The C library and the kernel; a pure folder keeps to the first line.
@@ -47,7 +48,7 @@ my $PURE_HEADER = qr{^(?:assert|ctype|errno|float|fnmatch|inttypes|limits|
 	locale|math|setjmp|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|
 	stdio|stdlib|string|strings|wchar|arpa/inet|netinet/in)\.h$}x;
 my $SYSTEM_HEADER = qr{$PURE_HEADER|^(?:dirent|elf|err|fcntl|ftw|getopt|grp|
-	ifaddrs|link|netdb|poll|pthread|pwd|sched|search|signal|spawn|syslog|
+	ifaddrs|link|netdb|nss|poll|pthread|pwd|sched|search|signal|spawn|syslog|
 	termios|time|unistd|(?:asm|linux|net|netinet|sys)/[\w/]+)\.h$}x;
 
 my %place = map { $FOLDERS[$_] => $_ } 0 .. $#FOLDERS;

@@ -12,7 +12,7 @@ chdir Cwd::realpath("$FindBin::Bin/../..") or die "chdir: $!";
 
 my %ALLOWED = map { $_ => 1 } qw(Makefile README.md LICENSE core fcgi conf nginx
 	tests examples .ci .clang-format .clang-tidy .editorconfig .gitignore
-	.gitattributes);
+	.gitattributes .github);
 
 # What git knows; in a tarball, or without git, everything but the build.  The
 # tree may belong to another account.

@@ -173,6 +173,40 @@ test_places(void)
 	ok(!ss_address_is_public(AF_UNIX, any), "so is another one");
 }
 
+/* ------------------------------------------------------------------ ranges -- */
+
+static bool
+is_in(const char *range, const char *address)
+{
+	unsigned char bytes[16];
+	int family = strchr(address, ':') != NULL ? AF_INET6 : AF_INET;
+
+	ok(inet_pton(family, address, bytes) == 1, "%s is an address", address);
+	return ss_address_is_in(range, family, bytes);
+}
+
+static void
+ranges(void)
+{
+	ok(is_in("10.0.0.5", "10.0.0.5"), "an address is in itself");
+	ok(!is_in("10.0.0.5", "10.0.0.4"), "and no other is");
+	ok(is_in("10.1.0.0/15", "10.0.255.255"), "a range has its first bits");
+	ok(is_in("10.1.0.0/15", "10.1.255.255"), "up to its end");
+	ok(!is_in("10.1.0.0/15", "10.2.0.0"), "and not beyond");
+	ok(is_in("0.0.0.0/0", "203.0.113.9"), "all of IPv4");
+	ok(is_in("2001:db8::/33", "2001:db8:7fff::1"), "a range of IPv6");
+	ok(!is_in("2001:db8::/33", "2001:db8:8000::1"), "and not beyond");
+	ok(!is_in("::/0", "10.0.0.5"), "another family is in no range");
+	ok(!is_in("::ffff:10.0.0.5", "10.0.0.5"), "a mapped one is IPv6");
+	ok(!is_in("10.0.0.0/33", "10.0.0.0"), "too many bits hold nothing");
+	ok(!is_in("10.0.0.0/", "10.0.0.0"), "nor do none");
+	ok(!is_in("10.0.0.0/ 8", "10.0.0.0"), "nor a space");
+	ok(!is_in("10.0.0.0/-1", "10.0.0.0"), "nor a sign");
+	ok(!is_in("", "10.0.0.0"), "nor an empty text");
+	ok(!ss_address_is_in("0.0.0.0/0", AF_UNIX, "abcd"),
+		"no other family is in a range");
+}
+
 int
 main(void)
 {
@@ -184,5 +218,6 @@ main(void)
 	check_embedded("2a00::200:5efe:");
 	test_relics();
 	test_places();
+	ranges();
 	return done();
 }

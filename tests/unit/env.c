@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Variables: who may set which, what becomes of $NAME, agent's words. */
-#include "page/env.h"
+#include "page/env_check.h"
+#include "page/env_fill.h"
+#include "page/words.h"
 #include "wire/proto.h"
 #include "tap.h"
 
@@ -248,7 +250,7 @@ word(const char *program, const char *kind, const char *text,
 	tool_of(&t, parts, kind != NULL ? 2 : 1);
 	command = command_of(&t, words, 2);
 	error_clear(&error);
-	is_int(wanted, env_check_words(&command, &error), "%s word \"%s\"",
+	is_int(wanted, words_check(&command, &error), "%s word \"%s\"",
 		kind == NULL                      ? "extra"
 			: strcmp(kind, "{}") == 0 ? "free"
 			: strcmp(kind, "~") == 0  ? "regex"

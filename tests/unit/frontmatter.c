@@ -84,6 +84,9 @@ test_fences(void)
 	is_front("---\na: 1\n---", "yaml", 12, "closed at the last byte");
 	is_front("---\na: 1\n---\nx", "yaml", 13, "the body follows the line");
 	is_front("---\r\na: 1\r\n---\r\nx", "yaml", 16, "CR LF");
+	is_front("---\ra: 1\r---\rx", "yaml", 13, "CR alone, as CommonMark");
+	ok(parse("---\rhidden: true\r---\rx") == SS_OK && f.hidden,
+		"a key between lines that end in CR alone is read");
 	is_front("\xef\xbb\xbf---\na: 1\n---\n", "yaml", 16,
 		"a byte order mark");
 	is_front("\xef\xbb\xbf# T\n", "none", 3,

@@ -271,8 +271,7 @@ static const char typed[] =
 static void
 is_field(const char *name, const char *html)
 {
-	char start[100], *at;
-	const char *end;
+	char start[100], *at, *end;
 
 	snprintf(start, sizeof(start), "\">%s</label>\n", name);
 	at = strstr(out.data, start);

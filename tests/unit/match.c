@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Words to values and back: types, templates, optional words, defaults. */
-#include "page/env.h"
+#include "page/words.h"
 #include "page/frontmatter.h"
 #include "page/match.h"
 #include "page/template.h"
@@ -254,7 +254,7 @@ paths(void)
 		}
 		error_clear(&err);
 		is_int(rows[i].fits ? SS_OK : SS_PATH_REFUSED,
-			env_check_words(&command, &err), "the word %s for %s",
+			words_check(&command, &err), "the word %s for %s",
 			rows[i].word, rows[i].text);
 	}
 }

@@ -5,7 +5,7 @@
  */
 #include "page/stages.h"
 
-#include "page/env.h"
+#include "page/env_check.h"
 #include "page/frontmatter.h"
 #include "page/match.h"
 #include "tap.h"

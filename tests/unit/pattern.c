@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "page/pattern.h"
 
 static enum pattern_result
@@ -156,6 +157,31 @@ test_limits(void)
 		"a plain pattern on a long word is fast");
 }
 
+/* Twenty such searches in a row would hold a worker for seconds. */
+static void
+test_command(void)
+{
+	static const char worst[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!";
+	uint64_t began = clock_cpu_ms();
+	unsigned searches = 0;
+
+	pattern_command_begin();
+	ok(search_bytes("^a$", "a", 1) == PATTERN_YES,
+		"a command's first search");
+	while (search_bytes("^a$", "a", 1) == PATTERN_YES &&
+		searches++ < 100000)
+		search_bytes("^(a+)+$", worst, sizeof(worst) - 1);
+	ok(searches < 100000, "its searches end together");
+	ok(clock_cpu_ms() - began >= 900, "... after a second");
+	pattern_command_end();
+	ok(search_bytes("^a$", "a", 1) == PATTERN_YES,
+		"a search outside of a command is not counted");
+	pattern_command_begin();
+	ok(search_bytes("^a$", "a", 1) == PATTERN_YES,
+		"the next command begins anew");
+	pattern_command_end();
+}
+
 static void
 test_long_words(void)
 {
@@ -214,6 +240,7 @@ main(void)
 	test_meaning();
 	test_refusals();
 	test_limits();
+	test_command();
 	test_long_words();
 	test_anchored();
 	return done();

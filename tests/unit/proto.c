@@ -282,6 +282,10 @@ test_call(void)
 	is_int(0, (long long)request.word_count, "there are no words yet");
 	is_str("t=x;l=[p][q];e=;m={k:v}{w:};n=a number;", called(),
 		"its arguments are text, list, map or what else they are");
+	parse(CALL("{\"big\": 1e400, \"less\": 1e300}"));
+	ok(is_other(0, "a number that is too large") &&
+			request.call_args[1].kind == PROTO_NUMBER,
+		"a number that no double holds is none");
 	parse(CALL("{\"a\": [\"x\", 1], \"b\": {\"k\": []}, \"c\": [[]], "
 		   "\"d\": true}"));
 	ok(is_other(0, "a list that holds more than strings") &&

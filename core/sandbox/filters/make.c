@@ -1,280 +1,84 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prints the system call filters as C, for sandbox/filter.c: the only file that
- * knows libseccomp.  It is a program that runs when the library is built: the
- * BPF is the same every time, and making it would cost each start of a worker a
- * millisecond.
+ * Prints the system call filters of one architecture as C, for
+ * sandbox/filter.c: the only file that knows libseccomp.  It is a program that
+ * runs when the library is built: the BPF is the same every time, and making it
+ * would cost each start of a worker a millisecond.
  *
- * A list of refusals and not of permissions: lists of permissions broke with
- * every new libc (newfstatat, statx, clone3), and missing capabilities, the
- * view and Landlock bound what the other calls can do.  A refused call that is
- * new fails with ENOSYS, so that programs fall back; an old one with EPERM.
- * libseccomp 2.5 cannot make all of it for another machine than its own, so
- * sandbox/filter.c refuses to be compiled for one.
+ * The architecture (target.h) may be another one than this program's own.
+ * libseccomp passes over what it cannot do for another one: so each filter is
+ * asked about each of its rules before it is printed.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/filter.h>
+#include <inttypes.h>
 #include <linux/netlink.h>
-#include <sched.h>
 #include <seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 
 #include "base/base.h"
 #include "sandbox/filter.h"
+#include "sandbox/filters/program.h"
+#include "sandbox/filters/rules.h"
+#include "sandbox/filters/simulate.h"
 
-#define FCHMODAT2 452       /* Linux 6.6; not in old libseccomp */
-#define CLOSE_RANGE 436     /* Linux 5.9 */
-#define LOW32 0xffffffffULL /* arguments of type int: the rest is noise */
+#define FAMILIES 64 /* more than there are: every other one is refused, too */
 
-struct refusal {
-	const char *name;
-	int number; /* for names that an old libseccomp does not know; -1 */
-	int error;
-};
+static uint32_t target;
 
-static const struct refusal refused[] = {
-	/* Mounts, old and new; statmount and listmount show host paths. */
-	{ "mount", -1, EPERM },
-	{ "umount", -1, EPERM },
-	{ "umount2", -1, EPERM },
-	{ "pivot_root", -1, EPERM },
-	{ "chroot", -1, EPERM },
-	{ "fsopen", -1, EPERM },
-	{ "fsconfig", -1, EPERM },
-	{ "fsmount", -1, EPERM },
-	{ "fspick", -1, EPERM },
-	{ "move_mount", -1, EPERM },
-	{ "open_tree", -1, EPERM },
-	{ "mount_setattr", 442, EPERM },
-	{ "statmount", 457, EPERM },
-	{ "listmount", 458, EPERM },
-	{ "listns", 470, EPERM },
-	{ "open_tree_attr", 467, EPERM },
-	/* Namespaces; clone is looked at below, clone3 cannot be. */
-	{ "unshare", -1, EPERM },
-	{ "setns", -1, EPERM },
-	{ "clone3", -1, ENOSYS },
-	/* io_uring does calls that no filter sees; memory files can be run. */
-	{ "io_uring_setup", 425, ENOSYS },
-	{ "io_uring_enter", 426, ENOSYS },
-	{ "io_uring_register", 427, ENOSYS },
-	{ "memfd_create", -1, ENOSYS },
-	{ "memfd_secret", 447, ENOSYS },
-	{ "bpf", -1, EPERM },
-	{ "perf_event_open", -1, EPERM },
-	{ "userfaultfd", -1, EPERM },
-	/* Other processes. */
-	{ "ptrace", -1, EPERM },
-	{ "process_vm_readv", -1, EPERM },
-	{ "process_vm_writev", -1, EPERM },
-	{ "process_madvise", 440, EPERM },
-	{ "process_mrelease", 448, EPERM },
-	{ "pidfd_getfd", 438, EPERM },
-	{ "kcmp", -1, EPERM },
-	{ "get_robust_list", -1, EPERM },
-	{ "move_pages", -1, EPERM },
-	{ "migrate_pages", -1, EPERM },
-	/* Objects that outlive the process that made them. */
-	{ "keyctl", -1, EPERM },
-	{ "add_key", -1, EPERM },
-	{ "request_key", -1, EPERM },
-	{ "shmget", -1, EPERM },
-	{ "shmat", -1, EPERM },
-	{ "shmctl", -1, EPERM },
-	{ "semget", -1, EPERM },
-	{ "semop", -1, EPERM },
-	{ "semtimedop", -1, EPERM },
-	{ "semctl", -1, EPERM },
-	{ "msgget", -1, EPERM },
-	{ "msgsnd", -1, EPERM },
-	{ "msgrcv", -1, EPERM },
-	{ "msgctl", -1, EPERM },
-	{ "mq_open", -1, EPERM },
-	{ "mq_unlink", -1, EPERM },
-	/* Pages in a pipe are counted nowhere: 2 MiB a slot with huge pages. */
-	{ "vmsplice", -1, ENOSYS },
-	/* Files without a path. */
-	{ "open_by_handle_at", -1, EPERM },
-	{ "name_to_handle_at", -1, EPERM },
-	/* They would show which files of the site are read. */
-	{ "inotify_init", -1, ENOSYS },
-	{ "inotify_init1", -1, ENOSYS },
-	{ "inotify_add_watch", -1, ENOSYS },
-	{ "fanotify_init", -1, EPERM },
-	{ "fanotify_mark", -1, EPERM },
-	{ "lookup_dcookie", -1, EPERM },
-	/* The machine. */
-	{ "kexec_load", -1, EPERM },
-	{ "kexec_file_load", -1, EPERM },
-	{ "init_module", -1, EPERM },
-	{ "finit_module", -1, EPERM },
-	{ "delete_module", -1, EPERM },
-	{ "reboot", -1, EPERM },
-	{ "swapon", -1, EPERM },
-	{ "swapoff", -1, EPERM },
-	{ "acct", -1, EPERM },
-	{ "quotactl", -1, EPERM },
-	{ "quotactl_fd", 443, EPERM },
-	{ "syslog", -1, EPERM },
-	{ "iopl", -1, EPERM },
-	{ "ioperm", -1, EPERM },
-	{ "modify_ldt", -1, EPERM },
-	{ "settimeofday", -1, EPERM },
-	{ "stime", -1, EPERM },
-	{ "clock_settime", -1, EPERM },
-	{ "clock_adjtime", -1, EPERM },
-	{ "adjtimex", -1, EPERM },
-	{ "sethostname", -1, EPERM },
-	{ "setdomainname", -1, EPERM },
-	{ "vhangup", -1, EPERM },
-	{ "uselib", -1, EPERM },
-	{ "ustat", -1, EPERM },
-	{ "sysfs", -1, EPERM },
-	{ "_sysctl", -1, EPERM },
-	{ "nfsservctl", -1, EPERM },
-	{ "lsm_set_self_attr", 460, EPERM },
-};
-
-/* In a pid namespace: kill(2) of pid 1 is refused below, so is this. */
-static const struct refusal by_pidfd = { "pidfd_send_signal", 424, ENOSYS };
-
-/* A refusal that depends on one argument. */
-struct argument {
-	int call;
-	unsigned position;
-	enum scmp_compare op;
-	uint64_t mask, value; /* mask: only for SCMP_CMP_MASKED_EQ */
-	int error;
-};
-
-#define IS(call, position, value)                                              \
-	{                                                                      \
-		SCMP_SYS(call), position, SCMP_CMP_MASKED_EQ, LOW32, value,    \
-			EPERM                                                  \
-	}
-#define HAS_BY_NUMBER(number, position, bit)                                   \
-	{                                                                      \
-		number, position, SCMP_CMP_MASKED_EQ, bit, bit, EPERM          \
-	}
-#define HAS(call, position, bit) HAS_BY_NUMBER(SCMP_SYS(call), position, bit)
-#define NOT(call, position, value)                                             \
-	{                                                                      \
-		SCMP_SYS(call), position, SCMP_CMP_NE, 0, value, EPERM         \
-	}
-
-static const struct argument arguments[] = {
-	/* Input for a terminal; 32 bits are compared, see CVE-2019-7303. */
-	IS(ioctl, 1, 0x5412), /* TIOCSTI */
-	IS(ioctl, 1, 0x541c), /* TIOCLINUX */
-	IS(ioctl, 1, 0x8901), /* FIOSETOWN: signals to a chosen process */
-	IS(ioctl, 1, 0x8902), /* SIOCSPGRP */
-	IS(fcntl, 1, F_SETLEASE),
-	IS(fcntl, 1, F_NOTIFY),
-	IS(fcntl, 1, F_SETPIPE_SZ),
-	IS(fcntl, 1, F_SETOWN),
-	IS(fcntl, 1, F_SETOWN_EX),
-	HAS(clone, 0, CLONE_NEWNS),
-	HAS(clone, 0, CLONE_NEWCGROUP),
-	HAS(clone, 0, CLONE_NEWUTS),
-	HAS(clone, 0, CLONE_NEWIPC),
-	HAS(clone, 0, CLONE_NEWUSER),
-	HAS(clone, 0, CLONE_NEWPID),
-	HAS(clone, 0, CLONE_NEWNET),
-	/*
-	 * A thread with descriptors of its own: /proc/PID/fd shows only those
-	 * of the first thread, and the sockets among them hold memory.
-	 */
-	{ SCMP_SYS(clone), 0, SCMP_CMP_MASKED_EQ, CLONE_THREAD | CLONE_FILES,
-		CLONE_THREAD, EPERM },
-	{ CLOSE_RANGE, 2, SCMP_CMP_MASKED_EQ, 2 /* CLOSE_RANGE_UNSHARE */, 2,
-		ENOSYS },
-	/*
-	 * Limits of others: RLIMIT_CPU can kill a worker of the same account.
-	 */
-	NOT(prlimit64, 0, 0),
-	NOT(sched_setparam, 0, 0),
-	NOT(sched_setscheduler, 0, 0),
-	NOT(sched_setattr, 0, 0),
-	NOT(sched_setaffinity, 0, 0),
-	NOT(setpriority, 0, 0), /* PRIO_PROCESS */
-	NOT(setpriority, 1, 0),
-	NOT(ioprio_set, 0, 1), /* IOPRIO_WHO_PROCESS */
-	NOT(ioprio_set, 1, 0),
-	/* The worker, which is pid 1 and has signal handlers. */
-	IS(kill, 0, 1),
-	IS(tkill, 0, 1),
-	IS(tgkill, 0, 1),
-	IS(rt_sigqueueinfo, 0, 1),
-	IS(rt_tgsigqueueinfo, 0, 1),
-	/*
-	 * A set-user-ID program in a granted directory would run as this
-	 * account for all users.  open(2) with such a mode is harmless: the
-	 * bits are cleared when the file is written.
-	 */
-	HAS(chmod, 1, S_ISUID),
-	HAS(chmod, 1, S_ISGID),
-	HAS(fchmod, 1, S_ISUID),
-	HAS(fchmod, 1, S_ISGID),
-	HAS(fchmodat, 2, S_ISUID),
-	HAS(fchmodat, 2, S_ISGID),
-	HAS_BY_NUMBER(FCHMODAT2, 2, S_ISUID),
-	HAS_BY_NUMBER(FCHMODAT2, 2, S_ISGID),
-	IS(prctl, 0, PR_SET_MM),
-	IS(prctl, 0, PR_SET_PTRACER),
-	NOT(personality, 0, 0xffffffff), /* reading it */
-	/* RLIMIT_DATA does not count its growth. */
-	{ SCMP_SYS(mmap), 3, SCMP_CMP_MASKED_EQ, MAP_GROWSDOWN, MAP_GROWSDOWN,
-		ENOMEM },
-	/* Without an error and without effect: buffers are memory. */
-	{ SCMP_SYS(setsockopt), 2, SCMP_CMP_EQ, 0, SO_SNDBUF, 0 },
-	{ SCMP_SYS(setsockopt), 2, SCMP_CMP_EQ, 0, SO_RCVBUF, 0 },
-	/* By sendto(2) a datagram socket of a pair reaches any other socket. */
-	NOT(socketpair, 0, AF_UNIX),
-	{ SCMP_SYS(socketpair), 1, SCMP_CMP_MASKED_EQ, 0xf, SOCK_DGRAM,
-		EPROTONOSUPPORT },
-	{ SCMP_SYS(socketpair), 1, SCMP_CMP_MASKED_EQ, 0xf, SOCK_RAW,
-		EPROTONOSUPPORT },
-};
-
-/* Passes over calls that this architecture does not have. */
+/* Below 0: this architecture has no such call. */
 static int
-refuse(scmp_filter_ctx ctx, const struct refusal *r)
+number_of(const struct rule *r)
 {
-	int call = seccomp_syscall_resolve_name(r->name);
-	int e;
-
-	if (call == __NR_SCMP_ERROR)
-		call = r->number;
-	if (call < 0)
-		return 0;
-	e = seccomp_rule_add(ctx, SCMP_ACT_ERRNO((uint32_t)r->error), call, 0);
-	return e == -EEXIST ? 0 : e;
+	return r->number != 0
+		? r->number
+		: seccomp_syscall_resolve_name_arch(target, r->name);
 }
 
-static int
-refuse_argument(scmp_filter_ctx ctx, const struct argument *a)
-{
-	struct scmp_arg_cmp cmp = { .arg = a->position,
-		.op = a->op,
-		.datum_a = a->op == SCMP_CMP_MASKED_EQ ? a->mask : a->value,
-		.datum_b = a->op == SCMP_CMP_MASKED_EQ ? a->value : 0 };
+/* -------------------------------------------------------- libseccomp's part */
 
-	if (a->call < 0)
-		return 0;
-	return seccomp_rule_add_array(
-		ctx, SCMP_ACT_ERRNO((uint32_t)a->error), a->call, 1, &cmp);
+static enum scmp_compare
+compare(enum condition condition)
+{
+	switch (condition) {
+	case MASKED: return SCMP_CMP_MASKED_EQ;
+	case EQUAL: return SCMP_CMP_EQ;
+	case NOT_EQUAL:
+	case ALWAYS: break;
+	}
+	return SCMP_CMP_NE;
 }
 
+/* libseccomp wants this machine's number, and translates it. */
+static int
+refuse(scmp_filter_ctx ctx, const struct rule *r)
+{
+	struct scmp_arg_cmp cmp = { .arg = r->position,
+		.op = compare(r->condition),
+		.datum_a = r->condition == MASKED ? r->mask : r->value,
+		.datum_b = r->condition == MASKED ? r->value : 0 };
+	int there = number_of(r);
+
+	if (there == __NR_SCMP_ERROR) {
+		fprintf(stderr, "make_filters: libseccomp knows no %s\n",
+			r->name);
+		return -ENOSYS;
+	}
+	if (r->number != 0 || there < 0)
+		return 0;
+	return seccomp_rule_add_array(ctx, SCMP_ACT_ERRNO((uint32_t)r->error),
+		seccomp_syscall_resolve_name(r->name), r->condition != ALWAYS,
+		&cmp);
+}
+
+/* Routes alone are of no use: nothing is sent. */
 static bool
 family_kept(int family, unsigned keeps)
 {
+	if (!(keeps & (FILTER_NETWORK | FILTER_UNIX)))
+		return false;
 	if (family == AF_INET || family == AF_INET6)
 		return keeps & FILTER_NETWORK;
 	if (family == AF_NETLINK)
@@ -300,7 +104,7 @@ refuse_sockets(scmp_filter_ctx ctx, unsigned keeps)
 
 	if (!(keeps & (FILTER_NETWORK | FILTER_UNIX)))
 		return seccomp_rule_add(ctx, action, SCMP_SYS(socket), 0);
-	for (int family = 0; family < 64 && e == 0; family++)
+	for (int family = 0; family < FAMILIES && e == 0; family++)
 		if (!family_kept(family, keeps))
 			e = seccomp_rule_add(ctx, action, SCMP_SYS(socket), 1,
 				SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)family, 0));
@@ -308,26 +112,18 @@ refuse_sockets(scmp_filter_ctx ctx, unsigned keeps)
 		e = refuse_netlink(ctx);
 	if (e == 0)
 		e = seccomp_rule_add(ctx, action, SCMP_SYS(socket), 1,
-			SCMP_A0(SCMP_CMP_GE, 64, 0));
+			SCMP_A0(SCMP_CMP_GE, FAMILIES, 0));
 	return e;
 }
 
 static int
-refuse_all(scmp_filter_ctx ctx, unsigned keeps)
+refuse_all(scmp_filter_ctx ctx)
 {
-	unsigned families = keeps & (FILTER_NETWORK | FILTER_UNIX);
 	int e = 0;
 
-	if (keeps & FILTER_NETWORK)
-		families |= FILTER_ROUTES;
-
-	for (size_t i = 0; i < ARRAY_LEN(refused) && e == 0; i++)
-		e = refuse(ctx, &refused[i]);
-	for (size_t i = 0; i < ARRAY_LEN(arguments) && e == 0; i++)
-		e = refuse_argument(ctx, &arguments[i]);
-	if (e == 0 && (keeps & FILTER_ALONE))
-		e = refuse(ctx, &by_pidfd);
-	return e == 0 ? refuse_sockets(ctx, families) : e;
+	for (size_t i = 0; i < rule_count && e == 0; i++)
+		e = refuse(ctx, &rules[i]);
+	return e;
 }
 
 /*
@@ -335,60 +131,167 @@ refuse_all(scmp_filter_ctx ctx, unsigned keeps)
  * both are libseccomp's first checks.  API level 3 is set by hand (Linux 4.14,
  * which can kill a process): the kernel that builds is not the one that runs.
  */
-static scmp_filter_ctx
-begin(void)
+static int
+begin(scmp_filter_ctx *ctx)
 {
-	scmp_filter_ctx ctx;
+	int e;
 
 	if (seccomp_api_get() < 3)
 		seccomp_api_set(3);
-	ctx = seccomp_init(SCMP_ACT_ALLOW);
-	if (ctx != NULL &&
-		(seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH,
-			 SCMP_ACT_KILL_PROCESS) < 0 ||
-			seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2) <
-				0)) {
-		seccomp_release(ctx);
-		ctx = NULL;
+	*ctx = seccomp_init(SCMP_ACT_ALLOW);
+	if (*ctx == NULL)
+		return -ENOMEM;
+	e = seccomp_attr_set(
+		*ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+	if (e == 0)
+		e = seccomp_attr_set(*ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+	if (e == 0 && target != seccomp_arch_native()) {
+		e = seccomp_arch_add(*ctx, target);
+		if (e == 0)
+			e = seccomp_arch_remove(*ctx, seccomp_arch_native());
 	}
-	return ctx;
+	return e;
 }
 
 /* libseccomp 2.5 writes a program only to a descriptor. */
 static int
-print_code(scmp_filter_ctx ctx)
+append_code(scmp_filter_ctx ctx, struct program *p)
 {
 	FILE *file = tmpfile();
-	struct sock_filter one;
 	int e = file == NULL ? -errno : seccomp_export_bpf(ctx, fileno(file));
 
-	if (e == 0)
+	if (e == 0) {
 		rewind(file);
-	while (e == 0 && fread(&one, sizeof(one), 1, file) == 1)
-		printf("\t{ 0x%02x, %u, %u, 0x%08x },\n", one.code, one.jt,
-			one.jf, one.k);
+		p->count += fread(p->code + p->count, sizeof(p->code[0]),
+			PROGRAM_MAX - p->count, file);
+		p->failed |= p->count == PROGRAM_MAX || ferror(file);
+	}
 	if (file != NULL)
 		fclose(file);
 	return e;
+}
+
+/* --------------------------------------------------------------- the check */
+
+static uint32_t
+ask(const struct program *p, int number, unsigned position, uint64_t value)
+{
+	struct seccomp_data call = { .nr = number, .arch = target };
+
+	call.args[position] = value;
+	return simulate(p->code, p->count, &call);
+}
+
+static bool
+is_refused(uint32_t answer)
+{
+	return (answer & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_ERRNO;
+}
+
+static bool
+check_rule(const struct program *p, const struct rule *r)
+{
+	int number = number_of(r);
+	uint64_t value = r->value + (r->condition == NOT_EQUAL);
+
+	return number < 0 || is_refused(ask(p, number, r->position, value));
+}
+
+static bool
+check_families(const struct program *p, unsigned keeps)
+{
+	int number = seccomp_syscall_resolve_name_arch(target, "socket");
+
+	for (unsigned family = 0; family <= FAMILIES; family++)
+		if (is_refused(ask(p, number, 0, family)) ==
+			family_kept((int)family, keeps))
+			return false;
+	return number >= 0;
+}
+
+/* What every program does; and no program of another architecture. */
+static bool
+check_rest(const struct program *p)
+{
+	static const char *const usual[] = { "read", "write", "openat", "close",
+		"execve", "exit_group", "mmap", "clone", "wait4" };
+	const uint32_t others[] = { SCMP_ARCH_X86, SCMP_ARCH_X86_64,
+		SCMP_ARCH_ARM, SCMP_ARCH_AARCH64, SCMP_ARCH_RISCV64, 0 };
+	int number;
+
+	for (size_t i = 0; i < ARRAY_LEN(usual); i++) {
+		number = seccomp_syscall_resolve_name_arch(target, usual[i]);
+		if (number < 0 || ask(p, number, 0, 0) != SECCOMP_RET_ALLOW)
+			return false;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+		struct seccomp_data other = { .arch = others[i] };
+
+		if (others[i] != target &&
+			simulate(p->code, p->count, &other) !=
+				SECCOMP_RET_KILL_PROCESS)
+			return false;
+	}
+	return true;
+}
+
+static bool
+check(const struct program *p, unsigned families, bool whole, bool alone)
+{
+	for (size_t i = 0; whole && i < rule_count; i++)
+		if (!check_rule(p, &rules[i])) {
+			fprintf(stderr, "make_filters: %s is not refused\n",
+				rules[i].name);
+			return false;
+		}
+	return check_families(p, families) && check_rest(p) &&
+		is_refused(ask(p, rule_alone.number, 0, 0)) == alone;
+}
+
+/* ---------------------------------------------------------------- printing */
+
+static void
+print_code(const struct program *p, const char *name, unsigned which)
+{
+	printf("static const struct sock_filter %s_%u[] = {\n", name, which);
+	for (size_t i = 0; i < p->count; i++)
+		printf("\t{ 0x%02x, %u, %u, 0x%08x },\n", p->code[i].code,
+			p->code[i].jt, p->code[i].jf, p->code[i].k);
+	printf("};\n\n");
 }
 
 /* whole: everything; else the socket families alone. */
 static int
 print_filter(const char *name, unsigned which, bool whole)
 {
-	scmp_filter_ctx ctx = begin();
-	int e = -ENOMEM;
+	struct program *p = calloc(1, sizeof(*p));
+	scmp_filter_ctx ctx = NULL;
+	unsigned families = which;
+	bool alone = whole && (which & FILTER_ALONE);
+	int e = p == NULL ? -ENOMEM : begin(&ctx);
 
-	printf("static const struct sock_filter %s_%u[] = {\n", name, which);
-	if (ctx != NULL)
-		e = whole ? refuse_all(ctx, which) : refuse_sockets(ctx, which);
+	if (whole) {
+		families &= FILTER_NETWORK | FILTER_UNIX;
+		if (which & FILTER_NETWORK)
+			families |= FILTER_ROUTES;
+	}
+	if (e == 0 && whole)
+		program_refuse_common(p, target, rules, rule_count, alone);
+	if (e == 0 && whole)
+		e = refuse_all(ctx);
 	if (e == 0)
-		e = print_code(ctx);
+		e = refuse_sockets(ctx, families);
+	if (e == 0)
+		e = append_code(ctx, p);
+	if (e == 0 && (p->failed || !check(p, families, whole, alone)))
+		e = -EINVAL;
+	if (e == 0)
+		print_code(p, name, which);
+	else
+		fprintf(stderr, "make_filters: 0x%08" PRIx32 ": %s %u: %s\n",
+			target, name, which, strerror(-e));
 	seccomp_release(ctx);
-	printf("};\n\n");
-	if (e != 0)
-		fprintf(stderr, "make_filters: %s %u: %s\n", name, which,
-			strerror(-e));
+	free(p);
 	return e;
 }
 
@@ -402,12 +305,23 @@ print_table(const char *name, unsigned count)
 	printf("};\n\n");
 }
 
+/* The argument: FILTER_TARGET, as the target's compiler has it. */
 int
-main(void)
+main(int argc, char **argv)
 {
+	char *end = NULL;
+
+	if (argc == 2)
+		target = (uint32_t)strtoul(argv[1], &end, 10);
+	if (target == 0 || *end != '\0') {
+		fprintf(stderr,
+			"make_filters: no filters for this architecture: see "
+			"core/sandbox/filters/target.h\n");
+		return 1;
+	}
 	printf("/* Made by core/sandbox/filters/make.c. */\n\n"
 	       "#define FILTERS_ARCH 0x%08xu\n\n",
-		seccomp_arch_native());
+		target);
 	for (unsigned i = 0; i < FILTER_WHOLE; i++)
 		if (print_filter("whole", i, true) != 0)
 			return 1;
