@@ -167,7 +167,9 @@ LIBS_CORE = $(call once,LIBS_CORE,$(call archive,yaml) $(call archive,pcre2-8) \
 	$(call archive,cjson) $(call archive,nettle) \
 	$(call archive,cmark-gfm-extensions) $(call archive,cmark-gfm))
 LIBS_FCGI = $(call once,LIBS_FCGI,$(call archive,fcgi))
-# Debian has no archive of cJSON: a static program does without it.
+# Debian has no archive of cJSON: a static program does without it there.  One
+# made by `conf/static/library DIR cjson` is taken from LIBRARY_PATH=DIR, and
+# statespace-exec then answers CGI and --json without the dynamic program.
 LIBS_STATIC = $(filter-out -lcjson,$(LIBS_CORE)) $(LIBS_FCGI)
 
 # A program that asks the C library for nothing which a static one has not
@@ -251,6 +253,9 @@ $(BUILD)/statespace-exec: $(BUILD)/statespace $(BUILD)/core.a $(BUILD)/fcgi/stat
 		$(LINK_STATIC) $(LDFLAGS) -o $@ $(BUILD)/fcgi/static.o \
 		$(FCGI_OBJ) $(BUILD)/core.a $(LIBS_STATIC),ln -s statespace $@)
 
+$(BUILD)/fcgi/static.o: CPPFLAGS_ALL += \
+	$(if $(filter -lcjson,$(LIBS_CORE)),-DSS_NO_CJSON)
+
 # Started for each built-in tool or pipeline: they have only what they need.
 # libcurl is always a shared library: it brings 38 others.
 $(BUILD)/libexec/statespace-tool $(BUILD)/libexec/statespace-pipe: \
@@ -314,9 +319,18 @@ LIBS_ONE = $(LIBS_STATIC) $(STATIC_MADE) -Wl,-Bstatic -lssl -lcrypto
 
 static: deps-static ## every program in one file without a loader
 	@$(AGAIN) $(STATIC)/statespace
-check-static: static ## the same in an empty root, with names and HTTPS
-	@$(TEST_ENV) prove $(PROVE) tests/package/static.t
-.PHONY: static check-static
+# Its date is the last commit's, or the one that the caller gives.
+sbom: static ## the packages in it, as SPDX in JSON
+	$(call say,MAKE,$(BUILD)/statespace-$(VERSION).spdx.json)
+	$(Q)SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct \
+		2>/dev/null || stat -c %Y core/statespace.h)} conf/static/sbom \
+		$(STATIC)/statespace $(STATIC)/linked $(STATIC)/lib $(VERSION) \
+		>$(BUILD)/statespace-$(VERSION).spdx.json.new
+	$(Q)mv $(BUILD)/statespace-$(VERSION).spdx.json.new \
+		$(BUILD)/statespace-$(VERSION).spdx.json
+check-static: sbom ## the same in an empty root, with names and HTTPS
+	@$(TEST_ENV) prove $(PROVE) tests/package/static.t tests/package/sbom.t
+.PHONY: static sbom check-static
 
 $(STATIC)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)

@@ -709,8 +709,8 @@ struct ss_confined {
 };
 
 /* Tries the levels, best first.  The texts live as long as the site. */
-enum ss_err ss_site_confined(struct ss_site *site, struct ss_confined *out,
-	struct ss_error *err);
+enum ss_err ss_site_confined(
+	struct ss_site *site, struct ss_confined *out, struct ss_error *err);
 
 /* A finished log line without its line break, for the program to write. */
 void ss_site_set_log(struct ss_site *site,

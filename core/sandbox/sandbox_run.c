@@ -107,8 +107,7 @@ check_layers(
 	switch (self->level) {
 	case SANDBOX_OFF: return SS_OK;
 	case SANDBOX_NONE:
-		return refuse_unconfined(
-			err, "the sandbox could not be built");
+		return refuse_unconfined(err, "the sandbox could not be built");
 	case SANDBOX_LANDLOCK:
 		if (r->fd < 0)
 			return refuse_unconfined(err, "a ruleset is missing");
