@@ -572,11 +572,17 @@ DIST = $(BUILD)/statespace-$(VERSION).tar.gz
 DEB = $(BUILD)/deb
 # What `dpkg-buildpackage` is told: -b makes no source package.
 DEBFLAGS ?=
-PACKAGES_DEB := debhelper dpkg-dev fakeroot lintian
+PACKAGES_DEB := build-essential debhelper fakeroot lintian
 
+# Where git is not (in an unpacked tarball), of all files but what was built.
 dist: ## the last commit as build/statespace-VERSION.tar.gz
 	@mkdir -p $(BUILD)
-	@git archive --prefix=statespace-$(VERSION)/ HEAD >$(DIST:.gz=)
+	@if test -e .git; then \
+		git archive --prefix=statespace-$(VERSION)/ HEAD; \
+	else \
+		tar -c --exclude=./$(BUILD) --owner=0 --group=0 --sort=name \
+			--transform='s|^[.]|statespace-$(VERSION)|' .; \
+	fi >$(DIST:.gz=)
 	@gzip -9nf $(DIST:.gz=) && echo "dist: $(DIST)"
 
 # debian/ is made in the unpacked tarball: the working tree has no such folder.
@@ -586,11 +592,23 @@ deb: dist ## Debian packages of the last commit, in build/deb
 	@cp $(DIST) $(DEB)/statespace_$(VERSION).orig.tar.gz
 	@tar -xzf $(DIST) -C $(DEB)
 	@cd $(DEB)/statespace-$(VERSION) && cp -R conf/debian debian && \
-		TZ=UTC LC_ALL=C awk -v now=$$(git log -1 --format=%ct) \
+		TZ=UTC LC_ALL=C awk -v now=$$(stat -c %Y conf/CHANGELOG.md) \
 		-f debian/changelog.awk conf/CHANGELOG.md >debian/changelog && \
 		dpkg-buildpackage -us -uc $(DEBFLAGS)
 	@cd $(DEB) && lintian --fail-on error statespace_*.changes && ls *.deb
 .PHONY: dist deb
+
+# Checks the tree and the list of changes; tarball, packages, static program, SBOM,
+# checksums in build/release; then the tag.  DRY=1: no tag.
+release: ## files of a release and its tag; DRY=1 leaves the tag out
+	@BUILD=$(BUILD) .ci/release
+.PHONY: release
+
+# RELEASES='bookworm trixie' are the ones; some ten minutes, as root.
+check-deb: ## the packages in clean systems of Debian: install, upgrade, purge
+	$(call install_packages,$(PACKAGES_TEST) mmdebstrap)
+	@$(TEST_ENV) prove -v tests/package/debian.t
+.PHONY: check-deb
 
 # A tree of the last commit in $(1), as a release tarball unpacks.
 unpack = rm -rf $(1) && mkdir -p $(1) && git archive HEAD | tar -x -C $(1)
