@@ -69,11 +69,14 @@ read_template(const char *name, struct ss_error *err)
 	return text;
 }
 
-/* Between double quotes; a dollar sign would begin a variable. */
+/*
+ * Between double quotes; a dollar sign would begin a variable.  Not where only
+ * tables of sites have roots.
+ */
 static bool
 is_quotable(const char *path)
 {
-	return strpbrk(path, "\"\\$\n\r") == NULL;
+	return *path != '\0' && strpbrk(path, "\"\\$\n\r") == NULL;
 }
 
 /* Whether the front sends files: by default, where it can be told the path. */
@@ -124,7 +127,7 @@ fill_limits(struct fillings *f, const struct ss_site *site)
 	double body = ss_site_option_number(site, "limits.max_body_bytes") +
 		BODY_MARGIN;
 	double answer = ANSWER_GROWTH *
-		ss_site_option_number(site, "limits.max_output_bytes");
+		ss_site_option_most(site, "limits.max_output_bytes");
 
 	fill(f, "BODY_MAX", "%.0f", body);
 	fill(f, "BODY_KIB", "%.0f", body / 1024);
