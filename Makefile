@@ -46,7 +46,7 @@ PACKAGES := gcc libc6-dev make pkg-config libfcgi-dev libyaml-dev libcjson-dev \
 PACKAGES_TEST := perl curl procps
 PACKAGES_CI := git python3 clang clang-tidy clang-format cppcheck mandoc prometheus \
 	bubblewrap lighttpd apache2-bin libapache2-mod-fcgid libapache2-mod-xsendfile \
-	caddy haproxy
+	caddy haproxy iproute2
 PACKAGES_STATIC := dpkg-dev libssl-dev
 PACKAGES_BENCH := wrk fcgiwrap lighttpd apache2-bin libapache2-mod-xsendfile \
 	php-fpm bubblewrap python3-minimal
@@ -167,7 +167,9 @@ LIBS_CORE = $(call once,LIBS_CORE,$(call archive,yaml) $(call archive,pcre2-8) \
 	$(call archive,cjson) $(call archive,nettle) \
 	$(call archive,cmark-gfm-extensions) $(call archive,cmark-gfm))
 LIBS_FCGI = $(call once,LIBS_FCGI,$(call archive,fcgi))
-# Debian has no archive of cJSON: a static program does without it.
+# Debian has no archive of cJSON: a static program does without it there.  One
+# made by `conf/static/library DIR cjson` is taken from LIBRARY_PATH=DIR, and
+# statespace-exec then answers CGI and --json without the dynamic program.
 LIBS_STATIC = $(filter-out -lcjson,$(LIBS_CORE)) $(LIBS_FCGI)
 
 # A program that asks the C library for nothing which a static one has not
@@ -192,7 +194,7 @@ CORE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/*/*.c))
 # The helpers are programs of their own.
 FCGI_OBJ := $(patsubst %.c,$(BUILD)/%.o, \
 	$(filter-out fcgi/tool.c fcgi/pipe.c fcgi/curl.c fcgi/transfer.c \
-	fcgi/own_address.c fcgi/static.c fcgi/one_program.c, \
+	fcgi/own_address.c fcgi/static.c fcgi/one_program.c fcgi/one_files.c, \
 	$(wildcard fcgi/*.c)))
 UNIT := $(patsubst tests/%.c,$(BUILD)/%.t,$(wildcard tests/unit/*.c))
 FAULT := $(patsubst tests/%.c,$(BUILD)/%.t,$(wildcard tests/fault/*.c))
@@ -262,6 +264,9 @@ $(BUILD)/statespace-exec: $(BUILD)/statespace $(BUILD)/core.a $(BUILD)/fcgi/stat
 		$(LINK_STATIC) $(LDFLAGS) -o $@ $(BUILD)/fcgi/static.o \
 		$(FCGI_OBJ) $(BUILD)/core.a $(LIBS_STATIC),ln -s statespace $@)
 
+$(BUILD)/fcgi/static.o: CPPFLAGS_ALL += \
+	$(if $(filter -lcjson,$(LIBS_CORE)),-DSS_NO_CJSON)
+
 # Started for each built-in tool or pipeline: they have only what they need.
 # libcurl is always a shared library: it brings 38 others.
 $(BUILD)/libexec/statespace-tool $(BUILD)/libexec/statespace-pipe: \
@@ -318,16 +323,33 @@ unit: $(UNIT) $(FAULT) ## the tests in C as programs, build/{unit,fault}/*.t
 # the packages whose headers are installed.
 STATIC := $(BUILD)/static
 STATIC_OBJ = $(addprefix $(STATIC)/,fcgi/main.o fcgi/one_program.o \
-	core/site/site.o) $(filter-out $(BUILD)/fcgi/main.o,$(FCGI_OBJ)) \
+	fcgi/one_files.o core/site/site.o) \
+	$(filter-out $(BUILD)/fcgi/main.o $(BUILD)/fcgi/installed.o,$(FCGI_OBJ)) \
 	$(BUILD)/fcgi/transfer.o $(BUILD)/fcgi/own_address.o
 STATIC_MADE = $(STATIC)/lib/libcurl.a $(STATIC)/lib/libcjson.a
 LIBS_ONE = $(LIBS_STATIC) $(STATIC_MADE) -Wl,-Bstatic -lssl -lcrypto
 
+STATIC_TESTS = $(addprefix tests/,cli/exec.t cli/mcp.t fcgi/cgi.t \
+	fcgi/pool.t fcgi/serve.t web/stages.t)
+
 static: deps-static ## every program in one file without a loader
 	@$(AGAIN) $(STATIC)/statespace
-check-static: static ## the same in an empty root, with names and HTTPS
-	@$(TEST_ENV) prove $(PROVE) tests/package/static.t
-.PHONY: static check-static
+	@ln -sf statespace $(STATIC)/statespace-exec
+	@ln -sf statespace $(STATIC)/statespace-fcgi
+# Its date is the last commit's, or the one that the caller gives.
+sbom: static ## the packages in it, as SPDX in JSON
+	$(call say,MAKE,$(BUILD)/statespace-$(VERSION).spdx.json)
+	$(Q)SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct \
+		2>/dev/null || stat -c %Y core/statespace.h)} conf/static/sbom \
+		$(STATIC)/statespace $(STATIC)/linked $(STATIC)/lib $(VERSION) \
+		>$(BUILD)/statespace-$(VERSION).spdx.json.new
+	$(Q)mv $(BUILD)/statespace-$(VERSION).spdx.json.new \
+		$(BUILD)/statespace-$(VERSION).spdx.json
+check-static: sbom ## it alone: an empty root, names, HTTPS; tests of others
+	@$(TEST_ENV) prove $(PROVE) tests/package/static.t tests/package/sbom.t
+	@$(TEST_ENV) BUILD=$(abspath $(STATIC)) prove -j$(TEST_JOBS) $(PROVE) \
+		$(STATIC_TESTS)
+.PHONY: static sbom check-static
 
 $(STATIC)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -340,6 +362,9 @@ $(STATIC_MADE): $(STATIC)/lib/lib%.a: conf/static/library conf/static/apt
 	$(Q)CC='$(CC)' CFLAGS='$(HARDEN) $(CFLAGS)' JOBS=$(JOBS) \
 		conf/static/library $(STATIC)/lib $*
 $(STATIC)/lib/libcurl.a: | $(STATIC)/lib/libcjson.a
+
+$(STATIC)/fcgi/one_files.o: $(wildcard nginx/* examples/starter/* \
+	examples/starter/*/*)
 
 # ld warns of functions that would load modules: one_program.c keeps the C
 # library from that.  What is linked in is kept, for the list of parts.
@@ -572,11 +597,17 @@ DIST = $(BUILD)/statespace-$(VERSION).tar.gz
 DEB = $(BUILD)/deb
 # What `dpkg-buildpackage` is told: -b makes no source package.
 DEBFLAGS ?=
-PACKAGES_DEB := debhelper dpkg-dev fakeroot lintian
+PACKAGES_DEB := build-essential debhelper fakeroot lintian
 
+# Where git is not (in an unpacked tarball), of all files but what was built.
 dist: ## the last commit as build/statespace-VERSION.tar.gz
 	@mkdir -p $(BUILD)
-	@git archive --prefix=statespace-$(VERSION)/ HEAD >$(DIST:.gz=)
+	@if test -e .git; then \
+		git archive --prefix=statespace-$(VERSION)/ HEAD; \
+	else \
+		tar -c --exclude=./$(BUILD) --owner=0 --group=0 --sort=name \
+			--transform='s|^[.]|statespace-$(VERSION)|' .; \
+	fi >$(DIST:.gz=)
 	@gzip -9nf $(DIST:.gz=) && echo "dist: $(DIST)"
 
 # debian/ is made in the unpacked tarball: the working tree has no such folder.
@@ -586,11 +617,23 @@ deb: dist ## Debian packages of the last commit, in build/deb
 	@cp $(DIST) $(DEB)/statespace_$(VERSION).orig.tar.gz
 	@tar -xzf $(DIST) -C $(DEB)
 	@cd $(DEB)/statespace-$(VERSION) && cp -R conf/debian debian && \
-		TZ=UTC LC_ALL=C awk -v now=$$(git log -1 --format=%ct) \
+		TZ=UTC LC_ALL=C awk -v now=$$(stat -c %Y conf/CHANGELOG.md) \
 		-f debian/changelog.awk conf/CHANGELOG.md >debian/changelog && \
 		dpkg-buildpackage -us -uc $(DEBFLAGS)
 	@cd $(DEB) && lintian --fail-on error statespace_*.changes && ls *.deb
 .PHONY: dist deb
+
+# Checks the tree and the list of changes; tarball, packages, static program, SBOM,
+# checksums in build/release; then the tag.  DRY=1: no tag.
+release: ## files of a release and its tag; DRY=1 leaves the tag out
+	@BUILD=$(BUILD) .ci/release
+.PHONY: release
+
+# RELEASES='bookworm trixie' are the ones; some ten minutes, as root.
+check-deb: ## the packages in clean systems of Debian: install, upgrade, purge
+	$(call install_packages,$(PACKAGES_TEST) mmdebstrap)
+	@$(TEST_ENV) prove -v tests/package/debian.t
+.PHONY: check-deb
 
 # A tree of the last commit in $(1), as a release tarball unpacks.
 unpack = rm -rf $(1) && mkdir -p $(1) && git archive HEAD | tar -x -C $(1)
