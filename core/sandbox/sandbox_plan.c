@@ -61,7 +61,9 @@ refuse_root(const struct account *account, struct ss_error *err)
 enum ss_err
 sandbox_prepare(struct sandbox_plan *p, struct ss_error *err)
 {
-	enum ss_err code = account_find(p->user, p->group, &p->account, err);
+	enum ss_err code = p->account.name[0] != '\0'
+		? SS_OK
+		: account_find(p->user, p->group, &p->account, err);
 
 	if (code == SS_OK && !account_can_become(&p->account))
 		code = refuse_root(&p->account, err);
