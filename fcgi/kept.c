@@ -3,11 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
+#include "shared_memory.h"
 #include "sys.h"
 
 #define HEAD_BYTES 4096 /* a page, so that the data can be mapped alone */
@@ -27,14 +26,6 @@ struct entry {
 	unsigned char id[SS_STORE_ID];
 };
 
-static void *
-map_shared(size_t size, int protection, int fd)
-{
-	void *at = mmap(NULL, size, protection, MAP_SHARED, fd, 0);
-
-	return at != MAP_FAILED ? at : NULL;
-}
-
 static size_t
 stride(const struct kept *k)
 {
@@ -45,8 +36,7 @@ stride(const struct kept *k)
 bool
 kept_open(struct kept *k, size_t count, uint64_t bytes)
 {
-	int fd, reader = -1;
-	char path[64];
+	void *rings, *seen;
 	size_t size;
 
 	*k = (struct kept){ .count = 0 };
@@ -59,18 +49,11 @@ kept_open(struct kept *k, size_t count, uint64_t bytes)
 	k->bytes = (size_t)((bytes + HEAD_BYTES - 1) / HEAD_BYTES * HEAD_BYTES);
 	k->count = count;
 	size = count * stride(k);
-	fd = memfd_create("kept", MFD_CLOEXEC);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (fd >= 0 && ftruncate(fd, (off_t)size) == 0)
-		reader = open(path, O_RDONLY | O_CLOEXEC);
-	if (reader >= 0) {
-		k->rings = map_shared(size, PROT_READ | PROT_WRITE, fd);
-		k->seen = map_shared(size, PROT_READ, reader);
-		close(reader);
-	}
-	if (fd >= 0)
-		close(fd);
-	return k->rings != NULL && k->seen != NULL;
+	if (!shared_memory_map("kept", size, &rings, &seen))
+		return false;
+	k->rings = rings;
+	k->seen = seen;
+	return true;
 }
 
 void

@@ -3,12 +3,12 @@
 #include "pool_state.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "notify.h"
+#include "shared_memory.h"
 
 static void *
 shared_page(size_t size)
@@ -20,31 +20,20 @@ shared_page(size_t size)
 }
 
 /*
- * The pages of all workers, mapped twice.  A worker keeps its own page of the
- * first mapping, and all of the second one, whose descriptor was opened for
- * reading: mprotect(2) cannot make it writable.
+ * The pages of all workers.  A worker keeps its own page of the first mapping,
+ * and all of the second one.
  */
 static bool
 share_scoreboard(struct pool *p)
 {
-	size_t size = (POOL_SLOTS + 1) * SCOREBOARD_PAGE;
-	int fd = memfd_create("scoreboard", MFD_CLOEXEC), reader = -1;
-	char path[64];
+	void *all, *seen;
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (fd >= 0 && ftruncate(fd, (off_t)size) == 0)
-		reader = open(path, O_RDONLY | O_CLOEXEC);
-	if (reader >= 0) {
-		p->scoreboard = mmap(
-			NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-		p->seen = mmap(NULL, size, PROT_READ, MAP_SHARED, reader, 0);
-		close(reader);
-	}
-	if (fd >= 0)
-		close(fd);
-	p->scoreboard = p->scoreboard != MAP_FAILED ? p->scoreboard : NULL;
-	p->seen = p->seen != MAP_FAILED ? p->seen : NULL;
-	return p->scoreboard != NULL && p->seen != NULL;
+	if (!shared_memory_map("scoreboard", (POOL_SLOTS + 1) * SCOREBOARD_PAGE,
+		    &all, &seen))
+		return false;
+	p->scoreboard = all;
+	p->seen = seen;
+	return true;
 }
 
 bool

@@ -3,12 +3,12 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "shared_memory.h"
 #include "sys.h"
 #include "worker.h"
 
@@ -16,36 +16,17 @@
 
 _Static_assert(sizeof(struct relay_slot) % 4096 == 0, "slots are whole pages");
 
-static void *
-map_shared(size_t size, int protection, int fd)
-{
-	void *at = mmap(NULL, size, protection, MAP_SHARED, fd, 0);
-
-	return at != MAP_FAILED ? at : NULL;
-}
-
-/*
- * The second mapping is of a descriptor that was opened for reading, so that
- * mprotect(2) cannot make it writable.
- */
 static bool
 map_slots(struct relay *r)
 {
-	size_t size = r->count * sizeof(*r->slots);
-	int fd = memfd_create("relay", MFD_CLOEXEC), reader = -1;
-	char path[64];
+	void *slots, *seen;
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (fd >= 0 && ftruncate(fd, (off_t)size) == 0)
-		reader = open(path, O_RDONLY | O_CLOEXEC);
-	if (reader >= 0) {
-		r->slots = map_shared(size, PROT_READ | PROT_WRITE, fd);
-		r->seen = map_shared(size, PROT_READ, reader);
-		close(reader);
-	}
-	if (fd >= 0)
-		close(fd);
-	return r->slots != NULL && r->seen != NULL;
+	if (!shared_memory_map(
+		    "relay", r->count * sizeof(*r->slots), &slots, &seen))
+		return false;
+	r->slots = slots;
+	r->seen = seen;
+	return true;
 }
 
 bool

@@ -3,8 +3,8 @@
  * In place of what needs shared libraries: only statespace-exec as a static
  * program has this file.  Accounts and groups are looked up in the files of
  * passwd(5) and group(5), not with name services.  For one that is not there,
- * and for JSON, the dynamic program beside this one takes over: nothing was
- * read from standard input yet.
+ * and for JSON where there is no archive of cJSON, the dynamic program beside
+ * this one takes over: nothing was read from standard input yet.
  */
 #include <errno.h>
 #include <grp.h>
@@ -12,16 +12,16 @@
 #include <netdb.h>
 #include <pwd.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #define EXIT_ALONE 125 /* statespace-exec(1) */
 
 static char **words;
-
-struct json_value *json_tree(const char *text, size_t len);
 
 /* Returns when there is no such program. */
 static void
@@ -29,11 +29,14 @@ start_dynamic(void)
 {
 	char path[PATH_MAX + 16];
 	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
+	const char *name = (const char *)(uintptr_t)getauxval(AT_EXECFN);
 	char *slash;
 
-	if (n <= 0)
+	/* Without /proc: the name that the program was started by. */
+	if (n <= 0 && (name == NULL || realpath(name, path) == NULL))
 		return;
-	path[n] = '\0';
+	if (n > 0)
+		path[n] = '\0';
 	slash = strrchr(path, '/');
 	if (slash == NULL)
 		return;
@@ -41,6 +44,7 @@ start_dynamic(void)
 	execv(path, words);
 }
 
+#ifdef SS_NO_CJSON
 /*
  * Debian has no archive of cJSON.  A request of CGI, one on standard input and
  * --json, also when it is abbreviated, need it.
@@ -56,6 +60,25 @@ needs_json(char **argv)
 	return false;
 }
 
+/* json_tree of core/wire/json_tree.h, for the linker; never reached. */
+struct json_value *json_tree(const char *text, size_t len);
+
+struct json_value *
+json_tree(const char *text, size_t len)
+{
+	(void)text;
+	(void)len;
+	return NULL;
+}
+#else
+static bool
+needs_json(char **argv)
+{
+	(void)argv;
+	return false;
+}
+#endif
+
 /* glibc calls it with main's arguments, before main. */
 __attribute__((constructor)) static void
 keep_words(int argc, char **argv)
@@ -69,15 +92,6 @@ keep_words(int argc, char **argv)
 	      "beside this one\n",
 		stderr);
 	_exit(EXIT_ALONE);
-}
-
-/* json_tree of core/wire/json_tree.h, for the linker; never reached. */
-struct json_value *
-json_tree(const char *text, size_t len)
-{
-	(void)text;
-	(void)len;
-	return NULL;
 }
 
 struct passwd *

@@ -161,6 +161,9 @@ print_hint(const struct check *c, const struct question *item,
 	case REACH_UNSEEN: hint_unseen(item, r, out); break;
 	case REACH_DENIED: hint_denied(c, r, out); break;
 	case REACH_NO_X: buf_printf(out, "chmod +x %s", r->at); break;
+	case REACH_FOREIGN:
+		buf_text(out, "install it for this machine's architecture");
+		break;
 	case REACH_MOUNT:
 		buf_text(out,
 			"put it on another file system, or mount(8) that "

@@ -292,6 +292,8 @@ view_of(const struct confining *c)
 		.dotfiles = c->dotfiles,
 		.libexec = p->libexec,
 		.grant = p->grant,
+		.sites = p->sites,
+		.site_count = p->site_count,
 		.writes = c->self->landlock_abi >= 3,
 		.watches = reads_proc(c),
 		.scratch_bytes = p->scratch_bytes,
@@ -381,7 +383,8 @@ enter_level(struct confining *c)
 		.scratch = "",
 		.libexec = "",
 		.one_program = c->plan->one_program,
-		.dotfiles = c->dotfiles };
+		.dotfiles = c->dotfiles,
+		.shared = c->plan->site_count > 0 };
 	snprintf(self->why, sizeof(self->why), "%s", c->plan->why);
 	snprintf(self->remedy, sizeof(self->remedy), "%s", c->plan->remedy);
 	switch (c->level) {

@@ -17,6 +17,15 @@ grant_path_is_below(const char *path, const char *directory)
 		(path[n] == '\0' || path[n] == '/');
 }
 
+bool
+grant_path_is_below_any(const char *path, const char *const *directories)
+{
+	for (; *directories != NULL; directories++)
+		if (grant_path_is_below(path, *directories))
+			return true;
+	return false;
+}
+
 /* Removes ".", doubled and last slashes; false for "..". */
 static bool
 clean_path(char *path)

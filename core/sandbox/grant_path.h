@@ -20,5 +20,7 @@ bool grant_path_inside(const char *path, const char *root, const char *site,
 	char *out, size_t cap, bool *optional);
 /* Is path the directory itself or below it?  Both clean. */
 bool grant_path_is_below(const char *path, const char *directory);
+/* Of any of them?  NULL ends the list. */
+bool grant_path_is_below_any(const char *path, const char *const *directories);
 
 #endif

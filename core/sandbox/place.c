@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,13 +177,20 @@ find_landlock(void)
 	return text[0] == '\0' ? -1 : strstr(text, "landlock") != NULL;
 }
 
-static bool
-is_packaged(void)
+static const char *
+find_prefix(void)
 {
-	char path[16];
+	static const char *const prefixes[] = { "/usr", "/usr/local" };
+	char path[PATH_MAX], bin[32];
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path));
 
-	return n > 5 && memcmp(path, "/usr/", 5) == 0;
+	for (size_t i = 0; i < ARRAY_LEN(prefixes); i++) {
+		snprintf(bin, sizeof(bin), "%s/bin/", prefixes[i]);
+		if (n > (ssize_t)strlen(bin) &&
+			memcmp(path, bin, strlen(bin)) == 0)
+			return prefixes[i];
+	}
+	return NULL;
 }
 
 void
@@ -191,7 +199,7 @@ place_read(struct place *p)
 	struct statfs root;
 
 	*p = (struct place){ .unit = getenv("INVOCATION_ID") != NULL,
-		.packaged = is_packaged(),
+		.prefix = find_prefix(),
 		.overlay = statfs("/", &root) == 0 &&
 			(unsigned long)root.f_type == OVERLAY_MAGIC,
 		.max_user_namespaces =

@@ -24,8 +24,9 @@ struct place {
 	bool filtered; /* a seccomp filter is in force, seccomp(2) */
 	bool unit;     /* started by systemd: INVOCATION_ID */
 	bool admin;    /* CAP_SYS_ADMIN */
-	bool packaged; /* this program lies below /usr */
-	bool overlay;  /* the root file system is overlayfs */
+	/* Where this program is installed: "/usr", "/usr/local"; NULL. */
+	const char *prefix;
+	bool overlay; /* the root file system is overlayfs */
 	/* Of /proc/self/attr/current; "": none. */
 	char profile[80];
 	bool selinux; /* the profile is SELinux's, else AppArmor's */

@@ -182,6 +182,38 @@ program_needs(const char *path, char *first, char *second, size_t cap)
 	fd_close(&fd);
 }
 
+/* The 32-bit programs that a 64-bit kernel runs without an emulator. */
+static bool
+is_compatible(uint16_t machine)
+{
+#if defined(__x86_64__)
+	return machine == EM_386 || machine == EM_X86_64;
+#elif defined(__aarch64__)
+	return machine == EM_ARM;
+#elif defined(__riscv)
+	return machine == EM_RISCV;
+#else
+	return machine != EM_NONE;
+#endif
+}
+
+bool
+program_is_foreign(const char *path)
+{
+	int at = sandbox_at(&path);
+	int fd = openat(at, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	Elf32_Ehdr head;
+	bool foreign = false;
+
+	if (fd >= 0 && read(fd, &head, sizeof(head)) == (ssize_t)sizeof(head))
+		foreign = sizeof(void *) == 8 &&
+			memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 &&
+			head.e_ident[EI_CLASS] == ELFCLASS32 &&
+			is_compatible(head.e_machine);
+	fd_close(&fd);
+	return foreign;
+}
+
 /* The files that it adds are read in the next round, up to DEPTH rounds. */
 bool
 program_add(struct arena *arena, struct program_set *set, const char *path)

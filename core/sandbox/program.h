@@ -55,4 +55,10 @@ struct interpreter {
  */
 bool program_interpreter(const char *head, size_t len, struct interpreter *out);
 
+/*
+ * Does the kernel run the file by the system calls of another architecture than
+ * ours, as a 32-bit program?  The filter ends it at the first, by SIGSYS.
+ */
+bool program_is_foreign(const char *path);
+
 #endif

@@ -41,7 +41,7 @@ stop(struct walk *w, enum reach_end end, const char *at)
 	struct stat st;
 
 	w->r->end = end;
-	snprintf(w->r->at, sizeof(w->r->at), "%s", at);
+	snprintf(w->r->at, sizeof(w->r->at), "%.*s", PATH_MAX - 1, at);
 	if (lstat(at, &st) == 0) {
 		w->r->owner = st.st_uid;
 		w->r->mode = st.st_mode;
@@ -226,6 +226,8 @@ check_program(struct walk *w)
 		return stop(w, REACH_NO_X, w->host);
 	if (!may(w, w->host, X_OK))
 		return stop(w, REACH_DENIED, w->host);
+	if (w->plan->mode != SANDBOX_MODE_OFF && program_is_foreign(w->host))
+		return stop(w, REACH_FOREIGN, w->host);
 	if (statvfs(w->host, &fs) == 0 && (fs.f_flag & ST_NOEXEC))
 		return stop(w, REACH_MOUNT, w->host);
 	return true;
@@ -404,6 +406,10 @@ reach_print(const struct reach *r, const char *account, struct buf *out)
 	case REACH_DENIED: return print_denied(r, account, out);
 	case REACH_NO_X: return buf_text(out, "is not executable");
 	case REACH_KIND: return buf_text(out, "is no program");
+	case REACH_FOREIGN:
+		return buf_text(out,
+			"is a 32-bit program, whose system calls the sandbox "
+			"refuses");
 	case REACH_MOUNT:
 		return buf_text(out,
 			r->what == REACH_RUN ? "is on a noexec mount"

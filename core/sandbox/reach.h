@@ -18,15 +18,16 @@
 enum reach_what { REACH_READ, REACH_WRITE, REACH_RUN };
 
 enum reach_end {
-	REACH_HELD,   /* it may; at is the file */
-	REACH_ABSENT, /* at does not exist */
-	REACH_UNSEEN, /* no tool sees at */
-	REACH_DENIED, /* the owner and mode of at forbid it */
-	REACH_NO_X,   /* at is a program that nobody may execute */
-	REACH_KIND,   /* at is no file that can be executed */
-	REACH_MOUNT,  /* at is mounted noexec, or read-only */
-	REACH_NEEDS,  /* at runs by `needs`, which tools cannot run */
-	REACH_LOOP    /* too many links */
+	REACH_HELD,    /* it may; at is the file */
+	REACH_ABSENT,  /* at does not exist */
+	REACH_UNSEEN,  /* no tool sees at */
+	REACH_DENIED,  /* the owner and mode of at forbid it */
+	REACH_NO_X,    /* at is a program that nobody may execute */
+	REACH_KIND,    /* at is no file that can be executed */
+	REACH_FOREIGN, /* at is a program of another architecture */
+	REACH_MOUNT,   /* at is mounted noexec, or read-only */
+	REACH_NEEDS,   /* at runs by `needs`, which tools cannot run */
+	REACH_LOOP     /* too many links */
 };
 
 struct reach {

@@ -50,25 +50,35 @@ of_filter(const struct place *p)
 		return "RestrictNamespaces=no and SystemCallFilter=@mount "
 		       "@sandbox sethostname in the [Service] section of its "
 		       "unit";
-	return "start it without the seccomp filter that it inherits (Seccomp "
-	       "in /proc/self/status), which refuses what the sandbox needs";
+	return "start it without the seccomp filter that it inherits (Seccomp: "
+	       "2 in /proc/self/status)";
 }
 
+/*
+ * Ubuntu since 23.10: the namespaces are made, and what is in them is refused,
+ * unless the program has a profile with the rule userns (conf/apparmor).
+ */
 static bool
 apparmor_refuses(const struct account *a, const struct place *p)
 {
-	return !a->drop && p->apparmor_userns == 1 && p->engine == ENGINE_NONE;
+	return !a->drop && p->apparmor_userns == 1 &&
+		p->engine == ENGINE_NONE &&
+		strncmp(p->profile, "statespace", 10) != 0;
 }
 
 static const char *
 of_apparmor(const struct place *p)
 {
-	if (p->packaged)
-		return "the line `profile statespace "
-		       "/usr/{,local/}bin/statespace* flags=(unconfined) { "
-		       "userns, }` in /etc/apparmor.d/statespace, then "
-		       "apparmor_parser -r /etc/apparmor.d/statespace";
-	return "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0";
+	if (p->prefix == NULL)
+		return "sysctl -w "
+		       "kernel.apparmor_restrict_unprivileged_userns=0";
+	if (strcmp(p->prefix, "/usr") == 0)
+		return "cp /usr/share/statespace/apparmor "
+		       "/etc/apparmor.d/statespace && apparmor_parser -r "
+		       "/etc/apparmor.d/statespace";
+	return "cp /usr/local/share/statespace/apparmor "
+	       "/etc/apparmor.d/statespace && apparmor_parser -r "
+	       "/etc/apparmor.d/statespace";
 }
 
 /* EPERM and EACCES say nothing of who it was: the likeliest first. */

@@ -43,7 +43,9 @@ check_grants(
 enum ss_err
 sandbox_prepare(struct sandbox_plan *p, struct ss_error *err)
 {
-	enum ss_err code = account_find(p->user, p->group, &p->account, err);
+	enum ss_err code = p->account.name[0] != '\0'
+		? SS_OK
+		: account_find(p->user, p->group, &p->account, err);
 
 	if (code == SS_OK && p->grant != NULL)
 		code = check_grants(&p->grant->read, sandbox_plan_site(p), err);

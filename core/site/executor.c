@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -164,6 +165,28 @@ error_of_end(const struct spawn_result *r, const struct ss_command *cmd,
 	return error_internal(err, 0, "spawn ended in no known way");
 }
 
+/*
+ * The filter answers a system call of another architecture with SIGSYS, and
+ * nothing else; a tool's own filter may do so too.
+ */
+static enum ss_err
+error_of_foreign(const struct spawn_result *r, const char *program,
+	const struct ss_command *cmd, struct ss_error *err)
+{
+	if (r->end != SPAWN_SIGNALLED || r->status != SIGSYS ||
+		sandbox_self()->level < SANDBOX_LANDLOCK ||
+		!program_is_foreign(program))
+		return SS_OK;
+	error_set(err, SS_EXEC_FAILED,
+		"%s is a 32-bit program, whose system calls the sandbox "
+		"refuses",
+		name_of(cmd));
+	error_hint(err,
+		"the operator installs it for the architecture of this "
+		"server");
+	return SS_EXEC_FAILED;
+}
+
 /* TMPDIR becomes the scratch directory of this process. */
 static enum ss_err
 set_tmpdir(struct arena *arena, char *const *envp, char *const **out,
@@ -322,6 +345,8 @@ run_here(void *ctx, const struct ss_command *cmd, struct ss_result *result,
 		return code;
 	take_result(e, result);
 	code = tool_reported(buf_view(&e->last.report), err);
+	if (code == SS_OK)
+		code = error_of_foreign(&e->last, s.program, cmd, err);
 	if (code != SS_OK)
 		return code;
 	return error_of_end(&e->last, cmd, result, err);

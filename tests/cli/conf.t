@@ -198,7 +198,8 @@ is(qx(find $dir/real -type f), '', 'nothing is left after make uninstall');
 my ($make_text, $control) = (slurp("$top/Makefile"),
 	slurp("$top/conf/debian/control"));
 my ($deps) = $make_text =~ /^PACKAGES := (.*?[^\\])\n/ms;
-my %dep = map { $_ => 1 } split /[\s\\]+/, $deps;
+# Debian 13's name of pkg-config.
+my %dep = map { $_ => 1 } 'pkgconf', split /[\s\\]+/, $deps;
 my ($needs) = $control =~ /^Build-Depends:(.*?)\n(?=\S)/ms;
 my @unknown = grep { !$dep{$_} && !/^(?:debhelper|dh-)/ }
     $needs =~ /([a-z][\w.+-]+)(?: \([^)]*\))?/g;

@@ -115,6 +115,10 @@ sub empty_root
 		}
 	}
 	is(listing(), $root, 'nothing was added to that root');
+	like(ran([$enter, '-r', $root, '-u', 65534, '/bin/statespace', 'new',
+		'/tmp/new']), qr/is a site now/, 'new has the starter in it');
+	is(qx(diff -r '$root/tmp/new' '$top/examples/starter' 2>&1), '',
+		'... the whole of it');
 }
 
 # The directories that hold what was not there before.
@@ -250,9 +254,9 @@ sub inside
 
 	write_file("$root/etc/passwd", "nobody:x:65534:65534::/:/bin/false\n");
 	write_file("$root/etc/resolv.conf", "nameserver 127.0.0.53\n");
-	# Modules that no static program could load.
+	# Modules that no static program could load, and not a word of DNS.
 	write_file("$root/etc/nsswitch.conf",
-		"passwd: systemd files\nhosts: mymachines resolve dns\n");
+		"passwd: systemd\nhosts: mymachines resolve\n");
 	for my $server (\&answer_names, \&answer_http) {
 		my $pid = fork // die "fork: $!";
 		$server->() if $pid == 0;

@@ -5,6 +5,7 @@
  * never read.
  */
 #include "../../fcgi/kept.c"
+#include "../../fcgi/shared_memory.c"
 
 #include <signal.h>
 #include <stdlib.h>

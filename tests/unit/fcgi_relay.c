@@ -5,6 +5,7 @@
  * message.
  */
 #include "../../fcgi/relay.c"
+#include "../../fcgi/shared_memory.c"
 
 #include <stdlib.h>
 #include <signal.h>

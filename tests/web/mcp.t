@@ -1049,7 +1049,7 @@ sub test_leaving
 	    || time > $until;
 	ok(Statespace::Server::process_lives('sleep 20'), 'a slow tool runs');
 	close $socket;
-	ok(!Statespace::Server::process_lives('sleep 20', 5),
+	ok(!Statespace::Server::process_lives('sleep 20', 10),
 		'and ends when its client leaves');
 	return;
 }
@@ -1153,7 +1153,7 @@ sub test_cancelling_more
 	cancel(2, $mine);
 	like(whole_answer(begin(2, 'slow', 'Mcp-Session-Id' => $mine)),
 		qr/: cancelled\n\n/, 'a call that comes after its cancellation');
-	ok(!Statespace::Server::process_lives('sleep 20'), 'does not run');
+	ok(!Statespace::Server::process_lives('sleep 20', 5), 'does not run');
 	for my $n (10 .. 29) {
 		my $long = begin($n, 'slow', 'Mcp-Session-Id' => $mine);
 		runs('sleep 20');
@@ -1162,7 +1162,7 @@ sub test_cancelling_more
 	}
 	is(call('echo', { word => 'x' })->{structuredContent}{stdout}, "x\n",
 		'twenty cancelled calls hold no worker');
-	ok(!Statespace::Server::process_lives('sleep 20'), 'and leave no tool');
+	ok(!Statespace::Server::process_lives('sleep 20', 5), 'and leave no tool');
 	$server->{site}->write('docs/far.md', "---\nsandbox: { proc: true }\n"
 		. "tools: [{ name: far, command: [sleep, '24', ;] }]\n---\n");
 	my $far = begin(40, 'far', 'Mcp-Session-Id' => $mine);
