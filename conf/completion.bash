@@ -41,11 +41,11 @@ _statespace()
 	fcgi) words='--config --env --env-file --timeout --socket --workers
 		--help' ;;
 	exec) words='--config --env --env-file --timeout --directory --json
-		--dry-run --explain --yes --next --get --tool --help' ;;
-	mcp) words='--config --env --env-file --timeout --help' ;;
+		--dry-run --explain --yes --next --get --tool --site --help' ;;
+	mcp) words='--config --env --env-file --timeout --site --help' ;;
 	fsworker) words='--config --env --env-file --socket --root --help' ;;
 	check) words='--config --env --env-file --json --run --run-all
-		--directory --help' ;;
+		--directory --site --help' ;;
 	doctor) words='--config --json --help' ;;
 	new) words='--help' ;;
 	esac

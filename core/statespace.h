@@ -212,6 +212,8 @@ enum ss_err ss_site_set_env(struct ss_site *site, const char *name,
 const char *ss_site_option(const struct ss_site *site, const char *key);
 /* The same for numbers and booleans (false 0, true 1); seconds as they are. */
 double ss_site_option_number(const struct ss_site *site, const char *key);
+/* The same, the most that it is in any of the sites of ss_site_count. */
+double ss_site_option_most(const struct ss_site *site, const char *key);
 
 /*
  * Checks the configuration, opens the root, freezes the site: nothing can be
@@ -334,6 +336,11 @@ struct ss_request {
 	 * is told their names, those of this root.  NULL: it does not.
 	 */
 	const char *handover;
+	/*
+	 * The host that the front server has chosen for the request, where it
+	 * tells: of several sites it finds the one that is asked.  NULL: host.
+	 */
+	const char *site_host;
 };
 
 #define SS_REQUEST_INIT                                                        \
@@ -379,6 +386,41 @@ struct ss_response {
 enum ss_err ss_site_handle(struct ss_site *site, const struct ss_request *req,
 	struct ss_response *res);
 void ss_response_release(struct ss_response *res);
+
+/*
+ * The sites that tables [site."HOST/PREFIX"] of the configuration name, in one
+ * struct ss_site: ss_site_handle finds the one that is asked by host and path,
+ * and settings of the host hold for all of them.  Numbers are from 1 to
+ * ss_site_count; 0 is the site itself, which answers for all other names if it
+ * has a root.  All of them of an opened site, but that the count is also known
+ * before, without those of the directory that `sites` names.
+ */
+size_t ss_site_count(const struct ss_site *site);
+/* "example.org/docs"; "" for 0; NULL behind the last. */
+const char *ss_site_name(const struct ss_site *site, size_t number);
+/* The number of the site with that name, or another host of it; 0: none. */
+size_t ss_site_find(const struct ss_site *site, const char *name);
+/* The number of the site whose root that directory is or lies in; 0: none. */
+size_t ss_site_holding(const struct ss_site *site, const char *directory);
+/* The number of the site that ss_site_handle or ss_site_pick asked last. */
+size_t ss_site_chosen(const struct ss_site *site);
+/*
+ * The site of that number by itself, for ss_site_call, ss_site_check and the
+ * like; it belongs to site, and is used before the next pick or request.
+ * Errors  SS_CONFIG: there is none; SS_INTERNAL: its root cannot be opened.
+ */
+enum ss_err ss_site_pick(struct ss_site *site, size_t number,
+	struct ss_site **out, struct ss_error *err);
+/*
+ * For a process that answers one request: what ss_site_fork starts from now on
+ * sees the site of that request alone.
+ */
+void ss_site_narrow(struct ss_site *site, const struct ss_request *req);
+/*
+ * Does the name of the root lead to another directory by now?  Processes of
+ * ss_site_fork see the old one.  Of many sites each call looks at some.
+ */
+bool ss_site_moved(struct ss_site *site);
 
 /*
  * True when this process must not run another tool (something of the last one

@@ -214,7 +214,7 @@ open_site(struct cgi *c)
 	struct options options = { .usage = "", .cgi = true };
 	struct ss_error err = { .code = SS_OK };
 
-	c->served = served_new(&options, &err);
+	c->served = served_new(&options, NULL, &err);
 	if (c->served == NULL)
 		say_error("cgi", &err);
 	return c->served != NULL;
@@ -267,6 +267,8 @@ run_worker(struct cgi *c)
 	struct ss_error err = { .code = SS_OK };
 	int status = 0, ends[2];
 
+	request_read_environ(&c->served->request, environ);
+	ss_site_narrow(c->served->site, &c->served->request.ss);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return false;
 	parent_end = ends[0];

@@ -16,7 +16,8 @@
 
 static const char usage[] =
 	"usage: statespace check [-c FILE] [-e K=V]... [--env-file F] [--json]\n"
-	"                        [--run | --run-all] [-C DIR] [DIR | PAGE]\n";
+	"                        [--run | --run-all] [--site SITE] [-C DIR]\n"
+	"                        [DIR | PAGE]\n";
 
 enum {
 	OPTION_DIR = 'C',
@@ -30,6 +31,7 @@ struct check {
 	bool json;
 	unsigned what;    /* SS_CHECK_... */
 	const char *page; /* NULL: every page */
+	const char *site; /* of several, the one that is looked at; "" */
 	size_t pages, errors, warnings, ran, passed_over;
 };
 
@@ -47,10 +49,12 @@ print_text(const char *text)
 }
 
 static void
-print_problem(const char *page, const struct ss_problem *p)
+print_problem(const char *site, const char *page, const struct ss_problem *p)
 {
 	const char *level = p->level == SS_LEVEL_ERROR ? "error" : "warning";
 
+	if (*site != '\0')
+		printf("%s: ", site);
 	print_text(page);
 	if (p->line > 0)
 		printf(":%u:%u", p->line, p->column);
@@ -82,9 +86,12 @@ on_report(void *ctx, const struct ss_report *report)
 		else
 			job->warnings++;
 		if (!job->json)
-			print_problem(report->page, &report->problems[i]);
+			print_problem(
+				job->site, report->page, &report->problems[i]);
 	}
-	if (json != NULL)
+	if (json != NULL && *job->site != '\0')
+		printf("{\"site\": \"%s\", %s\n", job->site, json + 1);
+	else if (json != NULL)
 		puts(json);
 }
 
@@ -136,6 +143,7 @@ take_arguments(struct check *job, int argc, char **argv)
 		{ "json", no_argument, NULL, OPTION_JSON },
 		{ "run", no_argument, NULL, OPTION_RUN },
 		{ "run-all", no_argument, NULL, OPTION_RUN_ALL },
+		{ "site", required_argument, NULL, OPTION_SITE },
 		{ NULL, 0, NULL, 0 } };
 	int option, status;
 
@@ -186,32 +194,56 @@ print_sum(const struct check *job)
 	putchar('\n');
 }
 
+/* [pool] socket and [log] file. */
+static enum ss_err
+check_settings(const struct ss_site *site, struct ss_error *err)
+{
+	struct socket_config socket;
+	enum ss_err code = socket_config_read(site, &socket, err);
+
+	return code == SS_OK ? served_check_log(site, err) : code;
+}
+
+/* That site, or all that have a root when none is named. */
+static enum ss_err
+check_sites(struct check *job, struct ss_site *all, size_t number,
+	struct ss_error *err)
+{
+	size_t last = number > 0 ? number : ss_site_count(all);
+	enum ss_err code = SS_OK;
+	struct ss_site *one;
+
+	for (size_t i = number; i <= last && code == SS_OK; i++) {
+		code = ss_site_pick(all, i, &one, err);
+		if (code != SS_OK || *ss_site_option(one, "root") == '\0')
+			continue;
+		job->site = ss_site_name(all, i);
+		code = ss_site_check_with(
+			one, job->what, job->page, on_report, job, err);
+	}
+	return code;
+}
+
 int
 cmd_check(int argc, char **argv)
 {
-	struct check job = { .options = { .usage = usage } };
+	struct check job = { .options = { .usage = usage }, .site = "" };
 	struct ss_error err = { 0 };
-	struct ss_site *site;
+	struct ss_site *all;
+	size_t number;
 	int status = take_arguments(&job, argc, argv);
 
 	if (status >= 0)
 		return status;
-	site = options_open(&job.options, ".", &err);
-	if (site == NULL)
+	if (options_open_one(&job.options, ".", &all, &number, &err) == NULL)
 		return options_failed(&err, EXIT_FAILURE);
-	if (job.options.config != NULL &&
-		(socket_config_read(site, &(struct socket_config){ 0 }, &err) !=
-				SS_OK ||
-			served_check_log(site, &err) != SS_OK)) {
-		ss_site_free(site);
+	if ((job.options.config != NULL &&
+		    check_settings(all, &err) != SS_OK) ||
+		check_sites(&job, all, number, &err) != SS_OK) {
+		ss_site_free(all);
 		return options_failed(&err, EXIT_FAILURE);
 	}
-	if (ss_site_check_with(
-		    site, job.what, job.page, on_report, &job, &err) != SS_OK) {
-		ss_site_free(site);
-		return options_failed(&err, EXIT_FAILURE);
-	}
-	ss_site_free(site);
+	ss_site_free(all);
 	print_sum(&job);
 	return job.errors > 0 ? 1 : 0;
 }

@@ -25,7 +25,7 @@
 static const char usage[] =
 	"usage: statespace-exec [-C DIR] [-c FILE] [-e K=V]... [--env-file F]\n"
 	"                       [--timeout S] [--json] [--dry-run] [--explain]\n"
-	"                       [--yes] [--next CURSOR] PAGE -- WORD...\n"
+	"                       [--site SITE] [--yes] [--next CURSOR] PAGE -- WORD...\n"
 	"       statespace-exec [options] PAGE --tool T [K=V]... [-- WORD...]\n"
 	"       statespace-exec [options] PAGE -\n"
 	"       statespace-exec [options] --get PAGE\n";
@@ -336,12 +336,17 @@ run_get(struct ss_site *site, const struct exec *job)
 {
 	struct ss_request req = SS_REQUEST_INIT;
 	struct ss_response res;
-	char path[4200];
+	const char *prefix = ss_site_option(site, "http.prefix");
+	int prefix_len = (int)strlen(prefix);
+	char path[8400];
 	enum ss_err code;
 	bool whole;
 
-	snprintf(path, sizeof(path), "%s%s", job->page[0] == '/' ? "" : "/",
-		job->page);
+	/* [http] prefix is a part of the address, not of the page's name. */
+	while (prefix_len > 0 && prefix[prefix_len - 1] == '/')
+		prefix_len--;
+	snprintf(path, sizeof(path), "%.*s%s%s", prefix_len, prefix,
+		job->page[0] == '/' ? "" : "/", job->page);
 	req.method = "GET";
 	req.path = path;
 	code = ss_site_handle(site, &req, &res);
@@ -432,6 +437,7 @@ take_arguments(struct exec *job, int argc, char **argv)
 		{ "yes", no_argument, NULL, OPTION_YES },
 		{ "next", required_argument, NULL, OPTION_NEXT },
 		{ "get", no_argument, NULL, OPTION_GET },
+		{ "site", required_argument, NULL, OPTION_SITE },
 		{ NULL, 0, NULL, 0 } };
 	int option, status;
 
@@ -459,18 +465,18 @@ cmd_exec(int argc, char **argv)
 {
 	struct exec job = { .options = { .usage = usage } };
 	struct ss_error err = { 0 };
-	struct ss_site *site;
+	struct ss_site *site, *all;
 	int status = take_arguments(&job, argc, argv);
 
 	if (status >= 0)
 		goto out;
-	site = options_open(&job.options, ".", &err);
+	site = options_open_one(&job.options, ".", &all, NULL, &err);
 	if (site == NULL) {
 		status = options_failed(&err, EXIT_FAULT);
 		goto out;
 	}
 	status = job.get ? run_get(site, &job) : run_call(site, &job);
-	ss_site_free(site);
+	ss_site_free(all);
 out:
 	free(job.arguments);
 	return status;

@@ -71,7 +71,7 @@ serve_pool(const struct options *o)
 	sigset_t open;
 
 	pool_signals(&open);
-	served = served_new(o, &err);
+	served = served_new(o, NULL, &err);
 	if (served != NULL &&
 		open_listeners(served->site, &listener, &second, &err) ==
 			SS_OK) {

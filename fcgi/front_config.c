@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "installed.h"
 #include "say.h"
 #include "sys.h"
 #include "time_limits.h"
@@ -50,25 +51,12 @@ fill(struct fillings *f, const char *name, const char *format, ...)
 	f->len += n >= 0 && (size_t)n < left ? (size_t)n + 1 : 0;
 }
 
-/* Where it was installed, or beside the build directory. */
-static bool
-find_template(const char *name, char path[static PATH_MAX])
-{
-	static const char *const places[] = { "../share/statespace/nginx",
-		"../nginx", "nginx" };
-
-	return sys_find_beside(places, ARRAY_LEN(places), name, path);
-}
-
 static char *
 read_template(const char *name, struct ss_error *err)
 {
-	char path[PATH_MAX];
 	char *text = calloc(1, TEMPLATE_MAX + 1);
-	FILE *file = NULL;
+	FILE *file = text != NULL ? installed_template(name) : NULL;
 
-	if (text != NULL && find_template(name, path))
-		file = fopen(path, "re");
 	if (file == NULL || fread(text, 1, TEMPLATE_MAX, file) == 0) {
 		say_refusal(err, SS_CONFIG,
 			"cannot read %s, which is installed with this program",
@@ -81,11 +69,14 @@ read_template(const char *name, struct ss_error *err)
 	return text;
 }
 
-/* Between double quotes; a dollar sign would begin a variable. */
+/*
+ * Between double quotes; a dollar sign would begin a variable.  Not where only
+ * tables of sites have roots.
+ */
 static bool
 is_quotable(const char *path)
 {
-	return strpbrk(path, "\"\\$\n\r") == NULL;
+	return *path != '\0' && strpbrk(path, "\"\\$\n\r") == NULL;
 }
 
 /* Whether the front sends files: by default, where it can be told the path. */
@@ -136,7 +127,7 @@ fill_limits(struct fillings *f, const struct ss_site *site)
 	double body = ss_site_option_number(site, "limits.max_body_bytes") +
 		BODY_MARGIN;
 	double answer = ANSWER_GROWTH *
-		ss_site_option_number(site, "limits.max_output_bytes");
+		ss_site_option_most(site, "limits.max_output_bytes");
 
 	fill(f, "BODY_MAX", "%.0f", body);
 	fill(f, "BODY_KIB", "%.0f", body / 1024);
@@ -156,7 +147,7 @@ fill_files(struct fillings *f, const struct front_config *c)
 	bool handed = is_handed_over(c);
 	char errors[PATH_MAX];
 
-	if (!find_template("errors", errors) || !is_quotable(errors))
+	if (!installed_errors(errors) || !is_quotable(errors))
 		strcpy(errors, nowhere);
 	fill(f, "ERROR_FILES", "%s", errors);
 	fill_text(f, "SITE", site);

@@ -26,7 +26,7 @@
 
 static const char usage[] =
 	"usage: statespace mcp [-c FILE] [-e K=V]... [--env-file F]\n"
-	"                      [--timeout SECS] [DIR]\n";
+	"                      [--timeout SECS] [--site SITE] [DIR]\n";
 
 struct server {
 	struct mcp_jobs jobs;
@@ -210,9 +210,10 @@ run_mcp(const struct options *o)
 {
 	struct server s = { .line_max = 0 };
 	struct mcp_jobs *jobs = &s.jobs;
+	struct ss_site *all;
 	struct ss_error err = { .code = SS_OK };
 
-	jobs->site = options_open(o, ".", &err);
+	jobs->site = options_open_one(o, ".", &all, NULL, &err);
 	if (jobs->site == NULL)
 		return options_failed(&err, EXIT_FAILURE);
 	ss_site_set_log(jobs->site, say_line, NULL);
@@ -230,7 +231,7 @@ run_mcp(const struct options *o)
 		serve(&s);
 	close(jobs->null);
 	kept_close(&jobs->kept);
-	ss_site_free(jobs->site);
+	ss_site_free(all);
 	return jobs->null >= 0 ? 0 : EXIT_FAILURE;
 }
 
@@ -238,6 +239,7 @@ int
 cmd_mcp(int argc, char **argv)
 {
 	static const struct option table[] = { OPTIONS_LONG,
+		{ "site", required_argument, NULL, OPTION_SITE },
 		{ NULL, 0, NULL, 0 } };
 	static struct options o;
 	int option, status;

@@ -72,6 +72,8 @@ print_help(const char *usage)
 		{ "--dry-run", "Print what would run, and run nothing." },
 		{ "--explain", "Run it and tell what the sandbox refused." },
 		{ "--yes", "Agree to a tool that asks a person first." },
+		{ "--site SITE",
+			"Of several sites the one with this HOST/PREFIX." },
 		{ "--next CURSOR", "Print the next part of a long output." },
 		{ "--get PAGE", "Print what GET would answer." },
 	};
@@ -103,6 +105,7 @@ options_take(struct options *o, int option, const char *argument)
 	case OPTION_WORKERS:
 		taken = options_add(o, "pool.workers", argument);
 		break;
+	case OPTION_SITE: o->site = argument; break;
 	case OPTION_HELP: print_help(o->usage); return 0;
 	case OPTION_VERSION: printf("statespace %s\n", ss_version()); return 0;
 	default: return options_misused(o, NULL);
@@ -248,20 +251,98 @@ options_site(const struct options *o, struct ss_error *err)
 	return site;
 }
 
+bool
+options_has_sites(const struct ss_site *site)
+{
+	return ss_site_count(site) > 0 ||
+		*ss_site_option(site, "sites") != '\0';
+}
+
+/* Which of the sites is meant; 0: none is named. */
+static bool
+find_number(const struct options *o, const struct ss_site *all,
+	const char *fallback, size_t *number, struct ss_error *err)
+{
+	if (o->site == NULL) {
+		*number = ss_site_holding(
+			all, o->root != NULL ? o->root : fallback);
+		if (*number > 0 || o->root == NULL || !options_has_sites(all))
+			return true;
+		say_refusal(err, SS_BAD_REQUEST,
+			"%s lies in no site of the configuration", o->root);
+		return false;
+	}
+	*number = ss_site_find(all, o->site);
+	if (*number > 0)
+		return true;
+	say_refusal(err, SS_BAD_REQUEST,
+		"--site %s: the configuration has no such site", o->site);
+	return false;
+}
+
+/* With the fallback where no directory and no table of a site is configured. */
+static bool
+open_site(struct ss_site *site, const char *fallback, struct ss_error *err)
+{
+	return (*ss_site_option(site, "root") != '\0' ||
+		       options_has_sites(site) ||
+		       ss_site_set_root(site, fallback, err) == SS_OK) &&
+		ss_site_open(site, err) == SS_OK;
+}
+
 struct ss_site *
 options_open(
 	const struct options *o, const char *fallback, struct ss_error *err)
 {
 	struct ss_site *site = options_site(o, err);
 
-	if (site != NULL &&
-		((ss_site_option(site, "root")[0] == '\0' &&
-			 ss_site_set_root(site, fallback, err) != SS_OK) ||
-			ss_site_open(site, err) != SS_OK)) {
+	if (site != NULL && !open_site(site, fallback, err)) {
 		ss_site_free(site);
 		site = NULL;
 	}
 	return site;
+}
+
+/* A directory on the command line is the site, or says which of several. */
+static bool
+open_all(struct ss_site *all, const struct options *o, const char *fallback,
+	struct ss_error *err)
+{
+	if (!options_has_sites(all) && o->root != NULL &&
+		ss_site_set_root(all, o->root, err) != SS_OK)
+		return false;
+	return open_site(all, fallback, err);
+}
+
+struct ss_site *
+options_open_one(const struct options *o, const char *fallback,
+	struct ss_site **all, size_t *number, struct ss_error *err)
+{
+	struct options without = *o;
+	struct ss_site *one = NULL;
+	size_t n = 0;
+
+	without.root = NULL;
+	*all = options_site(&without, err);
+	if (*all == NULL)
+		return NULL;
+	if (open_all(*all, o, fallback, err) &&
+		find_number(o, *all, fallback, &n, err)) {
+		if (n == 0 && number == NULL &&
+			*ss_site_option(*all, "root") == '\0')
+			say_refusal(err, SS_BAD_REQUEST,
+				"the configuration has several sites: name one "
+				"with --site HOST/PREFIX");
+		else if (ss_site_pick(*all, n, &one, err) != SS_OK)
+			one = NULL;
+	}
+	if (one == NULL) {
+		ss_site_free(*all);
+		*all = NULL;
+	}
+	if (number != NULL)
+		*number = n;
+	return one;
 }
 
 int

@@ -25,6 +25,7 @@ enum {
 	OPTION_ENV_FILE = 0x100,
 	OPTION_TIMEOUT,
 	OPTION_WORKERS,
+	OPTION_SITE, /* of some commands */
 	OPTION_HELP,
 	OPTION_VERSION,
 	OPTION_OWN /* the first of a command's own */
@@ -57,6 +58,7 @@ struct option_item {
 struct options {
 	const char *usage;  /* "usage: ...\n", the synopsis; borrowed */
 	const char *root;   /* the directory that is served; NULL: configured */
+	const char *site;   /* --site: one of several; NULL */
 	const char *config; /* -c; NULL: STATESPACE_CONFIG, else installed */
 	/*
 	 * Under CGI: only the file beside the program or the installed one;
@@ -86,9 +88,21 @@ int options_misused(const struct options *o, const char *sentence);
  * May be called again for a reload.
  */
 struct ss_site *options_site(const struct options *o, struct ss_error *err);
+/* Does that configuration, before it is opened, name several sites? */
+bool options_has_sites(const struct ss_site *site);
 /* The same, opened; fallback is the directory when none is configured. */
 struct ss_site *options_open(
 	const struct options *o, const char *fallback, struct ss_error *err);
+/*
+ * The same for a command about one site.  Of several it is the one that --site
+ * names, else the one that the directory lies in, else the main one.
+ *
+ * *all     to be freed with ss_site_free in place of the result.
+ * number   of the result, 0 also where none was named; NULL: then it is refused
+ *          unless there is a main one.
+ */
+struct ss_site *options_open_one(const struct options *o, const char *fallback,
+	struct ss_site **all, size_t *number, struct ss_error *err);
 
 /*
  * Prints why there is no site; returns the exit status: EXIT_USAGE for an

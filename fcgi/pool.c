@@ -170,7 +170,7 @@ reload(struct pool *p, uint64_t now)
 	struct served *served;
 
 	notify_systemd("RELOADING=1");
-	served = served_new(p->options, &err);
+	served = served_new(p->options, p->served, &err);
 	notify_systemd("READY=1");
 	if (served == NULL) {
 		say_error("not reloaded, the old configuration stays in force",
@@ -289,7 +289,7 @@ handle_signals(struct pool *p, uint64_t now)
 	}
 	if (!p->stopping && now >= p->looked_at_us + MOVED_US) {
 		p->looked_at_us = now;
-		if (p->retired == NULL && served_moved(p->served)) {
+		if (p->retired == NULL && ss_site_moved(p->served->site)) {
 			say("the site's path leads to another directory now");
 			asked_reload = 1;
 		}

@@ -22,6 +22,7 @@ enum extra {
 	STATESPACE_FRONT,
 	STATESPACE_STATUS,
 	STATESPACE_END,
+	SERVER_NAME,
 	EXTRA_COUNT
 };
 
@@ -48,6 +49,7 @@ static const struct field {
 	{ TEXT("CONTENT_TYPE", content_type) },
 	{ EXTRA(CONTENT_LENGTH) },
 	{ TEXT("HTTP_HOST", host) },
+	{ TEXT("STATESPACE_HOST", site_host) },
 	{ TEXT("HTTP_ORIGIN", origin) },
 	{ TEXT("HTTP_ACCEPT", accept) },
 	{ TEXT("HTTP_IF_NONE_MATCH", if_none_match) },
@@ -64,6 +66,7 @@ static const struct field {
 	{ EXTRA(PATH_INFO) },
 	{ EXTRA(AUTH_TYPE) },
 	{ EXTRA(HTTP_TRANSFER_ENCODING) },
+	{ EXTRA(SERVER_NAME) },
 };
 
 #define FIELD_COUNT (ARRAY_LEN(fields))
@@ -281,6 +284,9 @@ read_extras(struct request *r, const char *extras[static EXTRA_COUNT],
 		request_refuse(r, SS_LENGTH_REQUIRED, NO_LENGTH);
 	read_user(r, extras, origin);
 	check_names(r, extras);
+	/* HTTP/1.0 without Host: the name that the front server goes by. */
+	if (r->ss.site_host == NULL && *r->ss.host == '\0')
+		r->ss.site_host = extras[SERVER_NAME];
 	r->ss.status_allowed = status != NULL && strcmp(status, "1") == 0;
 }
 

@@ -121,13 +121,16 @@ open_site(struct serve *s, struct ss_error *err)
 	struct ss_site *site = options_site(&s->options, err);
 	const char *root = site != NULL ? ss_site_option(site, "root") : NULL;
 
-	if (site != NULL && (root == NULL || *root == '\0'))
+	bool several = site != NULL && options_has_sites(site);
+
+	if (site != NULL && !several && (root == NULL || *root == '\0'))
 		s->options.root = root = ".";
 	/* mcp.enabled = auto: on for a person at this machine. */
 	if (site != NULL &&
 		strcmp(ss_site_option(site, "mcp.enabled"), "auto") == 0)
 		options_add(&s->options, "mcp.enabled", "true");
-	if (site != NULL && !s->allow_no_readme && lacks_readme(root))
+	if (site != NULL && *root != '\0' && !s->allow_no_readme &&
+		lacks_readme(root))
 		say_refusal(err, SS_CONFIG,
 			"%s has no README.md, so it is no site; name one, or "
 			"use --allow-no-readme",
@@ -135,7 +138,7 @@ open_site(struct serve *s, struct ss_error *err)
 	ss_site_free(site);
 	if (site == NULL || err->code != SS_OK)
 		return err->code;
-	s->served = served_new(&s->options, err);
+	s->served = served_new(&s->options, NULL, err);
 	if (s->served != NULL)
 		s->account = ss_site_account(s->served->site);
 	return err->code;
@@ -323,8 +326,12 @@ announce(const struct serve *s)
 	if (!is_loopback(s->address))
 		say("other machines can reach this: anybody there can run "
 		    "the tools of every page");
-	printf("statespace: serving %s at http://%s\n",
-		ss_site_option(s->served->site, "root"), s->address);
+	if (ss_site_count(s->served->site) > 0)
+		printf("statespace: serving %zu sites at http://%s\n",
+			ss_site_count(s->served->site), s->address);
+	else
+		printf("statespace: serving %s at http://%s\n",
+			ss_site_option(s->served->site, "root"), s->address);
 	fflush(stdout);
 }
 

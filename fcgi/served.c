@@ -87,34 +87,20 @@ open_log(struct served *s, struct ss_error *err)
 	return SS_OK;
 }
 
-/*
- * Keeps the name as the operator wrote it: a deploy points it to another
- * directory, and ss_site_open resolves its links.
- */
-static void
-note_root(struct served *s)
+static bool
+open_counts(struct served *s, const struct served *before, struct ss_error *err)
 {
-	const char *root = ss_site_option(s->site, "root");
-	struct stat st;
-
-	if (root == NULL || stat(root, &st) < 0)
-		return;
-	snprintf(s->root, sizeof(s->root), "%s", root);
-	s->device = st.st_dev;
-	s->inode = st.st_ino;
-}
-
-bool
-served_moved(const struct served *s)
-{
-	struct stat st;
-
-	return s->root[0] != '\0' && stat(s->root, &st) == 0 &&
-		(st.st_dev != s->device || st.st_ino != s->inode);
+	if (site_counts_open(&s->counts, s->site,
+		    before != NULL ? before->counts : NULL,
+		    before != NULL ? before->site : NULL))
+		return true;
+	say_refusal(err, SS_INTERNAL, "out of memory");
+	return false;
 }
 
 struct served *
-served_new(const struct options *o, struct ss_error *err)
+served_new(const struct options *o, const struct served *before,
+	struct ss_error *err)
 {
 	struct served *s = calloc(1, sizeof(*s));
 
@@ -124,13 +110,12 @@ served_new(const struct options *o, struct ss_error *err)
 	}
 	s->log_fd = -1;
 	s->site = options_site(o, err);
-	if (s->site != NULL)
-		note_root(s);
 	if (s->site == NULL ||
 		request_attach(&s->request, s->site, err) != SS_OK ||
 		peers_read(&s->peers, s->site, err) != SS_OK ||
 		open_log(s, err) != SS_OK ||
-		ss_site_open(s->site, err) != SS_OK) {
+		ss_site_open(s->site, err) != SS_OK ||
+		!open_counts(s, before, err)) {
 		served_free(s);
 		return NULL;
 	}
@@ -143,6 +128,7 @@ served_free(struct served *s)
 	if (s == NULL)
 		return;
 	ss_site_free(s->site);
+	site_counts_close(s->counts);
 	request_release(&s->request);
 	if (s->log_fd >= 0)
 		close(s->log_fd);

@@ -160,6 +160,36 @@ add_tools(struct text *t, const struct status *s)
 	text_add(t, "}}");
 }
 
+/* The main site has no name: its requests are those of no other one. */
+static const char *
+site_name(const struct status *s, size_t row)
+{
+	const char *name = site_counts_name(s->sites, s->site, row);
+
+	return *name != '\0' ? name : "default";
+}
+
+static void
+add_sites(struct text *t, const struct status *s)
+{
+	if (s->sites == NULL)
+		return;
+	text_add(t, ", \"sites\": {\"count\": %zu, \"listed\": [",
+		ss_site_count(s->site));
+	for (size_t i = 0; i < s->sites->rows; i++) {
+		const struct site_count *c = &s->sites->of[i];
+
+		text_add(t,
+			"%s{\"site\": \"%s\", \"ok\": %" PRIu64
+			", \"refused\": %" PRIu64 ", \"failed\": %" PRIu64
+			", \"runs\": %" PRIu64 ", \"cpu_s\": %.6f}",
+			i > 0 ? ", " : "", site_name(s, i), c->answers[SITE_OK],
+			c->answers[SITE_REFUSED], c->answers[SITE_FAILED],
+			c->runs, (double)c->cpu_us / 1e6);
+	}
+	text_add(t, "]}");
+}
+
 size_t
 status_json(const struct status *s, char *out, size_t cap)
 {
@@ -186,6 +216,7 @@ status_json(const struct status *s, char *out, size_t cap)
 	}
 	text_add(&t, "}, ");
 	add_tools(&t, s);
+	add_sites(&t, s);
 	text_add(&t, "}\n");
 	return t.full ? 0 : t.len;
 }
@@ -341,6 +372,42 @@ add_by_tool(struct text *t, const struct tool_counts *c)
 	add_each_tool(t, c, "page_tool_memory_most_bytes", memory_of);
 }
 
+static void
+add_by_site(struct text *t, const struct status *s)
+{
+	static const char *const results[] = { [SITE_OK] = "ok",
+		[SITE_REFUSED] = "refused",
+		[SITE_FAILED] = "failed" };
+	const struct site_counts *c = s->sites;
+
+	if (c == NULL)
+		return;
+	add_one(t, "sites", "gauge", "Sites of this pool.",
+		(double)ss_site_count(s->site));
+	metric(t, "site_requests_total", "counter",
+		"Requests by site; refused: 4xx, failed: 5xx.");
+	for (size_t i = 0; i < c->rows; i++)
+		for (size_t k = 0; k < SITE_ANSWERS; k++)
+			text_add(t,
+				"statespace_site_requests_total{site=\"%s\","
+				"result=\"%s\"} %" PRIu64 "\n",
+				site_name(s, i), results[k],
+				c->of[i].answers[k]);
+	metric(t, "site_tool_runs_total", "counter", "Runs of tools by site.");
+	for (size_t i = 0; i < c->rows; i++)
+		text_add(t,
+			"statespace_site_tool_runs_total{site=\"%s\"} %" PRIu64
+			"\n",
+			site_name(s, i), c->of[i].runs);
+	metric(t, "site_tool_cpu_seconds_total", "counter",
+		"User and system time of tools by site.");
+	for (size_t i = 0; i < c->rows; i++)
+		text_add(t,
+			"statespace_site_tool_cpu_seconds_total{site=\"%s\"} "
+			"%.15g\n",
+			site_name(s, i), (double)c->of[i].cpu_us / 1e6);
+}
+
 /* Figures without labels; a counter's name ends in "_total". */
 static void
 add_unlabelled(struct text *t, const struct status *s)
@@ -415,6 +482,7 @@ status_prometheus(const struct status *s, char *out, size_t cap)
 	add_times(&t, s);
 	add_runs(&t, s);
 	add_by_tool(&t, s->tools);
+	add_by_site(&t, s);
 	return t.full ? 0 : t.len;
 }
 

@@ -9,11 +9,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "site_counts.h"
 #include "tool_counts.h"
 
-/* Three lines for each tool, each character of a path escaped. */
+/*
+ * Three lines for each tool, each character of a path escaped; five for each
+ * site, whose names are shorter than 512 and need no escape.
+ */
 #define STATUS_MAX                                                             \
-	(65536 + 3 * (TOOL_COUNTS_NAMED + 1) * (2 * TOOL_COUNTS_PATH + 128))
+	(65536 + 3 * (TOOL_COUNTS_NAMED + 1) * (2 * TOOL_COUNTS_PATH + 128) +  \
+		5 * (SITE_COUNTS_NAMED + 1) * (512 + 128))
 
 /* All figures, of one moment. */
 struct status {
@@ -29,6 +34,8 @@ struct status {
 	uint64_t cpu[SCOREBOARD_TIMES], cpu_us; /* of runs of tools */
 	uint64_t memory[SCOREBOARD_SIZES], memory_bytes, memory_most;
 	const struct tool_counts *tools; /* by page and tool */
+	const struct site_counts *sites; /* NULL: there is one */
+	const struct ss_site *site;
 	bool tools_full; /* set by the caller: for status_ready */
 	bool draining;   /* the same */
 };

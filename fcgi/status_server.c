@@ -77,6 +77,8 @@ answer_status(struct answer *a, struct ss_site *site, const struct request *r,
 		sys_clock_us());
 	tool_counts_take(&a->tools, c->scoreboard, c->slot_count, site);
 	s.tools = &a->tools;
+	s.sites = c->served->counts;
+	s.site = c->served->site;
 	len = prometheus ? status_prometheus(&s, a->body, sizeof(a->body))
 			 : status_json(&s, a->body, sizeof(a->body));
 	replace_body(a, res,

@@ -74,7 +74,10 @@ on_leave(void *ctx, uint64_t tool)
 static void
 ran(void *ctx, uint64_t tool, const struct ss_result *result)
 {
-	tool_counts_add(((struct tool_limit *)ctx)->own, tool, result);
+	struct tool_limit *l = ctx;
+
+	tool_counts_add(l->own, tool, result);
+	site_counts_run(l->sites, l->site, result);
 }
 
 /* Parked requests go first. */

@@ -12,13 +12,16 @@
 #define FCGI_TOOL_LIMIT_H
 
 #include "scoreboard.h"
+#include "site_counts.h"
 #include "tool_slots.h"
 
 struct tool_limit {
 	const void *scoreboard; /* read-only */
 	size_t count;
 	struct worker_page *own;
-	struct tool_slot *use; /* of the worker, for all tools together */
+	struct tool_slot *use;     /* of the worker, for all tools together */
+	struct site_counts *sites; /* NULL: there is one */
+	const struct ss_site *site;
 };
 
 /* The site asks l, which must live as long as the site. */

@@ -214,6 +214,8 @@ count_outcome(const struct serving *s, bool fit, enum ss_err outcome)
 	if (!s->use.put_off) {
 		atomic_fetch_add(&s->w->page->outcomes[outcome], 1);
 		count_time(s, outcome);
+		site_counts_answer(
+			s->w->served->counts, s->w->served->site, outcome);
 	}
 	return fit && !ss_site_must_exit(s->w->served->site);
 }
@@ -338,7 +340,9 @@ worker_run(const struct worker *w)
 	struct tool_limit limit = { .scoreboard = w->scoreboard,
 		.count = w->slot_count,
 		.own = w->page,
-		.use = &serving.use };
+		.use = &serving.use,
+		.sites = w->served->counts,
+		.site = w->served->site };
 
 	worker_signals();
 	tool_limit_attach(&limit, w->served->site);

@@ -12,6 +12,7 @@
 #include "http/output.h"
 #include "http/virtual.h"
 #include "site/call.h"
+#include "site/sites.h"
 #include "wire/media.h"
 
 /* How a stage ended; STAGE_FAILED: x->err says why. */
@@ -40,24 +41,67 @@ stage_hooks(struct exchange *x)
 	return stage_end(x, code, STAGE_NEXT);
 }
 
+static bool
+is_read(const struct exchange *x, const char *wanted)
+{
+	const char *path = exchange_path(x);
+
+	return path != NULL && strcmp(path, wanted) == 0 &&
+		(exchange_is(x, "GET") || exchange_is(x, "HEAD"));
+}
+
 /* Load balancers ask by address, with any Host or none. */
 static bool
 is_health(const struct exchange *x)
 {
-	const char *path = exchange_path(x);
+	return is_read(x, "/healthz");
+}
 
-	return path != NULL && strcmp(path, "/healthz") == 0 &&
-		(exchange_is(x, "GET") || exchange_is(x, "HEAD"));
+/* Of the process, also where no site has the root of all paths. */
+static bool
+is_of_process(const struct exchange *x)
+{
+	return is_health(x) || is_read(x, "/readyz") ||
+		is_read(x, "/__meta/version") || is_read(x, "/__meta/status");
+}
+
+/*
+ * One of several sites was found by the front server's name for it when there
+ * is no Host (HTTP/1.0).
+ */
+static const char *
+guarded_host(const struct exchange *x)
+{
+	const struct ss_request *req = x->req;
+
+	bool named = x->site->name != NULL && req->site_host != NULL;
+
+	return named && req->host != NULL && req->host[0] == '\0'
+		? req->site_host
+		: req->host;
 }
 
 static enum stage_end
 stage_guard(struct exchange *x)
 {
 	const struct ss_request *req = x->req;
+	bool elsewhere =
+		x->site->sites != NULL && x->site->config.root[0] == '\0';
 	enum ss_err code = SS_OK;
 
+	if (elsewhere && sites_has_host(x->site, req))
+		return stage_end(x,
+			error_set(
+				&x->err, SS_NOT_FOUND, "no site has this path"),
+			STAGE_NEXT);
 	if (!is_health(x))
-		code = origin_check_host(&x->site->config, req->host, &x->err);
+		code = origin_check_host(
+			&x->site->config, guarded_host(x), &x->err);
+	if (code == SS_OK && elsewhere && !is_of_process(x)) {
+		code = error_set(&x->err, SS_HOST_REFUSED,
+			"no site is served under this name");
+		error_hint(&x->err, "use the name that the site has");
+	}
 	if (code == SS_OK && exchange_is(x, "POST"))
 		code = origin_check(
 			&x->site->config, req->origin, req->host, &x->err);
@@ -328,12 +372,21 @@ ss_site_handle(struct ss_site *site, const struct ss_request *req,
 	struct exchange *x;
 	enum ss_err code;
 
+	struct ss_error err = { .code = SS_OK };
+	struct ss_site *all = site;
+
 	*res = SS_INIT(ss_response);
 	res->fd = -1;
-	x = site->opened ? exchange_begin(site, req) : NULL;
+	code = all->opened ? sites_choose(all, req, &site, &err) : SS_INTERNAL;
+	x = all->opened ? exchange_begin(site, req) : NULL;
 	if (x == NULL) {
 		answer_without_memory(site, req, res);
 		return SS_INTERNAL;
+	}
+	if (code != SS_OK) {
+		exchange_step(x, "site");
+		x->err = err;
+		end = STAGE_FAILED;
 	}
 	for (size_t i = 0; end == STAGE_NEXT && i < ARRAY_LEN(stages); i++) {
 		exchange_step(x, stages[i].name);

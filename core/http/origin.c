@@ -4,28 +4,7 @@
 #include <arpa/inet.h>
 #include <strings.h>
 
-/* The name in "name:port", "[v6]:port" or "name.", without brackets. */
-static struct ss_text
-name_of(struct ss_text authority)
-{
-	const char *colon;
-	struct ss_text name = authority;
-
-	if (name.len > 0 && name.data[0] == '[') {
-		const char *end = memchr(name.data, ']', name.len);
-
-		if (end == NULL)
-			return (struct ss_text){ "", 0 };
-		return (struct ss_text){ name.data + 1,
-			(size_t)(end - name.data) - 1 };
-	}
-	colon = memchr(name.data, ':', name.len);
-	if (colon != NULL)
-		name.len = (size_t)(colon - name.data);
-	if (name.len > 0 && name.data[name.len - 1] == '.')
-		name.len--;
-	return name;
-}
+#include "wire/authority.h"
 
 static bool
 is_literal(struct ss_text name)
@@ -44,7 +23,7 @@ is_literal(struct ss_text name)
 static bool
 same_name(struct ss_text name, const char *known)
 {
-	struct ss_text k = name_of(text_of(known));
+	struct ss_text k = authority_host(text_of(known));
 
 	return name.len > 0 && name.len == k.len &&
 		strncasecmp(name.data, k.data, k.len) == 0;
@@ -58,7 +37,7 @@ origin_check_host(
 
 	if (host == NULL)
 		return SS_OK;
-	name = name_of(text_of(host));
+	name = authority_host(text_of(host));
 	if (is_literal(name) || same_name(name, "localhost") ||
 		same_name(name, config->serve.host))
 		return SS_OK;
@@ -80,7 +59,7 @@ static bool
 normalize_authority(struct ss_text authority, const char *default_port,
 	char *out, size_t cap)
 {
-	struct ss_text name = name_of(authority);
+	struct ss_text name = authority_host(authority);
 	const char *port = default_port;
 	size_t port_len = strlen(default_port), after;
 	const char *bracket = authority.len > 0 && authority.data[0] == '['

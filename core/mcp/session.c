@@ -49,7 +49,8 @@ mcp_session_key(const struct mcp *m, const char *purpose, struct ss_text id,
 	unsigned char key[static SS_RELAY_KEY])
 {
 	const struct ss_text parts[] = { text_of(purpose),
-		text_of(m->client.session), text_of(m->client.user), id };
+		text_of(m->client.session), text_of(m->client.user),
+		text_of(m->site->name), id };
 
 	if (!m->revision->sessions || m->client.session == NULL)
 		return false;

@@ -78,6 +78,40 @@ open_page_dir(const char *page_dir)
 	return openat(at, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
+/*
+ * The site of the command, with its directory open where no view shows it.
+ * The plan's root is there from the start.
+ */
+static bool
+move_to_site(const struct sandbox_plan *plan, unsigned number)
+{
+	static struct sandbox_place own;
+	static int open_fd = -1;
+	struct sandbox_place place;
+
+	if (number > plan->site_count)
+		return false;
+	if (own.site == NULL)
+		own = sandbox_place();
+	place = own;
+	if (number > 0) {
+		const struct view_site *v = &plan->sites[number - 1];
+		bool strict = sandbox_self()->level == SANDBOX_STRICT;
+
+		fd_close(&open_fd);
+		if (!strict)
+			open_fd =
+				open(v->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (!strict && open_fd < 0)
+			return false;
+		place = (struct sandbox_place){ .number = number,
+			.site = strict ? v->at : v->root,
+			.site_fd = open_fd };
+	}
+	sandbox_move(&place);
+	return true;
+}
+
 static const char *
 read_command(const struct channel *c, struct arena *arena, size_t *len)
 {
@@ -94,8 +128,9 @@ read_command(const struct channel *c, struct arena *arena, size_t *len)
 }
 
 static enum ss_err
-run_command(struct arena *arena, int input, struct served_run *run,
-	struct spawn_result *result, struct ss_error *err)
+run_command(const struct sandbox_plan *plan, struct arena *arena, int input,
+	struct served_run *run, struct spawn_result *result,
+	struct ss_error *err)
 {
 	struct policy p = { .program = NULL };
 	struct ruleset rules = RULESET_INIT;
@@ -112,6 +147,8 @@ run_command(struct arena *arena, int input, struct served_run *run,
 	if (data == NULL || !launcher_get_command(arena, data, len, &p, &s) ||
 		!fix_tmpdir(arena, (char **)(uintptr_t)s.envp))
 		return error_internal(err, 0, "launcher: not a command");
+	if (!move_to_site(plan, p.site))
+		return error_internal(err, errno, "launcher: the site");
 	s.dir_fd = open_page_dir(p.page_dir);
 	if (s.dir_fd < 0)
 		return error_internal(
@@ -125,7 +162,7 @@ run_command(struct arena *arena, int input, struct served_run *run,
 }
 
 static void
-serve_run(int connection, int input)
+serve_run(const struct sandbox_plan *plan, int connection, int input)
 {
 	struct served_run run = { .channel = { .fd = connection } };
 	struct spawn_result result = { .end = SPAWN_FAILED };
@@ -133,7 +170,7 @@ serve_run(int connection, int input)
 	struct arena arena;
 
 	arena_init(&arena, 3 * LAUNCHER_COMMAND_MAX);
-	if (run_command(&arena, input, &run, &result, &err) == SS_OK)
+	if (run_command(plan, &arena, input, &run, &result, &err) == SS_OK)
 		send_end(&run, &result);
 	else
 		send_refusal(&run, &err);
@@ -147,9 +184,8 @@ launcher_main(void *ctx)
 {
 	int fds[2];
 
-	(void)ctx;
 	while (launcher_receive_run(CONFINE_FIRST_FD, fds)) {
-		serve_run(fds[0], fds[1]);
+		serve_run(ctx, fds[0], fds[1]);
 		fd_close(&fds[0]);
 		fd_close(&fds[1]);
 		if (!sandbox_clean())
@@ -158,10 +194,9 @@ launcher_main(void *ctx)
 	return 0;
 }
 
-unsigned
-launcher_keeps(const struct sandbox_plan *plan)
+static unsigned
+keeps_of(const struct grant *g)
 {
-	const struct grant *g = plan->grant;
 	unsigned keeps = 0;
 
 	if (g == NULL)
@@ -175,6 +210,16 @@ launcher_keeps(const struct sandbox_plan *plan)
 	return keeps;
 }
 
+unsigned
+launcher_keeps(const struct sandbox_plan *plan)
+{
+	unsigned keeps = keeps_of(plan->grant);
+
+	for (size_t i = 0; i < plan->site_count; i++)
+		keeps |= keeps_of(plan->sites[i].grant);
+	return keeps;
+}
+
 bool
 launcher_fork(struct sandbox_plan *plan, int socket, struct cgroup *group,
 	struct step *failed)
@@ -183,7 +228,8 @@ launcher_fork(struct sandbox_plan *plan, int socket, struct cgroup *group,
 		.keeps = launcher_keeps(plan),
 		.only = socket,
 		.group = group,
-		.main = launcher_main };
+		.main = launcher_main,
+		.ctx = plan };
 	pid_t pid;
 
 	return confine_start(plan, &request, &pid, failed);

@@ -177,6 +177,7 @@ launcher_put_command(
 	put_number(b, p->keeps);
 	put_number(b, p->http);
 	put_text(b, p->page_dir);
+	put_number(b, p->site);
 	return buf_ok(b);
 }
 
@@ -204,6 +205,7 @@ launcher_get_command(struct arena *arena, const char *data, size_t len,
 	p->keeps = (unsigned)get_number(&r);
 	p->http = get_number(&r) != 0;
 	p->page_dir = get_text(&r);
+	p->site = (unsigned)get_number(&r);
 	p->program = s->program;
 	return !r.bad && r.left == 0 && s->argv[0] != NULL;
 }

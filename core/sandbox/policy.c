@@ -678,6 +678,16 @@ check_sockets(const struct resolving *r)
 	if (asked->count == 0 || sandbox_self()->level != SANDBOX_STRICT ||
 		sandbox_self()->landlock_abi >= 9)
 		return SS_OK;
+	if (sandbox_self()->shared) {
+		error_set(r->err, SS_SANDBOX_UNAVAILABLE,
+			"line %u, column %u: unix: this kernel cannot keep the "
+			"sockets of other sites from a tool that may use one",
+			asked->line, asked->column);
+		error_hint(r->err,
+			"serve this site from a pool of its own, or use a "
+			"kernel with Landlock 9");
+		return SS_SANDBOX_UNAVAILABLE;
+	}
 	for (size_t i = 0; i < granted->count; i++)
 		if (grant_path_outside(granted->items[i], root, path,
 			    sizeof(path), &optional) &&
@@ -734,7 +744,8 @@ policy_resolve(struct arena *arena, const struct policy_ask *ask,
 	struct resolving r = { arena, ask, ceiling, powers_of(ask), out, err };
 	enum ss_err code = policy_check(ask, ceiling, NULL, err);
 
-	*out = (struct policy){ .page_dir = ask->page_dir };
+	*out = (struct policy){ .page_dir = ask->page_dir,
+		.site = sandbox_self()->number };
 	if (code != SS_OK)
 		return code;
 	resolve_limits(&r);

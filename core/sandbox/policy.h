@@ -30,6 +30,7 @@ struct policy {
 	unsigned keeps; /* KEEP_...: not 0 means that the launcher runs it */
 	struct spawn_limits limits;
 	const char *page_dir;
+	unsigned site; /* as in struct sandbox_place */
 };
 
 /*

@@ -359,7 +359,7 @@ known_dots(const struct building *b, int dir)
 	static unsigned next;
 	struct dotfiles *d = &recent[next];
 
-	if (dotfiles_hold(b->self->dotfiles, dir))
+	if (b->self->dotfiles != NULL && dotfiles_hold(b->self->dotfiles, dir))
 		return b->self->dotfiles;
 	for (size_t i = 0; i < RECENT; i++)
 		if (dotfiles_hold(&recent[i], dir))

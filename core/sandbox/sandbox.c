@@ -28,6 +28,24 @@ sandbox_to_fill(void)
 	return &self;
 }
 
+struct sandbox_place
+sandbox_place(void)
+{
+	return (struct sandbox_place){ .number = self.number,
+		.site = self.site,
+		.site_fd = self.site_fd,
+		.dotfiles = self.dotfiles };
+}
+
+void
+sandbox_move(const struct sandbox_place *place)
+{
+	self.number = place->number;
+	self.site = place->site;
+	self.site_fd = place->site_fd;
+	self.dotfiles = place->dotfiles;
+}
+
 struct cgroup *
 sandbox_memory_group(void)
 {

@@ -70,10 +70,26 @@ struct sandbox {
 	char remedy[512]; /* what would give it, for the operator; "" */
 	/* Of the site's root, when this process started; NULL: unknown. */
 	const struct dotfiles *dotfiles;
+	unsigned number; /* of the site: struct sandbox_place */
+	bool shared;     /* several sites lie in the view: see sandbox_run.c */
 };
 const struct sandbox *sandbox_self(void);
 /* The remedy of its level; NULL: none. */
 const char *sandbox_remedy(void);
+
+/* Where the site lies whose commands this process runs. */
+struct sandbox_place {
+	unsigned number; /* in the plan's sites, from 1; 0: the plan's root */
+	const char *site;
+	int site_fd;
+	const struct dotfiles *dotfiles;
+};
+/*
+ * With several sites in one process: from now on sandbox_self() is about the
+ * site at that place.  Texts and descriptor are borrowed.
+ */
+struct sandbox_place sandbox_place(void);
+void sandbox_move(const struct sandbox_place *place);
 /* The same to be filled in, by confine.c alone. */
 struct sandbox *sandbox_to_fill(void);
 /* The memory group that this process was started in; closed: none. */

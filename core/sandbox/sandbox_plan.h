@@ -6,6 +6,7 @@
 #include "sandbox/account.h"
 #include "sandbox/grant.h"
 #include "sandbox/sandbox.h"
+#include "sandbox/view_plan.h"
 
 /* Texts are borrowed and outlive the plan.  Start from SANDBOX_PLAN_INIT. */
 struct sandbox_plan {
@@ -14,9 +15,11 @@ struct sandbox_plan {
 	int root_fd;         /* the same, open; -1: by its name */
 	const char *libexec; /* our helper programs; NULL: none */
 	bool one_program;    /* libexec is a file, each helper by its argv[0] */
-	const struct grant *grant; /* NULL: nothing is granted */
-	const char *user, *group;  /* to become when root; NULL: default */
-	uint64_t scratch_bytes;    /* of the private /tmp */
+	const struct grant *grant;     /* NULL: nothing is granted */
+	const struct view_site *sites; /* besides root, each for itself */
+	size_t site_count;
+	const char *user, *group; /* to become when root; NULL: default */
+	uint64_t scratch_bytes;   /* of the private /tmp */
 	uint64_t scratch_files;
 	int landlock_abi_max; /* 0: what the kernel has; for tests */
 
@@ -36,7 +39,7 @@ struct sandbox_plan {
 		.scratch_files = 10000 })
 
 /*
- * Finds the account and checks the grants.
+ * Finds the account, unless it is filled in already, and checks the grants.
  * Errors  SS_CONFIG: as account_find, or a grant that would show a tool the
  *         host's processes or its whole tree; SS_INTERNAL.
  */

@@ -62,8 +62,8 @@ refuse_unconfined(struct ss_error *err, const char *what)
 static bool
 needs_ruleset(const struct policy *p)
 {
-	return !p->exec_any || p->read.count > 0 || p->write.count > 0 ||
-		p->keeps != sandbox_self()->keeps;
+	return sandbox_self()->shared || !p->exec_any || p->read.count > 0 ||
+		p->write.count > 0 || p->keeps != sandbox_self()->keeps;
 }
 
 /*
@@ -115,7 +115,10 @@ check_layers(
 	case SANDBOX_STRICT:
 		if (r->fd < 0 && needs_ruleset(p))
 			return refuse_unconfined(err,
-				"grants and a closed exec set need Landlock");
+				self->shared
+					? "many sites in one pool need Landlock"
+					: "grants and a closed exec set need "
+					  "Landlock");
 		break;
 	}
 	if (!sockets_are_bounded(p))

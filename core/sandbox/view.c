@@ -238,21 +238,26 @@ mask_entry(void *ctx, const char *name)
 }
 
 static bool
-mask_dots(int root, struct dotfiles *dotfiles, struct step *s)
+make_masks(int root, struct step *s)
 {
-	int site = mount_open_in(root, VIEW_SITE, O_RDONLY | O_DIRECTORY);
+	return (mkdirat(root, "mask", 0755) == 0 &&
+		       mkdirat(root, "mask/dir", 0000) == 0 &&
+		       mknodat(root, "mask/file", S_IFREG | 0000, 0) == 0) ||
+		step_fail(s, "make the masks");
+}
+
+static bool
+mask_dots(int root, const char *at, struct dotfiles *dotfiles, struct step *s)
+{
+	int site = mount_open_in(root, at, O_RDONLY | O_DIRECTORY);
 	struct masked_site m = { root, site, s };
 	int seen;
 
 	if (site < 0)
 		return step_fail(s, "read the site");
-	if (mkdirat(root, "mask", 0755) < 0 ||
-		mkdirat(root, "mask/dir", 0000) < 0 ||
-		mknodat(root, "mask/file", S_IFREG | 0000, 0) < 0) {
-		fd_close(&site);
-		return step_fail(s, "make the masks");
-	}
-	seen = dotfiles_each(dotfiles_keep(dotfiles, site) ? dotfiles : NULL,
+	seen = dotfiles_each(dotfiles != NULL && dotfiles_keep(dotfiles, site)
+			? dotfiles
+			: NULL,
 		site, mask_entry, &m);
 	if (seen < 0)
 		step_fail(s, "list the site");
@@ -260,15 +265,54 @@ mask_dots(int root, struct dotfiles *dotfiles, struct step *s)
 	return seen == 1;
 }
 
+/* A site whose dot entries cannot be masked is covered whole. */
+static bool
+cover_site(int root, const char *at, struct step *s)
+{
+	int tree = mount_copy(
+		root, "mask/dir", MOUNT_READ_ONLY | MOUNT_ATTR_NOEXEC);
+	bool done = (tree >= 0 && mount_place(root, tree, at)) ||
+		step_fail(s, "cover a site");
+
+	fd_close(&tree);
+	return done;
+}
+
+/*
+ * A site that is not there, or that cannot be read, is left out or covered, so
+ * that it does not take the others with it.  VIEW_SITES itself cannot be
+ * listed, also by its owner: the names in it are not to be learned.
+ */
+static bool
+add_sites(int root, const struct view_plan *p, struct step *s)
+{
+	struct step one = { .name = "" };
+
+	if (p->site_count > 0 && mkdirat(root, &VIEW_SITES[1], 0111) < 0)
+		return step_fail(s, "make " VIEW_SITES);
+	for (size_t i = 0; i < p->site_count; i++) {
+		const struct view_site *v = &p->sites[i];
+
+		if (bind_required(
+			    root, v->root, v->at, MOUNT_READ_ONLY, &one) &&
+			!mask_dots(root, v->at, NULL, &one) &&
+			!cover_site(root, v->at, s))
+			return false;
+	}
+	return true;
+}
+
 static bool
 add_site(int root, const struct view_plan *p, struct step *s)
 {
+	if (!make_masks(root, s))
+		return false;
 	if (p->root[0] == '\0') {
 		if (mkdirat(root, &VIEW_SITE[1], 0555) < 0)
 			return step_fail(s, "make " VIEW_SITE);
 	} else if (!bind_required(
 			   root, p->root, VIEW_SITE, MOUNT_READ_ONLY, s) ||
-		!mask_dots(root, p->dotfiles, s)) {
+		!mask_dots(root, VIEW_SITE, p->dotfiles, s)) {
 		return false;
 	}
 	return p->libexec == NULL ||
@@ -284,11 +328,14 @@ add_site(int root, const struct view_plan *p, struct step *s)
  * MS_PRIVATE: no mount propagates to the host, mount_namespaces(7).
  */
 static int
-new_root(struct step *s)
+new_root(size_t site_count, struct step *s)
 {
-	static const struct mount_option options[] = { { "mode", "0755" },
-		{ "size", "8m" }, { "nr_inodes", "4096" }, { NULL, NULL } };
+	char inodes[24];
+	const struct mount_option options[] = { { "mode", "0755" },
+		{ "size", "8m" }, { "nr_inodes", inodes }, { NULL, NULL } };
 	int root;
+
+	snprintf(inodes, sizeof(inodes), "%zu", 4096 + site_count);
 
 	if (syscall(SYS_mount, NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) <
 		0) {
@@ -383,7 +430,7 @@ bool
 view_enter(const struct view_plan *p, unsigned *keeps, struct step *s)
 {
 	mode_t before = umask(0);
-	int root = new_root(s);
+	int root = new_root(p->site_count, s);
 	bool done = false;
 
 	if (root < 0)
@@ -393,7 +440,8 @@ view_enter(const struct view_plan *p, unsigned *keeps, struct step *s)
 	if (p->watches)
 		make_own_proc();
 	done = add_system(root, p, s) && add_etc(root, p, *keeps, s) &&
-		add_site(root, p, s) && view_grants_bind(root, p, *keeps, s) &&
+		add_site(root, p, s) && add_sites(root, p, s) &&
+		view_grants_bind(root, p, *keeps, s) &&
 		view_loaders_cover(root, s) && add_scratch(root, p, s) &&
 		pivot_to(root, s) && (!(*keeps & KEEP_PROC) || copy_view(s));
 out:

@@ -9,6 +9,8 @@
 #include "sandbox/keeps.h"
 
 #define VIEW_SITE "/site"
+#define VIEW_SITES "/sites" /* of several: see struct view_site */
+#define VIEW_AT_MAX 48
 #define VIEW_SCRATCH "/tmp"
 #define VIEW_LIBEXEC "/libexec"
 
@@ -19,11 +21,24 @@ enum view_place {
 	VIEW_OF_HOST  /* a file or directory of the host, if the host has it */
 };
 
+/*
+ * One of several sites of a process.  Landlock cannot refuse stat(2): in a view
+ * each lies at a path that nobody can guess, so that the tools of one site
+ * cannot ask for names of another one.
+ */
+struct view_site {
+	const char *root;          /* absolute */
+	const struct grant *grant; /* its own */
+	char at[VIEW_AT_MAX];      /* "/sites/" and 32 random digits */
+};
+
 struct view_plan {
 	const char *root;          /* the site; "": none */
 	struct dotfiles *dotfiles; /* of it: what may be known, and then is */
 	const char *libexec;       /* NULL: none */
 	const struct grant *grant; /* NULL: nothing is granted */
+	const struct view_site *sites; /* besides root */
+	size_t site_count;
 	bool writes;  /* bind [grant] write writable: Landlock is there */
 	bool watches; /* make a /proc for view_take_proc */
 	uint64_t scratch_bytes, scratch_files;

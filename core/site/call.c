@@ -501,7 +501,7 @@ run_counted(struct call_state *r, const struct ss_command *cmd)
 	const struct ss_tool_limit *limit = &r->parts->limit->host;
 	const struct ss_document *doc = r->call->doc;
 	uint64_t most = r->spec->max_running;
-	uint64_t number = limit_tool_number(
+	uint64_t number = limit_tool_number(r->parts->limit,
 		doc->real[0] != '\0' ? doc->real : doc->path, r->tool);
 	enum ss_err code;
 

@@ -6,6 +6,7 @@
  */
 #include "site/config.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,6 +17,8 @@
 #include "page/env.h"
 #include "page/toml.h"
 #include "site/config_key.h"
+#include "wire/authority.h"
+#include "wire/path.h"
 
 #define FILE_BYTES_MAX ((size_t)1 << 20)
 #define VARIABLE_PREFIX "STATESPACE_"
@@ -25,9 +28,16 @@
 
 /* Where a value comes from, for messages and for relative paths. */
 struct source {
-	const char *file;     /* NULL: a variable or an option */
-	const char *dir;      /* of the file, absolute */
-	const char *variable; /* NULL: not from the environment */
+	const char *file;               /* NULL: a variable or an option */
+	const char *dir;                /* of the file, absolute */
+	const char *variable;           /* NULL: not from the environment */
+	const struct config_site *site; /* NULL: not the table of a site */
+};
+
+/* Memory of a tree of nodes that has tables of sites. */
+struct config_held {
+	struct arena arena;
+	struct config_held *next;
 };
 
 /* ------------------------------------------------------------- messages -- */
@@ -335,6 +345,8 @@ restore_config(struct config *c, const struct config *before)
 
 	*c = *before;
 	c->arena = held;
+	if (c->last_site != NULL)
+		c->last_site->next = NULL;
 }
 
 /* ------------------------------------------------------------- one value -- */
@@ -397,7 +409,7 @@ enum ss_err
 config_set(struct config *c, const char *key, const char *value,
 	struct ss_error *err)
 {
-	const struct source from = { NULL, NULL, NULL };
+	const struct source from = { .file = NULL };
 	const struct config_key *known = config_key_find(text_of(key));
 	struct arena scratch = { .limit = 0 };
 	enum ss_err code;
@@ -451,7 +463,7 @@ preset_node(const struct config_key *key, struct node *n)
 enum ss_err
 config_init(struct config *c, struct ss_error *err)
 {
-	const struct source from = { NULL, NULL, NULL };
+	const struct source from = { .file = NULL };
 	const struct config_key *key;
 	struct arena scratch = { .limit = 0 };
 	enum ss_err code = SS_OK;
@@ -472,13 +484,49 @@ config_init(struct config *c, struct ss_error *err)
 }
 
 void
+config_drop_tables(struct config *c)
+{
+	struct config_held *h;
+
+	while ((h = c->held) != NULL) {
+		struct arena tables = h->arena;
+
+		c->held = h->next;
+		arena_release(&tables);
+	}
+	for (struct config_site *s = c->first_site; s != NULL; s = s->next)
+		s->table = NULL;
+}
+
+void
 config_release(struct config *c)
 {
+	config_drop_tables(c);
 	arena_release(&c->arena);
 	memset(c, 0, sizeof(*c));
 }
 
 /* ------------------------------------------------------------------ file -- */
+
+/* SS_CONFIG: a site cannot set that key. */
+static enum ss_err
+check_scope(const struct config_key *key, unsigned line,
+	const struct source *from, struct ss_error *err)
+{
+	char place[320];
+
+	if (from->site == NULL || key->scope != KEY_OF_POOL)
+		return SS_OK;
+	name_place(from, line, key->name, place, sizeof(place));
+	error_set(err, SS_CONFIG,
+		"%s: found a key of the whole pool in the table of a site",
+		place);
+	if (strcmp(key->name, "http.prefix") == 0)
+		error_hint(err, "the prefix is a part of the site's name");
+	else
+		error_hint(err, "write it in the main file, for all sites");
+	return SS_CONFIG;
+}
 
 static enum ss_err
 store_section(struct config *c, const struct node *section,
@@ -504,8 +552,12 @@ store_section(struct config *c, const struct node *section,
 		key = strlen(n->key->text) == n->key->len
 			? config_key_find(text_of(full))
 			: NULL;
-		code = key != NULL ? store_value(c, key, n, from, err)
-				   : refuse_name(full, n->key->line, from, err);
+		if (key == NULL)
+			code = refuse_name(full, n->key->line, from, err);
+		else
+			code = check_scope(key, n->key->line, from, err);
+		if (code == SS_OK)
+			code = store_value(c, key, n, from, err);
 	}
 	return code;
 }
@@ -529,8 +581,11 @@ store_member(struct config *c, const struct node *n, const struct source *from,
 		return SS_CONFIG;
 	}
 	/* A key with a dot in quotes is not the key in its section. */
-	if (key != NULL && config_key_section(key).len == 0)
-		return store_value(c, key, n, from, err);
+	if (key != NULL && config_key_section(key).len == 0) {
+		enum ss_err code = check_scope(key, n->key->line, from, err);
+
+		return code == SS_OK ? store_value(c, key, n, from, err) : code;
+	}
 	if (n->kind == NODE_MAP && n->first != NULL) {
 		char *full = arena_printf(
 			scratch, "%s.%s", name.data, n->first->key->text);
@@ -541,6 +596,216 @@ store_member(struct config *c, const struct node *n, const struct source *from,
 	}
 	return refuse_name(name.data, n->key->line, from, err);
 }
+
+/* -------------------------------------------------- tables of sites -- */
+
+static enum ss_err
+refuse_site(const struct source *from, const struct node *key,
+	struct ss_error *err, const char *what, const char *hint)
+{
+	error_set(err, SS_CONFIG, "%s:%u: [site.\"%.*s\"]: %s",
+		shown_file(from->file), key->line,
+		(int)utf8_cut(key->text, key->len, SHOWN_VALUE), key->text,
+		what);
+	error_hint(err, "%s", hint);
+	return SS_CONFIG;
+}
+
+/* "HOST/PREFIX", "HOST" or "/PREFIX", without a last slash. */
+static bool
+split_name(struct arena *arena, const struct node *key, struct config_site *out)
+{
+	const char *slash = memchr(key->text, '/', key->len);
+	size_t host_len =
+		slash != NULL ? (size_t)(slash - key->text) : key->len;
+	size_t len = key->len - host_len;
+	char host[AUTHORITY_HOST_MAX + 1] = "", clean[PATH_BYTES_MAX + 1];
+	bool bare = host_len == 0 || key->text[host_len - 1] != '.';
+
+	while (len > 0 && key->text[host_len + len - 1] == '/')
+		len--;
+	/* So that no list of names needs an escape. */
+	for (size_t i = 0; i < key->len; i++)
+		if ((unsigned char)key->text[i] <= ' ' ||
+			strchr("\"\\%{}<>?#\177", key->text[i]) != NULL)
+			return false;
+	if (key->len > CONFIG_SITE_NAME_MAX || (host_len == 0 && len == 0) ||
+		(host_len > 0 &&
+			(!bare ||
+				!authority_host_folded(
+					(struct ss_text){ key->text, host_len },
+					host) ||
+				/* a port is no part of a name */
+				authority_host(
+					(struct ss_text){ key->text, host_len })
+							.len +
+						2 * (key->text[0] == '[') !=
+					host_len)))
+		return false;
+	if (len > 0 &&
+		(ss_path_clean(key->text + host_len, len, clean, sizeof(clean),
+			 NULL) != SS_OK ||
+			strlen(clean) != len - 1 ||
+			memcmp(clean, key->text + host_len + 1, len - 1) != 0))
+		return false;
+	out->host = arena_copy(arena, host, strlen(host));
+	out->prefix = arena_copy(arena, key->text + host_len, len);
+	if (out->host != NULL && out->prefix != NULL)
+		out->name = arena_printf(arena,
+			strchr(host, ':') != NULL ? "[%s]%s" : "%s%s",
+			out->host, out->prefix);
+	return true;
+}
+
+static enum ss_err
+add_site(struct config *c, const struct node *n, const struct source *from,
+	struct ss_error *err)
+{
+	static const char hint[] =
+		"a site is named by its host, without a port, a path, or both: "
+		"[site.\"example.org/docs\"]";
+	struct config_site *s = arena_alloc(&c->arena, sizeof(*s));
+	char twice[SHOWN_FILE + 64];
+
+	if (s == NULL)
+		return error_memory(err);
+	*s = (struct config_site){ .line = n->key->line, .table = n };
+	if (n->kind != NODE_MAP)
+		return refuse_site(from, n->key, err,
+			"found a value, expected a table", hint);
+	if (strlen(n->key->text) != n->key->len ||
+		!split_name(&c->arena, n->key, s))
+		return refuse_site(from, n->key, err,
+			"found a name that no site can have", hint);
+	s->file = arena_copy(&c->arena, from->file, strlen(from->file));
+	s->dir = arena_copy(&c->arena, from->dir, strlen(from->dir));
+	if (s->name == NULL || s->file == NULL || s->dir == NULL)
+		return error_memory(err);
+	for (const struct config_site *o = c->first_site; o != NULL;
+		o = o->next) {
+		if (strcmp(o->name, s->name) != 0)
+			continue;
+		snprintf(twice, sizeof(twice), "the same site is at %s:%u",
+			shown_file(o->file), o->line);
+		return refuse_site(
+			from, n->key, err, twice, "give each site one table");
+	}
+	if (c->site_count == CONFIG_SITES_MAX)
+		return refuse_site(from, n->key, err,
+			"there are too many sites",
+			"a pool serves 4096; start another one");
+	if (c->last_site != NULL)
+		c->last_site->next = s;
+	else
+		c->first_site = s;
+	c->last_site = s;
+	c->site_count++;
+	return SS_OK;
+}
+
+static enum ss_err
+add_sites(struct config *c, const struct node *n, const struct source *from,
+	struct ss_error *err)
+{
+	enum ss_err code = SS_OK;
+
+	if (n->kind != NODE_MAP)
+		return refuse_site(from, n->key, err,
+			"found a value, expected tables",
+			"write [site.\"example.org\"] on a line of its own; "
+			"`sites` names a directory of such files");
+	for (n = n->first; n != NULL && code == SS_OK; n = n->next)
+		code = add_site(c, n, from, err);
+	return code;
+}
+
+/* The tables stay in the arena, which becomes c's. */
+static enum ss_err
+hold_tables(struct config *c, struct arena *scratch, struct ss_error *err)
+{
+	struct config_held *h = arena_alloc(&c->arena, sizeof(*h));
+
+	if (h == NULL)
+		return error_memory(err);
+	*h = (struct config_held){ .arena = *scratch, .next = c->held };
+	c->held = h;
+	arena_init(scratch, 0);
+	return SS_OK;
+}
+
+static enum ss_err
+set_own_defaults(struct config *c, struct ss_error *err)
+{
+	const struct source from = { .file = NULL };
+	const struct config_key *key;
+	enum ss_err code = SS_OK;
+	struct node n;
+
+	for (size_t i = 0; code == SS_OK && (key = config_key_at(i)) != NULL;
+		i++)
+		if (key->scope == KEY_OWN && preset_node(key, &n))
+			code = store_value(c, key, &n, &from, err);
+	return code;
+}
+
+/*
+ * http.hosts of the site: the host of its name, or those of the whole pool, and
+ * the further ones that its table lists.
+ */
+static enum ss_err
+add_hosts(struct config *out, const struct config *c,
+	const struct config_site *site, struct ss_error *err)
+{
+	const struct config_list *own = &out->http.hosts;
+	const struct config_list one = { (const char **)(uintptr_t)&site->host,
+		1 };
+	const struct config_list *first =
+		site->host[0] != '\0' ? &one : &c->http.hosts;
+	struct config_list all = { NULL, 0 };
+
+	all.items = arena_array(
+		&out->arena, first->count + own->count + 1, sizeof(*all.items));
+	if (all.items == NULL)
+		return error_memory(err);
+	for (size_t i = 0; i < first->count; i++)
+		all.items[all.count++] = first->items[i];
+	for (size_t i = 0; i < own->count; i++)
+		all.items[all.count++] = own->items[i];
+	out->http.hosts = all;
+	return SS_OK;
+}
+
+enum ss_err
+config_init_site(struct config *out, const struct config *c,
+	const struct config_site *site, struct ss_error *err)
+{
+	const struct source from = {
+		.file = site->file, .dir = site->dir, .site = site
+	};
+	struct arena scratch = { .limit = 0 };
+	enum ss_err code;
+
+	*out = *c;
+	arena_init(&out->arena, 0);
+	out->first_site = out->last_site = NULL;
+	out->site_count = 0;
+	out->held = NULL;
+	out->env = NULL;
+	out->env_count = 0;
+	code = set_own_defaults(out, err);
+	for (const struct node *n = site->table->first;
+		n != NULL && code == SS_OK; n = n->next)
+		code = store_member(out, n, &from, &scratch, err);
+	if (code == SS_OK)
+		code = add_hosts(out, c, site, err);
+	out->http.prefix = site->prefix;
+	arena_release(&scratch);
+	if (code != SS_OK)
+		config_release(out);
+	return code;
+}
+
+/* ----------------------------------------------------------- whole files -- */
 
 static enum ss_err
 read_file(const char *file, struct buf *text, struct ss_error *err)
@@ -609,10 +874,37 @@ parse_file(const char *file, const struct buf *text, struct arena *scratch,
 	return SS_CONFIG;
 }
 
-enum ss_err
-config_load(struct config *c, const char *file, struct ss_error *err)
+static bool
+is_site(const struct node *n)
 {
-	struct source from = { file, NULL, NULL };
+	return strcmp(n->key->text, "site") == 0;
+}
+
+/* A file of the directory `sites` has tables of sites, and nothing else. */
+static enum ss_err
+store_top(struct config *c, const struct node *n, const struct source *from,
+	bool only_sites, struct arena *scratch, struct ss_error *err)
+{
+	if (is_site(n))
+		return add_sites(c, n, from, err);
+	if (!only_sites)
+		return store_member(c, n, from, scratch, err);
+	error_set(err, SS_CONFIG,
+		"%s:%u: %.*s: found a key outside of a table of a site",
+		shown_file(from->file), n->key->line,
+		(int)utf8_cut(n->key->text, n->key->len, SHOWN_VALUE),
+		n->key->text);
+	error_hint(err,
+		"begin this file with [site.\"HOST/PREFIX\"]; sections of the "
+		"site are [site.\"HOST/PREFIX\".limits]");
+	return SS_CONFIG;
+}
+
+static enum ss_err
+load_file(struct config *c, const char *file, bool only_sites,
+	struct ss_error *err)
+{
+	struct source from = { .file = file };
 	struct arena scratch = { .limit = 0 };
 	struct buf text = BUF_INIT(FILE_BYTES_MAX);
 	struct config before;
@@ -630,11 +922,57 @@ config_load(struct config *c, const char *file, struct ss_error *err)
 	from.dir = dir;
 	for (const struct node *n = root != NULL ? root->first : NULL;
 		n != NULL && code == SS_OK; n = n->next)
-		code = store_member(c, n, &from, &scratch, err);
+		code = store_top(c, n, &from, only_sites, &scratch, err);
+	if (code == SS_OK && c->site_count > before.site_count)
+		code = hold_tables(c, &scratch, err);
 	if (code != SS_OK)
 		restore_config(c, &before);
 	buf_release(&text);
 	arena_release(&scratch);
+	return code;
+}
+
+enum ss_err
+config_load(struct config *c, const char *file, struct ss_error *err)
+{
+	return load_file(c, file, false, err);
+}
+
+static int
+is_toml(const struct dirent *entry)
+{
+	const char *dot = strrchr(entry->d_name, '.');
+
+	return entry->d_name[0] != '.' && dot != NULL &&
+		strcmp(dot, ".toml") == 0;
+}
+
+enum ss_err
+config_load_sites(struct config *c, struct ss_error *err)
+{
+	struct dirent **entries;
+	enum ss_err code = SS_OK;
+	int count;
+
+	if (c->sites[0] == '\0')
+		return SS_OK;
+	count = scandir(c->sites, &entries, is_toml, alphasort);
+	if (count < 0) {
+		error_set(err, SS_CONFIG, "sites: %s cannot be read: %s",
+			c->sites, strerror(errno));
+		error_hint(err, "name a directory of files with [site] tables");
+		return SS_CONFIG;
+	}
+	for (int i = 0; i < count; i++) {
+		char *file = arena_printf(
+			&c->arena, "%s/%s", c->sites, entries[i]->d_name);
+
+		if (code == SS_OK)
+			code = file != NULL ? load_file(c, file, true, err)
+					    : error_memory(err);
+		free(entries[i]);
+	}
+	free(entries);
 	return code;
 }
 
@@ -645,7 +983,7 @@ static enum ss_err
 set_variable(struct config *c, const char *variable, struct ss_text name,
 	const char *value, struct ss_error *err)
 {
-	const struct source from = { NULL, NULL, variable };
+	const struct source from = { .variable = variable };
 	const struct config_key *key = config_key_of_variable(name);
 	struct arena scratch = { .limit = 0 };
 	enum ss_err code;

@@ -19,10 +19,32 @@ struct config_list {
 /* A key that takes one word ("any", false, true) or a list. */
 enum config_choice { CHOICE_LIST, CHOICE_ANY, CHOICE_NONE };
 
+struct node;
+
+/* A table [site."HOST/PREFIX"], not read yet. */
+struct config_site {
+	const char *name;   /* as it is compared: "example.org/docs" */
+	const char *host;   /* in lower case; "": any */
+	const char *prefix; /* "/docs" or "" */
+	const char *file, *dir;
+	unsigned line;
+	const struct node *table; /* NULL after config_drop_tables */
+	struct config_site *next;
+};
+
+#define CONFIG_SITES_MAX 4096
+#define CONFIG_SITE_NAME_MAX 511
+
+struct config_held;
+
 struct config {
 	struct arena arena; /* holds every text and list below */
 
-	const char *root; /* absolute once set from a file; "" unset */
+	const char *root;  /* absolute once set from a file; "" unset */
+	const char *sites; /* a directory of files with tables; "": none */
+	struct config_site *first_site, *last_site; /* in their order */
+	size_t site_count;
+	struct config_held *held; /* what the tables live in */
 	struct {
 		const char *host;
 		uint64_t port;
@@ -100,6 +122,17 @@ void config_release(struct config *c);
  */
 enum ss_err
 config_load(struct config *c, const char *file, struct ss_error *err);
+/* Reads the tables of each *.toml in the directory `sites`, by their names. */
+enum ss_err config_load_sites(struct config *c, struct ss_error *err);
+/*
+ * Initializes out as the configuration of one of c's sites, by the scope of
+ * each key (config_key.h).  out borrows from c, which must outlive it.
+ * Errors  SS_CONFIG: "FILE:LINE: what, what instead".
+ */
+enum ss_err config_init_site(struct config *out, const struct config *c,
+	const struct config_site *site, struct ss_error *err);
+/* Frees the tables, which no site is read from any more. */
+void config_drop_tables(struct config *c);
 /* Every STATESPACE_SECTION_KEY of an environment block. */
 enum ss_err
 config_environ(struct config *c, char *const envp[], struct ss_error *err);

@@ -20,6 +20,13 @@ enum key_type {
 	KEY_CHOICE   /* one of words, or a list of texts */
 };
 
+/* Of one of several sites: statespace.toml(5), Several sites. */
+enum key_scope {
+	KEY_OF_POOL,   /* no site can set it */
+	KEY_INHERITED, /* a site that does not set it has the file's */
+	KEY_OWN        /* a site that does not set it has the default */
+};
+
 struct config_key {
 	const char *name; /* "limits.timeout"; no two differ only in . and _ */
 	enum key_type type;
@@ -30,6 +37,7 @@ struct config_key {
 	const char *words;              /* with blanks between */
 	bool (*fits)(const char *text); /* every text; NULL: any */
 	const char *wanted;             /* what fits wants, for messages */
+	enum key_scope scope;
 };
 
 /* The i-th key in the order of statespace.toml(5); NULL after the last. */

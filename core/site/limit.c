@@ -32,12 +32,22 @@ limit_error(struct ss_error *err)
 }
 
 /* FNV-1a */
-uint64_t
-limit_tool_number(const char *real, size_t tool)
+static uint64_t
+hash_text(uint64_t hash, const char *text)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ tool;
-
-	for (; *real != '\0'; real++)
-		hash = (hash * UINT64_C(0x100000001b3)) ^ (unsigned char)*real;
+	for (; *text != '\0'; text++)
+		hash = (hash * UINT64_C(0x100000001b3)) ^ (unsigned char)*text;
 	return hash;
+}
+
+uint64_t
+limit_tool_number(const struct limit *l, const char *real, size_t tool)
+{
+	return hash_text(UINT64_C(0xcbf29ce484222325) ^ tool ^ l->seed, real);
+}
+
+uint64_t
+limit_seed(const char *site)
+{
+	return hash_text(UINT64_C(0xcbf29ce484222325), site);
 }

@@ -13,6 +13,7 @@ struct limit {
 	struct ss_tool_limit host; /* start, enter NULL: no limit */
 	/* The last tool was not started: its answer is not sent nor logged. */
 	bool refused;
+	uint64_t seed; /* of its tools' numbers: limit_seed; 0: one site */
 };
 
 void limit_set(struct limit *l, const struct ss_tool_limit *host);
@@ -26,6 +27,9 @@ enum ss_err limit_error(struct ss_error *err);
  * A number for the tool with that index in the page at that path: the same in
  * all processes.
  */
-uint64_t limit_tool_number(const char *real, size_t tool);
+uint64_t
+limit_tool_number(const struct limit *l, const char *real, size_t tool);
+/* So that the same page of two sites has other numbers. */
+uint64_t limit_seed(const char *site);
 
 #endif

@@ -42,6 +42,7 @@ request_log_begin(
 	if (log->write == NULL || strcmp(log->config->log.level, "error") == 0)
 		return false;
 	log_begin(l, format_of(log), event);
+	log_text(l, "site", log->site);
 	return true;
 }
 

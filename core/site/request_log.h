@@ -13,6 +13,7 @@ struct request_log {
 	const struct config *config;                            /* [log] */
 	void (*write)(void *ctx, const char *line, size_t len); /* NULL: none */
 	void *ctx;
+	const char *site; /* one of several; NULL */
 };
 
 /* Begins the line; false: the configuration wants none. */

@@ -57,10 +57,32 @@ seal_open(struct seal *seal, const char *key_file, struct ss_error *err)
 	return seal->used != NULL ? SS_OK : error_internal(err, errno, "mmap");
 }
 
+enum ss_err
+seal_for_site(struct seal *seal, const struct seal *all, const char *key_file,
+	const char *site, struct ss_error *err)
+{
+	struct seal from = *all;
+	enum ss_err code =
+		key_file[0] == '\0' ? SS_OK : read_key(&from, key_file, err);
+	struct buf about = BUF_INIT(1024);
+
+	buf_printf(&about, "site %s", site);
+	if (code == SS_OK && !buf_ok(&about))
+		code = error_memory(err);
+	if (code == SS_OK) {
+		digest_keyed(from.key, about.data, about.len, seal->key);
+		seal->used = all->used;
+		seal->borrowed = true;
+	}
+	buf_release(&about);
+	return code;
+}
+
 void
 seal_close(struct seal *seal)
 {
-	once_close(seal->used);
+	if (!seal->borrowed)
+		once_close(seal->used);
 	seal->used = NULL;
 }
 

@@ -16,6 +16,7 @@ struct once;
 struct seal {
 	uint8_t key[DIGEST_BYTES];
 	struct once *used; /* signatures that came back, of all workers */
+	bool borrowed;     /* used is that of all sites */
 };
 
 /*
@@ -25,6 +26,12 @@ struct seal {
  */
 enum ss_err
 seal_open(struct seal *seal, const char *key_file, struct ss_error *err);
+/*
+ * A key for one of several sites, whose signatures are of no use at the others:
+ * of its own file, or derived from the key of all.
+ */
+enum ss_err seal_for_site(struct seal *seal, const struct seal *all,
+	const char *key_file, const char *site, struct ss_error *err);
 void seal_close(struct seal *seal);
 /*
  * purpose  a signature for one purpose is of no use for another.

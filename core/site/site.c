@@ -3,7 +3,7 @@
  * A site from ss_site_new to ss_site_free: its configuration, its extension
  * points, the fork that makes a worker.
  */
-#include "site/site.h"
+#include "site/sites.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -53,7 +54,7 @@ lend_parts(struct ss_site *site)
 }
 
 struct ss_site *
-ss_site_new(void)
+site_new_blank(void)
 {
 	struct ss_site *site = calloc(1, sizeof(*site));
 
@@ -62,13 +63,21 @@ ss_site_new(void)
 	documents_init(&site->documents, &site->grant);
 	site->plan = SANDBOX_PLAN_INIT;
 	arena_init(&site->arena, 0);
-	if (config_init(&site->config, NULL) != SS_OK) {
-		free(site);
-		return NULL;
-	}
 	lend_parts(site);
 	site->builtin_executor = executor_table(&site->exec_state);
 	site->executor = site->builtin_executor;
+	return site;
+}
+
+struct ss_site *
+ss_site_new(void)
+{
+	struct ss_site *site = site_new_blank();
+
+	if (site != NULL && config_init(&site->config, NULL) != SS_OK) {
+		free(site);
+		return NULL;
+	}
 	return site;
 }
 
@@ -77,6 +86,7 @@ ss_site_free(struct ss_site *site)
 {
 	if (site == NULL)
 		return;
+	sites_free(site->sites);
 	page_cache_release(&site->pages);
 	catalog_release(&site->catalog);
 	hidden_pages_release(&site->hidden_pages);
@@ -177,9 +187,11 @@ open_root(struct ss_site *site, struct ss_error *err)
 	enum ss_err code;
 	char *real;
 
+	site->root_is.name = c->root;
 	if (c->root[0] == '\0') {
 		if (site->documents.resolver.open !=
-			site->documents.builtin.open)
+				site->documents.builtin.open ||
+			c->site_count > 0)
 			return SS_OK;
 		return error_set(err, SS_CONFIG,
 			"no site is named: give a directory, or set root");
@@ -187,6 +199,8 @@ open_root(struct ss_site *site, struct ss_error *err)
 	code = root_open(&site->documents.root, c->root, err);
 	if (code != SS_OK)
 		return code;
+	site->root_is.device = site->documents.root.device;
+	site->root_is.inode = site->documents.root.inode;
 	real = realpath(c->root, NULL);
 	if (real == NULL)
 		return error_internal(err, errno, "realpath %s", c->root);
@@ -289,7 +303,7 @@ prepare_sandbox(struct ss_site *site, struct ss_error *err)
 {
 	const struct config *c = &site->config;
 	const char *alias;
-	enum ss_err code;
+	enum ss_err code = SS_OK;
 
 	site->grant = rights_grant(c);
 	alias = policy_alias(&site->grant);
@@ -307,8 +321,22 @@ prepare_sandbox(struct ss_site *site, struct ss_error *err)
 	site->plan.scratch_files = c->limits.scratch_files;
 	if (!sandbox_mode_from(c->sandbox.mode, &site->plan.mode))
 		return error_set(err, SS_CONFIG, "sandbox.mode is unknown");
-	code = find_helpers(site, err);
+	if (site->plan.libexec == NULL)
+		code = find_helpers(site, err);
 	return code == SS_OK ? sandbox_prepare(&site->plan, err) : code;
+}
+
+/* The root, what is hidden in it, what its tools may touch. */
+static enum ss_err
+open_parts(struct ss_site *site, struct ss_error *err)
+{
+	enum ss_err code = open_root(site, err);
+
+	if (code == SS_OK)
+		code = hidden_init(&site->documents.hidden, &site->config.arena,
+			site->config.http.hidden.items,
+			site->config.http.hidden.count, err);
+	return code == SS_OK ? prepare_sandbox(site, err) : code;
 }
 
 enum ss_err
@@ -317,20 +345,89 @@ ss_site_open(struct ss_site *site, struct ss_error *err)
 	enum ss_err code = site_needs_closed(site, err);
 
 	if (code == SS_OK)
-		code = open_root(site, err);
+		code = config_load_sites(&site->config, err);
 	if (code == SS_OK)
-		code = hidden_init(&site->documents.hidden, &site->config.arena,
-			site->config.http.hidden.items,
-			site->config.http.hidden.count, err);
+		code = open_parts(site, err);
 	if (code == SS_OK)
-		code = prepare_sandbox(site, err);
-	if (code != SS_OK)
-		return code;
-	code = seed_ids(site, err);
+		code = seed_ids(site, err);
 	if (code == SS_OK)
 		code = seal_open(&site->seal, site->config.mcp.key_file, err);
+	if (code == SS_OK)
+		code = sites_open(site, err);
 	site->opened = code == SS_OK;
 	return code;
+}
+
+/* ------------------------------------------------- one of several sites -- */
+
+enum ss_err
+site_open_part(
+	struct ss_site *site, const struct ss_site *all, struct ss_error *err)
+{
+	enum ss_err code;
+
+	if (site->config.root[0] == '\0')
+		return error_set(err, SS_CONFIG, "root is not set");
+	site->plan.account = all->plan.account;
+	site->plan.libexec = all->plan.libexec;
+	site->plan.one_program = all->plan.one_program;
+	site->log.site = site->name;
+	site->exec_state.limit.seed = limit_seed(site->name);
+	code = open_parts(site, err);
+	root_close(&site->documents.root);
+	site->plan.root_fd = -1;
+	if (code != SS_OK)
+		return code;
+	return seal_for_site(&site->seal, &all->seal,
+		strcmp(site->config.mcp.key_file, all->config.mcp.key_file) == 0
+			? ""
+			: site->config.mcp.key_file,
+		site->name, err);
+}
+
+enum ss_err
+site_warm_up(struct ss_site *site, const char *place, struct ss_error *err)
+{
+	enum ss_err code = seed_ids(site, err);
+
+	if (code == SS_OK)
+		code = root_open(&site->documents.root, place, err);
+	site->plan.root_fd = site->documents.root.fd;
+	site->opened = code == SS_OK;
+	if (code == SS_OK)
+		return SS_OK;
+	/* Not a wrong configuration any more, and the path is the operator's. */
+	return error_internal(err, err != NULL ? err->sys_errno : 0,
+		"the root %s cannot be opened", site->config.root);
+}
+
+void
+site_cool(struct ss_site *site)
+{
+	page_cache_release(&site->pages);
+	catalog_release(&site->catalog);
+	hidden_pages_release(&site->hidden_pages);
+	executor_release(&site->exec_state);
+	root_close(&site->documents.root);
+	site->plan.root_fd = -1;
+	arena_release(&site->arena);
+	arena_init(&site->arena, 0);
+	free(site->exchange);
+	site->exchange = NULL;
+	free(site->local);
+	site->local = NULL;
+	site->opened = false;
+}
+
+bool
+site_root_moved(const struct ss_site *site)
+{
+	struct stat st;
+
+	return site->root_is.name != NULL && site->root_is.name[0] != '\0' &&
+		stat(site->root_is.name, &st) == 0 &&
+		(st.st_dev != site->root_is.device ||
+			st.st_ino != site->root_is.inode);
 }
 
 bool
@@ -362,6 +459,9 @@ ss_site_each_tool(struct ss_site *site,
 	struct catalog *c = NULL;
 	enum ss_err code = site_needs_open(site, err);
 
+	if (code == SS_OK && site->sites != NULL &&
+		site->config.root[0] == '\0')
+		return SS_OK;
 	if (code == SS_OK)
 		code = catalog_refresh(&site->catalog, &c, err);
 	for (size_t i = 0; code == SS_OK && i < c->page_count; i++) {
@@ -369,7 +469,9 @@ ss_site_each_tool(struct ss_site *site,
 		const char *real = p->real != NULL ? p->real : p->path;
 
 		for (size_t k = 0; k < p->tool_count; k++)
-			fn(ctx, limit_tool_number(real, p->tools[k].index),
+			fn(ctx,
+				limit_tool_number(&site->exec_state.limit, real,
+					p->tools[k].index),
 				p->path, p->tools[k].index);
 	}
 	return code;
@@ -463,7 +565,9 @@ ss_site_sweeps(const struct ss_site *site)
 bool
 ss_site_must_exit(const struct ss_site *site)
 {
-	return site->exec_state.must_exit;
+	const struct ss_site *chosen = sites_chosen(site);
+
+	return site->exec_state.must_exit || chosen->exec_state.must_exit;
 }
 
 struct host_worker {
@@ -484,6 +588,7 @@ worker_main(void *ctx)
 	if (seed_ids(site, NULL) != SS_OK ||
 		documents_enter_view(&site->documents, NULL) != SS_OK)
 		return 1;
+	sites_enter(site);
 	status = w->main(w->ctx);
 	page_cache_release(&site->pages);
 	return status;
@@ -513,8 +618,8 @@ ss_site_launch(struct ss_site *site, struct ss_child *child)
 struct ss_account
 ss_site_account(const struct ss_site *site)
 {
-	return (struct ss_account){ .uid = site->plan.account.uid,
-		.gid = site->plan.account.gid,
+	return (struct ss_account){ .uid = site->plan.account.own_uid,
+		.gid = site->plan.account.own_gid,
 		.name = site->plan.account.name };
 }
 

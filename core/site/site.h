@@ -21,8 +21,22 @@
 
 struct exchange;
 struct local_call;
+struct sites;
+
+/* A directory as it was named, and which one that was. */
+struct named_directory {
+	const char *name; /* "": none */
+	dev_t device;
+	ino_t inode;
+};
 
 struct ss_site {
+	struct sites *sites; /* those of its pool; NULL: it is the only one */
+	/* Of one of those sites: "example.org/docs", and its number from 1. */
+	const char *name;
+	unsigned number;
+	uint64_t last_use;
+	struct named_directory root_is;
 	struct config config;
 	bool opened;
 	struct documents documents;
@@ -45,6 +59,21 @@ struct ss_site {
 	struct request_log log;
 	uint64_t request_seed; /* for site_make_id */
 };
+
+/* Without a configuration.  NULL: no memory. */
+struct ss_site *site_new_blank(void);
+/*
+ * Opens one of the sites of all, whose configuration is there, and leaves it
+ * cold: with no descriptor open.
+ */
+enum ss_err site_open_part(
+	struct ss_site *site, const struct ss_site *all, struct ss_error *err);
+/* Opens its root, which lies at that path here; and the opposite. */
+enum ss_err
+site_warm_up(struct ss_site *site, const char *place, struct ss_error *err);
+void site_cool(struct ss_site *site);
+/* Does the name of its root lead to another directory now? */
+bool site_root_moved(const struct ss_site *site);
 
 /* SS_CONFIG when the site is open, or is not open. */
 enum ss_err site_needs_closed(const struct ss_site *site, struct ss_error *err);

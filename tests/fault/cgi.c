@@ -13,6 +13,7 @@
 #include "../../fcgi/request.c"
 #include "../../fcgi/say.c"
 #include "../../fcgi/served.c"
+#include "../../fcgi/site_counts.c"
 #include "../../fcgi/sys.c"
 
 #include <sys/stat.h>

@@ -8,6 +8,7 @@
  * Steps that mount need root, or "newuser" before them.
  *
  *	user		become the account 65534, if root
+ *	nocaps		give up all capabilities, and stay the same account
  *	newuser		a user namespace that maps this account to itself
  *	newuser0	one that maps it to 0, and nobody else
  *	newuser+	one that maps 0 to 65535 to 100000 and on; root only
@@ -30,6 +31,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <linux/mount.h>
 #include <sched.h>
 #include <seccomp.h>
@@ -120,6 +122,19 @@ become_user(void)
 			setresuid(ACCOUNT, ACCOUNT, ACCOUNT) == 0,
 		"become 65534");
 	prctl(PR_SET_DUMPABLE, 1);
+}
+
+static void
+drop_capabilities(void)
+{
+	struct __user_cap_header_struct head = {
+		.version = _LINUX_CAPABILITY_VERSION_3
+	};
+	struct __user_cap_data_struct none[2] = { { 0, 0, 0 }, { 0, 0, 0 } };
+
+	for (unsigned long cap = 0; prctl(PR_CAPBSET_READ, cap) >= 0; cap++)
+		prctl(PR_CAPBSET_DROP, cap);
+	need(syscall(SYS_capset, &head, none) == 0, "capset");
 }
 
 static void
@@ -376,6 +391,8 @@ take_step(char **arg)
 	step = *arg++;
 	if (strcmp(step, "user") == 0)
 		become_user();
+	else if (strcmp(step, "nocaps") == 0)
+		drop_capabilities();
 	else if (strcmp(step, "newuser") == 0)
 		new_user(geteuid(), getegid());
 	else if (strcmp(step, "newuser0") == 0)

@@ -19,6 +19,24 @@ static char text[STATUS_MAX];
 static size_t listed;
 static const char *first = "a.md";
 
+/* One site: no counts of several. */
+size_t
+ss_site_count(const struct ss_site *site)
+{
+	(void)site;
+	return 0;
+}
+
+const char *
+site_counts_name(
+	const struct site_counts *c, const struct ss_site *site, size_t row)
+{
+	(void)c;
+	(void)site;
+	(void)row;
+	return "";
+}
+
 enum ss_err
 ss_site_each_tool(struct ss_site *site,
 	void (*fn)(void *ctx, uint64_t number, const char *page, size_t tool),

@@ -131,6 +131,18 @@ sub rows
 	{ name => 'no passwd, root, [pool] user = "65534"', root => 1,
 	    steps => [qw(newns cover /etc/passwd)], level => 'strict',
 	    config => "user = \"65534\"\n" },
+	{ name => 'no passwd, root', root => 1, long => 1,
+	    steps => [qw(newns cover /etc/passwd)],
+	    stops => qr/to a number such as "65534"/ },
+	{ name => 'root without capabilities', root => 1, steps => ['nocaps'],
+	    stops => qr/start it as an account that is not 0/ },
+	{ name => 'ordinary user in bubblewrap', level => 'strict',
+	    steps => ['user'], under => [qw(bwrap --unshare-all --die-with-parent
+		--bind / / --dev /dev --proc /proc --tmpfs /run --)] },
+	{ name => 'bubblewrap by root for user 65534', level => 'strict',
+	    root => 1, long => 1, steps => [], under => [qw(bwrap
+		--die-with-parent --unshare-user --uid 65534 --gid 65534 --bind / /
+		--dev-bind /dev /dev --)] },
 	{ name => '32-bit program', steps => ['user'], level => 'strict',
 	    tool => './bits32', runs => 0,
 	    refusal => qr/is a 32-bit program/, needs => 'bits32' },
@@ -229,7 +241,7 @@ sub steps
 	my @steps = @{ $row->{steps} };
 
 	s/\{BASE\}/$self->{base}/, s/\{MUSL\}/$self->{musl} \/\/ ''/e for @steps;
-	return ($self->{place}, @steps, '--');
+	return ($self->{place}, @steps, '--', @{ $row->{under} || [] });
 }
 
 # Status, what it printed, what it said of errors.
@@ -287,6 +299,7 @@ sub try
 		'/', '--', @tool);
 	$seen{exec} = decoded($out);
 	$seen{exec_err} = $err;
+	$seen{exec_rc} = $rc;
 	$self->ask_pool(\%seen, slurp($conf), \@place, \@tool);
 	return \%seen;
 }
@@ -294,9 +307,9 @@ sub try
 sub ask_pool
 {
 	my ($self, $seen, $conf, $place, $tool) = @_;
-	my $socket = $self->run_dir . '/p.sock';
+	my $socket = $self->run_dir . '/' . ++$self->{pools} . '.sock';
 
-	unlink $socket;
+	unlink "$self->{base}/log";
 	my $pool = eval { Statespace::Pool->start(site => $self->{site},
 		socket => $socket, config => $conf, under => $place,
 		options => ['--workers', 1]) };
@@ -308,8 +321,10 @@ sub ask_pool
 		Statespace::FastCGI::call('/', $tool));
 	$seen->{pool} = decoded($answer->{body});
 	$seen->{pool_log} = $pool->log;
-	$seen->{pool_stop} = join "\n", $pool->stop;
-	unlink "$self->{base}/log";
+	# bubblewrap is ended by the signal, and its processes with it.
+	my @wrong = grep { !/\Aended with status 0, signal|\Aits log:/ }
+	    $pool->stop;
+	$seen->{pool_stop} = join "\n", @wrong;
 	return;
 }
 
@@ -356,10 +371,27 @@ sub wrong_answer
 	return @wrong;
 }
 
+# Where nothing starts: all three say why.
+sub wrong_stop
+{
+	my ($row, $seen) = @_;
+	my @wrong;
+
+	push @wrong, "doctor: exit $seen->{doctor_rc}" if $seen->{doctor_rc} != 1;
+	push @wrong, "exec: exit $seen->{exec_rc}" if $seen->{exec_rc} != 125;
+	for my $who (qw(doctor_err exec_err pool_log)) {
+		push @wrong, "$who: $seen->{$who}"
+		    if ($seen->{$who} // '') !~ $row->{stops};
+	}
+	push @wrong, 'the pool started' if $seen->{pool};
+	return @wrong;
+}
+
 # What is not as the row says; nothing where all is well.
 sub wrong
 {
 	my ($self, $row, $seen) = @_;
+	return wrong_stop($row, $seen) if $row->{stops};
 	my @causes = @{ $row->{remedies} || [] };
 	my @told = @{ $seen->{doctor}{remedies} || [] };
 	my $remedy = join '; and ', @told;
@@ -395,6 +427,9 @@ sub line_of
 {
 	my ($row, $seen) = @_;
 	my @told = map { s/\|/\\|/gr } @{ $seen->{doctor}{remedies} || [] };
+	return "| $row->{name} | does not start | "
+	    . (($seen->{doctor_err} =~ /; (.*)/)[0] // '') . " |\n"
+	    if $row->{stops};
 	my $first = $row->{refusal} ? 'refused: a 32-bit program'
 	    : ($row->{runs} // 1) ? "`$row->{level}`" : 'refused';
 

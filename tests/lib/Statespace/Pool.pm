@@ -36,7 +36,9 @@ sub start
 		# under: a program that starts another one, with its words
 		command => [@{ $with{under} || [] },
 			Statespace::Server::binary(), 'fcgi', '-c', $file, @words,
-			@{ $with{options} || [] }, $site->dir],
+			@{ $with{options} || [] },
+			# sites: the configuration has their roots
+			$with{sites} ? () : $site->dir],
 	}, $class;
 	$self->spawn($with{environment} || {});
 	$self->await unless $with{no_wait};
