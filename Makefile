@@ -180,12 +180,21 @@ LINK_STATIC = $(call once,LINK_STATIC,$(if $(SANITIZE)$(SHARED),$(LINK),$(shell 
 	-o /dev/null - -x none $(LIBS_STATIC) 2>/dev/null && \
 	echo $(patsubst -pie,-static-pie,$(LINK)) || echo $(LINK))))
 
+# With -flto the library's one object holds machine code: objcopy hides its
+# internal names there, and hosts link it without -flto.
+ifneq ($(findstring -flto,$(CFLAGS)),)
+NO_LTO := -fno-lto
+WHOLE_LTO = $(call once,WHOLE_LTO,$(shell echo 'int x;' | $(CC) $(CFLAGS) -r \
+	-nostdlib -flinker-output=nolto-rel -x c -o /dev/null - 2>/dev/null && \
+	echo -flinker-output=nolto-rel))
+endif
+
 # ------------------------------------------------------------------- build --
 CORE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/*/*.c))
 # The helpers are programs of their own.
 FCGI_OBJ := $(patsubst %.c,$(BUILD)/%.o, \
 	$(filter-out fcgi/tool.c fcgi/pipe.c fcgi/curl.c fcgi/transfer.c \
-	fcgi/own_address.c fcgi/static.c fcgi/one_program.c, \
+	fcgi/own_address.c fcgi/static.c fcgi/one_program.c fcgi/one_files.c, \
 	$(wildcard fcgi/*.c)))
 UNIT := $(patsubst tests/%.c,$(BUILD)/%.t,$(wildcard tests/unit/*.c))
 FAULT := $(patsubst tests/%.c,$(BUILD)/%.t,$(wildcard tests/fault/*.c))
@@ -202,8 +211,10 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
-# It takes these files in as they are.
+# It takes these files in as they are; the assembler's names are not the
+# compiler's, which -flto would look for in another unit.
 $(BUILD)/core/http/assets.o: $(wildcard core/http/assets/*)
+$(BUILD)/core/http/assets.o: CFLAGS_ALL += $(NO_LTO)
 
 # The system call filters, made by libseccomp here and not in each process.
 $(BUILD)/core/sandbox/filter.o: CPPFLAGS_ALL += -I$(BUILD)/filters
@@ -232,7 +243,7 @@ $(BUILD)/core.a: $(CORE_OBJ)
 $(BUILD)/libstatespace.a: $(CORE_OBJ)
 	@rm -f $@
 	$(call say,AR,$@)
-	$(Q)$(CC) $(CFLAGS) -r -nostdlib -o $(BUILD)/statespace.o $^
+	$(Q)$(CC) $(CFLAGS) $(WHOLE_LTO) -r -nostdlib -o $(BUILD)/statespace.o $^
 	$(Q)$(OBJCOPY) --wildcard --keep-global-symbol='ss_*' $(BUILD)/statespace.o
 	$(Q)$(AR) rcsD $@ $(BUILD)/statespace.o
 
@@ -312,13 +323,19 @@ unit: $(UNIT) $(FAULT) ## the tests in C as programs, build/{unit,fault}/*.t
 # the packages whose headers are installed.
 STATIC := $(BUILD)/static
 STATIC_OBJ = $(addprefix $(STATIC)/,fcgi/main.o fcgi/one_program.o \
-	core/site/site.o) $(filter-out $(BUILD)/fcgi/main.o,$(FCGI_OBJ)) \
+	fcgi/one_files.o core/site/site.o) \
+	$(filter-out $(BUILD)/fcgi/main.o $(BUILD)/fcgi/installed.o,$(FCGI_OBJ)) \
 	$(BUILD)/fcgi/transfer.o $(BUILD)/fcgi/own_address.o
 STATIC_MADE = $(STATIC)/lib/libcurl.a $(STATIC)/lib/libcjson.a
 LIBS_ONE = $(LIBS_STATIC) $(STATIC_MADE) -Wl,-Bstatic -lssl -lcrypto
 
+STATIC_TESTS = $(addprefix tests/,cli/exec.t cli/mcp.t fcgi/cgi.t \
+	fcgi/pool.t fcgi/serve.t web/stages.t)
+
 static: deps-static ## every program in one file without a loader
 	@$(AGAIN) $(STATIC)/statespace
+	@ln -sf statespace $(STATIC)/statespace-exec
+	@ln -sf statespace $(STATIC)/statespace-fcgi
 # Its date is the last commit's, or the one that the caller gives.
 sbom: static ## the packages in it, as SPDX in JSON
 	$(call say,MAKE,$(BUILD)/statespace-$(VERSION).spdx.json)
@@ -328,8 +345,10 @@ sbom: static ## the packages in it, as SPDX in JSON
 		>$(BUILD)/statespace-$(VERSION).spdx.json.new
 	$(Q)mv $(BUILD)/statespace-$(VERSION).spdx.json.new \
 		$(BUILD)/statespace-$(VERSION).spdx.json
-check-static: sbom ## the same in an empty root, with names and HTTPS
+check-static: sbom ## it alone: an empty root, names, HTTPS; tests of others
 	@$(TEST_ENV) prove $(PROVE) tests/package/static.t tests/package/sbom.t
+	@$(TEST_ENV) BUILD=$(abspath $(STATIC)) prove -j$(TEST_JOBS) $(PROVE) \
+		$(STATIC_TESTS)
 .PHONY: static sbom check-static
 
 $(STATIC)/%.o: %.c $(BUILD)/flags
@@ -343,6 +362,9 @@ $(STATIC_MADE): $(STATIC)/lib/lib%.a: conf/static/library conf/static/apt
 	$(Q)CC='$(CC)' CFLAGS='$(HARDEN) $(CFLAGS)' JOBS=$(JOBS) \
 		conf/static/library $(STATIC)/lib $*
 $(STATIC)/lib/libcurl.a: | $(STATIC)/lib/libcjson.a
+
+$(STATIC)/fcgi/one_files.o: $(wildcard nginx/* examples/starter/* \
+	examples/starter/*/*)
 
 # ld warns of functions that would load modules: one_program.c keeps the C
 # library from that.  What is linked in is kept, for the list of parts.
@@ -474,22 +496,21 @@ format-check: ## is everything as clang-format writes it?
 	@clang-format --dry-run -Werror $(ALL_C)
 
 analyze: ## gcc's path analysis
-	@$(AGAIN) BUILD=$(BUILD)/analyze CC=gcc CFLAGS='-O1 -g -fanalyzer' all
+	@tests/analyze/run $(BUILD)/analyze
 
-coverage: ## lines that the tests reach, file by file
-	@$(MAKE) --no-print-directory test BUILD=$(BUILD)/coverage CC=gcc \
-		CFLAGS='-O0 -g --coverage' LDFLAGS=--coverage
-	@cd $(BUILD)/coverage && gcov -n core/*/*.gcda fcgi/*.gcda 2>/dev/null | \
-		awk -F"[':%]" '/^File/ { file = $$2 } \
-		/^Lines/ && file ~ /^(core|fcgi)\// { printf "%7s%% %s\n", $$2, file }' | \
-		sort -k2 -u
+coverage: deps-test ## lines that the tests reach, file by file
+	$(call install_packages,clang llvm)
+	@tests/coverage/run $(BUILD)/coverage
 
 man-lint: ## the manual pages read by mandoc's linter
 	@set -- $(MAN); [ $$# = 0 ] || mandoc -T lint -W warning "$$@"
 .PHONY: tidy cppcheck format-check analyze coverage man-lint
 
 # -------------------------------------------------------------- installing --
-define PKG_CONFIG
+# cmark-gfm.pc has its two libraries in the wrong order for archives, and
+# pkg-config drops a name given twice, in a group too: so this is one word.
+PC_CMARK := -Wl,--start-group,-lcmark-gfm-extensions,-lcmark-gfm,--end-group
+define PC_FILE
 prefix=$(PREFIX)
 libdir=$(LIBDIR)
 includedir=$(INCLUDEDIR)
@@ -497,11 +518,11 @@ includedir=$(INCLUDEDIR)
 Name: libstatespace
 Description: Serves Markdown pages and runs the tools that they allow
 Version: $(VERSION)
-Requires: yaml-0.1 libpcre2-8 libcjson libcmark-gfm nettle
+Requires: yaml-0.1 libpcre2-8 libcjson nettle
 Cflags: -I$${includedir}
-Libs: -L$${libdir} -lstatespace -lcmark-gfm-extensions
+Libs: -L$${libdir} -lstatespace $(PC_CMARK)
 endef
-export PKG_CONFIG
+export PC_FILE
 
 # What of conf/ goes where; the programs' place is written into the units.
 COMPLETIONS = $(PREFIX)/share/bash-completion/completions
@@ -533,7 +554,7 @@ install: all ## under PREFIX, below DESTDIR
 	ln -sf statespace $(DESTDIR)$(BINDIR)/statespace-fcgi
 	install -m 644 $(BUILD)/libstatespace.a $(DESTDIR)$(LIBDIR)
 	install -m 644 core/statespace.h $(DESTDIR)$(INCLUDEDIR)
-	echo "$$PKG_CONFIG" >$(DESTDIR)$(LIBDIR)/pkgconfig/libstatespace.pc
+	echo "$$PC_FILE" >$(DESTDIR)$(LIBDIR)/pkgconfig/libstatespace.pc
 	$(if $(HELPERS),install -m 755 $(HELPERS) $(DESTDIR)$(LIBEXECDIR))
 	$(if $(NGINX),cp -R $(NGINX) $(DESTDIR)$(DATADIR)/nginx)
 	cd $(DESTDIR)$(DATADIR)/nginx && \

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "installed.h"
 #include "say.h"
 #include "sys.h"
 #include "time_limits.h"
@@ -50,25 +51,12 @@ fill(struct fillings *f, const char *name, const char *format, ...)
 	f->len += n >= 0 && (size_t)n < left ? (size_t)n + 1 : 0;
 }
 
-/* Where it was installed, or beside the build directory. */
-static bool
-find_template(const char *name, char path[static PATH_MAX])
-{
-	static const char *const places[] = { "../share/statespace/nginx",
-		"../nginx", "nginx" };
-
-	return sys_find_beside(places, ARRAY_LEN(places), name, path);
-}
-
 static char *
 read_template(const char *name, struct ss_error *err)
 {
-	char path[PATH_MAX];
 	char *text = calloc(1, TEMPLATE_MAX + 1);
-	FILE *file = NULL;
+	FILE *file = text != NULL ? installed_template(name) : NULL;
 
-	if (text != NULL && find_template(name, path))
-		file = fopen(path, "re");
 	if (file == NULL || fread(text, 1, TEMPLATE_MAX, file) == 0) {
 		say_refusal(err, SS_CONFIG,
 			"cannot read %s, which is installed with this program",
@@ -159,7 +147,7 @@ fill_files(struct fillings *f, const struct front_config *c)
 	bool handed = is_handed_over(c);
 	char errors[PATH_MAX];
 
-	if (!find_template("errors", errors) || !is_quotable(errors))
+	if (!installed_errors(errors) || !is_quotable(errors))
 		strcpy(errors, nowhere);
 	fill(f, "ERROR_FILES", "%s", errors);
 	fill_text(f, "SITE", site);

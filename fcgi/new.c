@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,95 +13,12 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "installed.h"
 #include "options.h"
 #include "say.h"
 #include "sys.h"
 
-#define DEPTH_MAX 8
-
 static const char usage[] = "usage: statespace new DIR\n";
-
-/* ----------------------------------------------------------- the copying -- */
-
-/* errno has the reason when a function here is false. */
-static bool
-copy_bytes(int from, int to)
-{
-	char bytes[16384];
-	ssize_t n;
-
-	while ((n = read(from, bytes, sizeof(bytes))) > 0)
-		if (!sys_write_all(to, bytes, (size_t)n))
-			return false;
-	return n == 0;
-}
-
-static bool
-copy_file(int from_dir, int to_dir, const char *name)
-{
-	int from = openat(from_dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	int to = -1;
-	bool copied = false;
-
-	if (from >= 0)
-		to = openat(to_dir, name,
-			O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-			0666);
-	if (to >= 0)
-		copied = copy_bytes(from, to);
-	if (from >= 0)
-		close(from);
-	if (to >= 0 && close(to) < 0)
-		copied = false;
-	return copied;
-}
-
-static bool copy_tree(int from, int to, unsigned depth);
-
-static bool
-copy_directory(int from_dir, int to_dir, const char *name, unsigned depth)
-{
-	const int how = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-	int from = openat(from_dir, name, how), to;
-	bool copied;
-
-	if (from < 0)
-		return false;
-	if (depth == 0 || mkdirat(to_dir, name, 0777) < 0 ||
-		(to = openat(to_dir, name, how)) < 0) {
-		close(from);
-		return false;
-	}
-	copied = copy_tree(from, to, depth - 1);
-	close(to);
-	return copied;
-}
-
-/* All but names with a dot.  Takes from. */
-static bool
-copy_tree(int from, int to, unsigned depth)
-{
-	DIR *dir = fdopendir(from);
-	struct dirent *e;
-	struct stat st;
-	bool copied = dir != NULL;
-
-	if (dir == NULL)
-		close(from);
-	while (copied && (errno = 0, e = readdir(dir)) != NULL) {
-		if (e->d_name[0] == '.')
-			continue;
-		copied = fstatat(from, e->d_name, &st, AT_SYMLINK_NOFOLLOW) ==
-				0 &&
-			(S_ISDIR(st.st_mode) ? copy_directory(from, to,
-						       e->d_name, depth)
-					     : copy_file(from, to, e->d_name));
-	}
-	copied = copied && errno == 0;
-	if (dir != NULL)
-		closedir(dir);
-	return copied;
-}
 
 /* --------------------------------------------------------- the directory -- */
 
@@ -152,21 +68,6 @@ open_target(const char *name)
 	return -1;
 }
 
-static int
-open_starter(void)
-{
-	static const char *const places[] = { "../share/statespace", "." };
-	char path[PATH_MAX];
-	int fd = -1;
-
-	if (sys_find_beside(places, ARRAY_LEN(places), "starter", path))
-		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		say("cannot find starter, which is installed with this "
-		    "program");
-	return fd;
-}
-
 /* --------------------------------------------------------------- the rest -- */
 
 /* As a word of a command line. */
@@ -210,17 +111,18 @@ print_next(const char *dir)
 static int
 make_site(const char *dir)
 {
-	int from = open_starter(), to;
+	int to;
 	bool made;
 
-	if (from < 0)
-		return EXIT_FAILURE;
-	to = open_target(dir);
-	if (to < 0) {
-		close(from);
+	if (!installed_starter()) {
+		say("cannot find starter, which is installed with this "
+		    "program");
 		return EXIT_FAILURE;
 	}
-	made = copy_tree(from, to, DEPTH_MAX);
+	to = open_target(dir);
+	if (to < 0)
+		return EXIT_FAILURE;
+	made = installed_starter_copy(to);
 	if (made)
 		print_next(dir);
 	else

@@ -40,6 +40,7 @@ path_below(struct worker *w, const char *path, const char **out)
 	const char *root = w->site->config.root;
 	size_t n = strlen(root), len;
 
+	*out = NULL;
 	if (path[0] == '/') {
 		if (strncmp(path, root, n) != 0 ||
 			(path[n] != '/' && path[n] != '\0'))
@@ -211,7 +212,7 @@ do_grep(struct worker *w)
 static enum ss_err
 do_stat(struct worker *w)
 {
-	struct tool_stat st;
+	struct tool_stat st = { 0 };
 	const char *path;
 	enum ss_err code = path_below(w, w->in.path, &path);
 

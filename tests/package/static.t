@@ -115,6 +115,10 @@ sub empty_root
 		}
 	}
 	is(listing(), $root, 'nothing was added to that root');
+	like(ran([$enter, '-r', $root, '-u', 65534, '/bin/statespace', 'new',
+		'/tmp/new']), qr/is a site now/, 'new has the starter in it');
+	is(qx(diff -r '$root/tmp/new' '$top/examples/starter' 2>&1), '',
+		'... the whole of it');
 }
 
 # The directories that hold what was not there before.
