@@ -180,6 +180,15 @@ LINK_STATIC = $(call once,LINK_STATIC,$(if $(SANITIZE)$(SHARED),$(LINK),$(shell 
 	-o /dev/null - -x none $(LIBS_STATIC) 2>/dev/null && \
 	echo $(patsubst -pie,-static-pie,$(LINK)) || echo $(LINK))))
 
+# With -flto the library's one object holds machine code: objcopy hides its
+# internal names there, and hosts link it without -flto.
+ifneq ($(findstring -flto,$(CFLAGS)),)
+NO_LTO := -fno-lto
+WHOLE_LTO = $(call once,WHOLE_LTO,$(shell echo 'int x;' | $(CC) $(CFLAGS) -r \
+	-nostdlib -flinker-output=nolto-rel -x c -o /dev/null - 2>/dev/null && \
+	echo -flinker-output=nolto-rel))
+endif
+
 # ------------------------------------------------------------------- build --
 CORE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/*/*.c))
 # The helpers are programs of their own.
@@ -202,8 +211,10 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
-# It takes these files in as they are.
+# It takes these files in as they are; the assembler's names are not the
+# compiler's, which -flto would look for in another unit.
 $(BUILD)/core/http/assets.o: $(wildcard core/http/assets/*)
+$(BUILD)/core/http/assets.o: CFLAGS_ALL += $(NO_LTO)
 
 # The system call filters, made by libseccomp here and not in each process.
 $(BUILD)/core/sandbox/filter.o: CPPFLAGS_ALL += -I$(BUILD)/filters
@@ -232,7 +243,7 @@ $(BUILD)/core.a: $(CORE_OBJ)
 $(BUILD)/libstatespace.a: $(CORE_OBJ)
 	@rm -f $@
 	$(call say,AR,$@)
-	$(Q)$(CC) $(CFLAGS) -r -nostdlib -o $(BUILD)/statespace.o $^
+	$(Q)$(CC) $(CFLAGS) $(WHOLE_LTO) -r -nostdlib -o $(BUILD)/statespace.o $^
 	$(Q)$(OBJCOPY) --wildcard --keep-global-symbol='ss_*' $(BUILD)/statespace.o
 	$(Q)$(AR) rcsD $@ $(BUILD)/statespace.o
 
@@ -500,7 +511,10 @@ man-lint: ## the manual pages read by mandoc's linter
 .PHONY: tidy cppcheck format-check analyze coverage man-lint
 
 # -------------------------------------------------------------- installing --
-define PKG_CONFIG
+# cmark-gfm.pc has its two libraries in the wrong order for archives, and
+# pkg-config drops a name given twice, in a group too: so this is one word.
+PC_CMARK := -Wl,--start-group,-lcmark-gfm-extensions,-lcmark-gfm,--end-group
+define PC_FILE
 prefix=$(PREFIX)
 libdir=$(LIBDIR)
 includedir=$(INCLUDEDIR)
@@ -508,11 +522,11 @@ includedir=$(INCLUDEDIR)
 Name: libstatespace
 Description: Serves Markdown pages and runs the tools that they allow
 Version: $(VERSION)
-Requires: yaml-0.1 libpcre2-8 libcjson libcmark-gfm nettle
+Requires: yaml-0.1 libpcre2-8 libcjson nettle
 Cflags: -I$${includedir}
-Libs: -L$${libdir} -lstatespace -lcmark-gfm-extensions
+Libs: -L$${libdir} -lstatespace $(PC_CMARK)
 endef
-export PKG_CONFIG
+export PC_FILE
 
 # What of conf/ goes where; the programs' place is written into the units.
 COMPLETIONS = $(PREFIX)/share/bash-completion/completions
@@ -544,7 +558,7 @@ install: all ## under PREFIX, below DESTDIR
 	ln -sf statespace $(DESTDIR)$(BINDIR)/statespace-fcgi
 	install -m 644 $(BUILD)/libstatespace.a $(DESTDIR)$(LIBDIR)
 	install -m 644 core/statespace.h $(DESTDIR)$(INCLUDEDIR)
-	echo "$$PKG_CONFIG" >$(DESTDIR)$(LIBDIR)/pkgconfig/libstatespace.pc
+	echo "$$PC_FILE" >$(DESTDIR)$(LIBDIR)/pkgconfig/libstatespace.pc
 	$(if $(HELPERS),install -m 755 $(HELPERS) $(DESTDIR)$(LIBEXECDIR))
 	$(if $(NGINX),cp -R $(NGINX) $(DESTDIR)$(DATADIR)/nginx)
 	cd $(DESTDIR)$(DATADIR)/nginx && \

@@ -211,7 +211,7 @@ do_grep(struct worker *w)
 static enum ss_err
 do_stat(struct worker *w)
 {
-	struct tool_stat st;
+	struct tool_stat st = { 0 };
 	const char *path;
 	enum ss_err code = path_below(w, w->in.path, &path);
 

@@ -348,7 +348,7 @@ static enum ss_err
 parse_list(struct toml *t, struct table *parent, struct node **out)
 {
 	struct node_place where = toml_here(t);
-	struct table *l;
+	struct table *l = NULL;
 	struct node *item = NULL;
 	enum ss_err code = new_table(t, NODE_LIST, BY_VALUE, where, parent, &l);
 
@@ -376,7 +376,7 @@ static enum ss_err
 inline_table(struct toml *t, struct table *parent, struct node **out)
 {
 	struct node_place where = toml_here(t);
-	struct table *map;
+	struct table *map = NULL;
 	enum ss_err code =
 		new_table(t, NODE_MAP, BY_VALUE, where, parent, &map);
 

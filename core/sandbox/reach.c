@@ -41,7 +41,7 @@ stop(struct walk *w, enum reach_end end, const char *at)
 	struct stat st;
 
 	w->r->end = end;
-	snprintf(w->r->at, sizeof(w->r->at), "%s", at);
+	snprintf(w->r->at, sizeof(w->r->at), "%.*s", PATH_MAX - 1, at);
 	if (lstat(at, &st) == 0) {
 		w->r->owner = st.st_uid;
 		w->r->mode = st.st_mode;

@@ -235,7 +235,7 @@ read_authority(struct tool_http *h, const char *at, struct ss_error *err)
 static enum ss_err
 read_url(struct tool_http *h, struct ss_error *err)
 {
-	const char *at;
+	const char *at = NULL;
 	enum ss_err code;
 
 	if (strlen(h->url) > URL_BYTES)

@@ -443,6 +443,7 @@ static enum ss_err
 copy_utf8(struct arena *arena, const char *text, struct ss_text *out,
 	struct ss_error *err)
 {
+	*out = (struct ss_text){ 0 };
 	if (!utf8_valid(text, strlen(text)))
 		return error_set(err, SS_BAD_REQUEST, "a word is not UTF-8");
 	return copy_text(arena, text, out) ? SS_OK : error_memory(err);
