@@ -2,6 +2,7 @@
 #include "sandbox/account.h"
 
 #include <grp.h>
+#include <linux/capability.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -200,6 +201,20 @@ account_find(const char *user, const char *group, struct account *out,
 	out->own_uid = out->alias ? geteuid() : out->uid;
 	out->own_gid = out->alias ? getegid() : out->gid;
 	return code;
+}
+
+/* setuid(2), setgid(2). */
+bool
+account_can_become(const struct account *a)
+{
+	struct __user_cap_header_struct head = {
+		.version = _LINUX_CAPABILITY_VERSION_3
+	};
+	struct __user_cap_data_struct held[2] = { { 0, 0, 0 }, { 0, 0, 0 } };
+	uint32_t both = 1u << CAP_SETUID | 1u << CAP_SETGID;
+
+	return !a->drop || syscall(SYS_capget, &head, held) < 0 ||
+		(held[0].effective & both) == both;
 }
 
 /* Groups first: setgroups(2) and setresgid(2) need the root that goes last. */
