@@ -24,6 +24,7 @@
  *	root DIR...,	a root that has these directories only, by pivot_root
  *	chroot DIR...,	the same by chroot(2), below /mnt
  *	proc		a /proc, after root or chroot
+ *	file PATH TEXT	a new file, and its directory
  *	write PATH TEXT	of a setting below /proc/sys
  *	deny WHAT	a seccomp filter: docker, newuser, mount, landlock
  *	cd DIR
@@ -244,6 +245,20 @@ many_binds(unsigned count)
 	}
 }
 
+static void
+make_file(const char *path, const char *text)
+{
+	char *directory = text_of("%s", path);
+	int fd;
+
+	*strrchr(directory, '/') = '\0';
+	mkdir(directory, 0755);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	need(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text),
+		path);
+	close(fd);
+}
+
 /* A directory, a file or a link of the old root at the same place. */
 static void
 take_along(const char *path)
@@ -427,6 +442,8 @@ take_step(char **arg)
 		deny(*arg++);
 	else if (strcmp(step, "cd") == 0)
 		need(chdir(*arg) == 0, *arg), arg++;
+	else if (strcmp(step, "file") == 0)
+		make_file(arg[0], arg[1]), arg += 2;
 	else if (strcmp(step, "write") == 0)
 		write_text(arg[0], arg[1]), arg += 2;
 	else

@@ -75,6 +75,9 @@ sub rows
 	    level => 'landlock', remedies => [$FILTER] },
 	{ name => 'kernel without Landlock', runs => 0, level => 'strict',
 	    steps => [qw(user deny landlock)], remedies => [$FILTER] },
+	{ name => 'the same, of a shell', level => 'strict', doctor_rc => 1,
+	    steps => [qw(user deny landlock)], remedies => [$FILTER],
+	    tool => [qw(sh -c), 'echo 2026: 2 1013'] },
 	{ name => 'without Landlock and user namespaces', runs => 0,
 	    steps => [qw(user deny landlock), @off], level => 'none',
 	    remedies => [$FILTER], long => 1 },
@@ -162,7 +165,7 @@ sub new
 	local $ENV{TMPDIR} = '/var/tmp';	# rows take /tmp away
 	my $site = Statespace::TestSite->new(files => { 'README.md' => "---\n"
 	    . "tools:\n  - [factor, { regex: '^[0-9]+\$' }, ;]\n"
-	    . "  - [./bits32, ;]\n  - [./musl, ;]\n---\n# A page\n" });
+	    . "  - [./bits32, ;]\n  - [./musl, ;]\n  - [sh, -c, {}]\n---\n# A page\n" });
 	my $self = bless { site => $site, base => $site->scratch, made => {},
 		owner => $$ }, $class;
 
@@ -170,6 +173,8 @@ sub new
 	system($ENV{CC} || 'cc', '-D_GNU_SOURCE', '-O1', '-o', $self->{place},
 		"$TOP/tests/places/place.c", '-lseccomp') == 0
 	    or die 'tests/places/place.c cannot be built';
+	$self->{sanitized} = qx{nm -D '$BUILD/statespace' 2>/dev/null}
+	    =~ /__asan_/;
 	mkdir $self->run_dir;
 	chmod 01777, $self->run_dir;
 	return $self;
@@ -277,6 +282,9 @@ sub try
 	my %seen;
 
 	$row->{why} = $row->{root} && $> != 0 ? 'only root makes it'
+	    : $self->{sanitized} && grep({ $_ eq '/usr' } @{ $row->{steps} })
+		&& !grep({ $_ eq '/proc' } @{ $row->{steps} })
+	    ? 'sanitizers read /proc'
 	    : $self->lacks($row) ? "this machine cannot make $row->{needs}"
 	    : '';
 	return if $row->{why};
@@ -288,7 +296,8 @@ sub try
 	}
 	my $conf = $self->run_dir . '/places.toml';
 	my $dir = $self->{site}->dir;
-	my @tool = $row->{tool} || qw(factor 2026);
+	my $tool = $row->{tool} || [qw(factor 2026)];
+	my @tool = ref $tool ? @$tool : $tool;
 	write_file($conf, "root = \"$dir\"\n[pool]\nmode = \"static\"\n"
 	    . ($row->{config} // ''));
 	(@seen{qw(doctor_rc doctor doctor_err)}) = $self->output_of(@place,
@@ -326,6 +335,19 @@ sub ask_pool
 	    $pool->stop;
 	$seen->{pool_stop} = join "\n", @wrong;
 	return;
+}
+
+# What doctor takes a place for; more: variables of its environment.
+sub container
+{
+	my ($self, $steps, %more) = @_;
+	local @ENV{ keys %more } = values %more;
+	my (undef, $out) = $self->output_of($self->steps({ steps => $steps }),
+		"$BUILD/statespace", 'doctor', '--json');
+	my ($found) = grep { $_->{name} eq 'container' }
+	    @{ decoded($out)->{layers} || [] };
+
+	return ($found->{detail} // 'nothing') =~ s/, started by systemd\z//r;
 }
 
 # ------------------------------------------------------------------ judging --
@@ -399,7 +421,7 @@ sub wrong
 	my @wrong;
 
 	push @wrong, 'doctor: exit ' . $seen->{doctor_rc} . ' ' . $seen->{doctor_err}
-	    if $seen->{doctor_rc} != ($refuses ? 1 : 0);
+	    if $seen->{doctor_rc} != ($row->{doctor_rc} // ($refuses ? 1 : 0));
 	push @wrong, 'doctor: level ' . ($seen->{doctor}{level} // 'unsaid')
 	    if ($seen->{doctor}{level} // '') ne $row->{level};
 	push @wrong, 'doctor: ' . @told . ' remedies for ' . @causes
