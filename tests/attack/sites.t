@@ -46,8 +46,8 @@ sub start
 {
 	my ($mode, $workers, %more) = @_;
 
-	return Statespace::Pool->start(site => $made, sites => 1,
-		environment => $more{environment} || {}, config => <<"TOML");
+	return Statespace::Pool->start(site => $made, sites => 1, %more,
+		config => <<"TOML");
 sandbox.mode = "$mode"
 
 [pool]
@@ -211,6 +211,19 @@ for my $level (Statespace::Attack::levels()) {
 		"$level: $_ of A names no page of B")
 	    for '/AGENTS.md', '/llms.txt', '/';
 	$pool->stop_ok;
+}
+
+# Without Landlock one view would show all of them.
+{
+	my $without = "use lib '$FindBin::Bin/../lib'; use Statespace::Attack; "
+		. 'Statespace::Attack::without_landlock(); exec @ARGV';
+	my $pool = start('auto', 1, under => [$^X, '-e', $without]);
+
+	like(shell($pool, 'a.example', 'echo ran')->{error}{code} // 'ran',
+		qr/sandbox_unavailable/, 'without Landlock no tool runs');
+	like(get($pool, 'a.example', '/')->{body}, qr/# Site/,
+		'... and pages are served');
+	$pool->stop_ok(allow => qr/confine|sandbox/);
 }
 
 # ------------------------------------------------------- names of the sites --
