@@ -333,6 +333,8 @@ STATIC_TESTS = $(addprefix tests/,cli/exec.t cli/mcp.t fcgi/cgi.t \
 	fcgi/pool.t fcgi/serve.t web/stages.t)
 
 static: deps-static ## every program in one file without a loader
+	$(if $(CROSS),$(error static: the libraries of $(CROSS) are not built from \
+		source: run make static on such a machine))
 	@$(AGAIN) $(STATIC)/statespace
 	@ln -sf statespace $(STATIC)/statespace-exec
 	@ln -sf statespace $(STATIC)/statespace-fcgi
@@ -496,15 +498,11 @@ format-check: ## is everything as clang-format writes it?
 	@clang-format --dry-run -Werror $(ALL_C)
 
 analyze: ## gcc's path analysis
-	@$(AGAIN) BUILD=$(BUILD)/analyze CC=gcc CFLAGS='-O1 -g -fanalyzer' all
+	@tests/analyze/run $(BUILD)/analyze
 
-coverage: ## lines that the tests reach, file by file
-	@$(MAKE) --no-print-directory test BUILD=$(BUILD)/coverage CC=gcc \
-		CFLAGS='-O0 -g --coverage' LDFLAGS=--coverage
-	@cd $(BUILD)/coverage && gcov -n core/*/*.gcda fcgi/*.gcda 2>/dev/null | \
-		awk -F"[':%]" '/^File/ { file = $$2 } \
-		/^Lines/ && file ~ /^(core|fcgi)\// { printf "%7s%% %s\n", $$2, file }' | \
-		sort -k2 -u
+coverage: deps-test ## lines that the tests reach, file by file
+	$(call install_packages,clang llvm)
+	@tests/coverage/run $(BUILD)/coverage
 
 man-lint: ## the manual pages read by mandoc's linter
 	@set -- $(MAN); [ $$# = 0 ] || mandoc -T lint -W warning "$$@"

@@ -85,9 +85,13 @@ run_nginx(const struct front *f, char *prefix, char *file)
 {
 	char inherit[] = "NGINX=3;", path[] = "PATH=/usr/bin:/bin";
 	char *const envp[] = { inherit, path, NULL };
-	/* What nginx logs before it reads its file is about the socket only. */
+	/*
+	 * What nginx logs before it reads its file is about the socket only.
+	 * Root is us only where it is the one account (sys_become).
+	 */
 	const char *const argv[] = { f->program, "-e", "/dev/null", "-p",
-		prefix, "-c", file, NULL };
+		prefix, "-c", file, geteuid() == 0 ? "-g" : NULL, "user root;",
+		NULL };
 
 	execve(f->program, (char *const *)(uintptr_t)argv, envp);
 }

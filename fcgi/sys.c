@@ -60,7 +60,7 @@ sys_block_signals(const int *numbers, size_t count, void (*handler)(int number),
 bool
 sys_become(const struct ss_account *account)
 {
-	if (geteuid() != 0)
+	if (geteuid() != 0 || account->uid == 0)
 		return true;
 	return setgroups(0, NULL) == 0 &&
 		setresgid(account->gid, account->gid, account->gid) == 0 &&

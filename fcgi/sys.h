@@ -29,7 +29,8 @@ void sys_block_signals(const int *numbers, size_t count,
 
 /*
  * Takes the account's groups, gid and uid for good.  False: not all of them.
- * Not as root: nothing to do.
+ * Nothing to do where we are not root, or root is the only account that there
+ * is (user_namespaces(7)).
  */
 bool sys_become(const struct ss_account *account);
 

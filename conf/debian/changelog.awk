@@ -4,8 +4,26 @@
 #
 #	TZ=UTC LC_ALL=C awk -v now=SECONDS -f changelog.awk CHANGELOG.md >debian/changelog
 
+# One entry, in lines of at most 78 columns.
+function item(    n, i, words, line)
+{
+	n = split(text, words, " ")
+	line = "  *"
+	for (i = 1; i <= n; i++) {
+		if (length(line) + 1 + length(words[i]) > 78) {
+			print line
+			line = "   "
+		}
+		line = line " " words[i]
+	}
+	if (n > 0)
+		print line
+	text = ""
+}
+
 function finish()
 {
+	item()
 	if (version != "")
 		printf "\n -- The statespace authors " \
 		    "<statespace@packages.invalid>  %s\n\n",
@@ -25,6 +43,7 @@ function finish()
 	printf "statespace (%s-1) unstable; urgency=medium\n\n", version
 	next
 }
-version != "" && /^- / { print "  * " substr($0, 3); next }
-version != "" && /^  [^ ]/ { print "    " substr($0, 3); next }
+version != "" && /^- / { item(); text = substr($0, 3); next }
+text != "" && /^  [^ ]/ { text = text " " $0; next }
+{ item() }
 END { finish() }

@@ -123,12 +123,6 @@ error_internal(struct ss_error *err, int number, const char *detail, ...)
 	return SS_INTERNAL;
 }
 
-enum ss_err
-error_memory(struct ss_error *err)
-{
-	return error_internal(err, ENOMEM, "out of memory");
-}
-
 /* Clears the first byte of each field only: the fields are large. */
 void
 error_clear(struct ss_error *err)

@@ -11,6 +11,8 @@
 #ifndef SS_BASE_ERROR_H
 #define SS_BASE_ERROR_H
 
+#include <errno.h>
+
 #include "base/base.h"
 
 enum ss_err error_set(struct ss_error *err, enum ss_err code,
@@ -26,7 +28,13 @@ error_detail(struct ss_error *err, const char *detail, ...) PRINTF_LIKE(2, 3);
  */
 enum ss_err error_internal(struct ss_error *err, int number, const char *detail,
 	...) PRINTF_LIKE(3, 4);
-enum ss_err error_memory(struct ss_error *err);
+/* Inline: the compiler sees that it is no success. */
+static inline enum ss_err
+error_memory(struct ss_error *err)
+{
+	(void)error_internal(err, ENOMEM, "out of memory");
+	return SS_INTERNAL;
+}
 void error_clear(struct ss_error *err);
 
 #endif

@@ -40,6 +40,7 @@ path_below(struct worker *w, const char *path, const char **out)
 	const char *root = w->site->config.root;
 	size_t n = strlen(root), len;
 
+	*out = NULL;
 	if (path[0] == '/') {
 		if (strncmp(path, root, n) != 0 ||
 			(path[n] != '/' && path[n] != '\0'))

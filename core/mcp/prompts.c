@@ -177,8 +177,11 @@ has_argument(void *ctx, const char *name)
 static bool
 take_argument(void *ctx, const char *name, const char *value)
 {
-	find_pair(ctx, name)->value = value;
-	return true;
+	struct ss_pair *p = find_pair(ctx, name);
+
+	if (p != NULL)
+		p->value = value;
+	return p != NULL;
 }
 
 static void

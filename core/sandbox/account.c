@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "sandbox/account.h"
 
+#include <fcntl.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "base/fd.h"
 
 static bool
 is_named(const char *name)
@@ -155,15 +159,20 @@ find_user(const char *user, struct account *out)
 static bool
 has_more_users(void)
 {
-	FILE *file = fopen("/proc/self/uid_map", "re");
+	int fd = open("/proc/self/uid_map", O_RDONLY | O_CLOEXEC);
 	unsigned first, outside, count;
-	bool more = file == NULL;
+	char text[64] = "";
+	ssize_t n;
 
-	while (!more && fscanf(file, "%u %u %u", &first, &outside, &count) == 3)
-		more = first + (uint64_t)count > 1;
-	if (file != NULL)
-		fclose(file);
-	return more;
+	if (fd < 0)
+		return true;
+	n = read(fd, text, sizeof(text) - 1);
+	fd_close(&fd);
+	text[n > 0 ? n : 0] = '\0';
+	/* A second line cannot be for 0 too. */
+	return sscanf(text, "%u %u %u", &first, &outside, &count) != 3 ||
+		first != 0 || count > 1 || strchr(text, '\n') == NULL ||
+		strchr(text, '\n')[1] != '\0';
 }
 
 /* Started by root: never uid 0, which RLIMIT_NPROC does not bind. */
@@ -200,6 +209,20 @@ account_find(const char *user, const char *group, struct account *out,
 	out->own_uid = out->alias ? geteuid() : out->uid;
 	out->own_gid = out->alias ? getegid() : out->gid;
 	return code;
+}
+
+/* setuid(2), setgid(2). */
+bool
+account_can_become(const struct account *a)
+{
+	struct __user_cap_header_struct head = {
+		.version = _LINUX_CAPABILITY_VERSION_3
+	};
+	struct __user_cap_data_struct held[2] = { { 0, 0, 0 }, { 0, 0, 0 } };
+	uint32_t both = 1u << CAP_SETUID | 1u << CAP_SETGID;
+
+	return !a->drop || syscall(SYS_capget, &head, held) < 0 ||
+		(held[0].effective & both) == both;
 }
 
 /* Groups first: setgroups(2) and setresgid(2) need the root that goes last. */

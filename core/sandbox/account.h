@@ -32,6 +32,8 @@ struct account {
  */
 enum ss_err account_find(const char *user, const char *group,
 	struct account *out, struct ss_error *err);
+/* Has root what account_become takes?  Containers may start it without. */
+bool account_can_become(const struct account *account);
 /* Gives up root for the account, if we are root; false and errno. */
 bool account_become(const struct account *account);
 

@@ -311,8 +311,11 @@ enter_strict(struct confining *c)
 		return step_fail_at(PART_PROC, c->step, "open /proc");
 	if (!c->plan->account.drop && !map_account(c))
 		return false;
-	if (sethostname("statespace", 10) < 0)
-		return step_fail(c->step, "set the host name");
+	/*
+	 * The filter of Podman allows all but this: then tools see the name of
+	 * its container.
+	 */
+	(void)!sethostname("statespace", 10);
 	c->step->part = PART_VIEW;
 	if (!view_enter(&view, &c->keeps, c->step) || !become_account(c) ||
 		!enter_user_namespace(c) || !view_hide_mounts(c->step))

@@ -24,8 +24,11 @@ of_engine(const struct place *p, bool needs_user)
 			  "--security-opt apparmor=unconfined --security-opt "
 			  "systempaths=unconfined";
 	case ENGINE_PODMAN:
-		return "podman run --security-opt seccomp=unconfined "
-		       "--security-opt label=disable --security-opt unmask=ALL";
+		return needs_user
+			? "podman run --user 65534"
+			: "podman run --security-opt seccomp=unconfined "
+			  "--security-opt label=disable --security-opt "
+			  "unmask=ALL";
 	case ENGINE_KUBERNETES:
 		return "hostUsers: false in the pod's spec, and in its "
 		       "securityContext: seccompProfile: {type: Unconfined}, "
@@ -96,7 +99,8 @@ of_refusal(const struct account *a, const struct place *p)
 	if (p->filtered)
 		return of_filter(p);
 	if (a->drop && !p->admin)
-		return "start it with CAP_SYS_ADMIN, or as an ordinary user";
+		return "start it as an account that is not 0, or with "
+		       "CAP_SYS_ADMIN";
 	if (p->selinux)
 		return "SELinux refuses it: ausearch -m avc -ts recent | "
 		       "audit2allow -M statespace && semodule -i statespace.pp";
@@ -158,6 +162,21 @@ of_landlock(int error, const struct place *p)
 	return "Linux 6.2 or newer with CONFIG_SECURITY_LANDLOCK=y";
 }
 
+/* Root that may not become the tools' account, or has no other one. */
+static const char *
+of_account(const struct account *a, const struct place *p)
+{
+	if (p->engine == ENGINE_DOCKER || p->engine == ENGINE_PODMAN ||
+		p->engine == ENGINE_KUBERNETES)
+		return of_engine(p, true);
+	if (a->alias)
+		return "start it as an account that is not 0, or map a second "
+		       "account into the user namespace (newuidmap, "
+		       "/etc/subuid)";
+	return "start it as an account that is not 0, or with CAP_SETUID and "
+	       "CAP_SETGID";
+}
+
 static const char *
 of_scratch(int error, const struct place *p)
 {
@@ -184,10 +203,7 @@ remedy_of(const struct step *failed, const struct account *account,
 	case PART_VIEW: return of_view(failed->number, account, place);
 	case PART_PROC: return "mount -t proc proc /proc";
 	case PART_DEVICES: return "mknod -m 666 /dev/null c 1 3";
-	case PART_ACCOUNT:
-		return "start it as an account that is not 0, or map a second "
-		       "account into the user namespace (newuidmap, "
-		       "/etc/subuid)";
+	case PART_ACCOUNT: return of_account(account, place);
 	case PART_SITE:
 		return "let the account that tools run as read the site: chmod "
 		       "-R o+rX it, and chmod o+x each directory above it";

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "sandbox/sandbox_plan.h"
 
+#include <errno.h>
 #include <fcntl.h>
 
 #include "base/fd.h"
 #include "sandbox/grant_path.h"
+#include "sandbox/remedy.h"
 
 const char *
 sandbox_plan_site(const struct sandbox_plan *p)
@@ -40,6 +42,22 @@ check_grants(
 	return SS_OK;
 }
 
+/* Not even pages are served as root. */
+static enum ss_err
+refuse_root(const struct account *account, struct ss_error *err)
+{
+	const struct step failed = { .part = PART_ACCOUNT, .number = EPERM };
+	struct place place;
+
+	place_read(&place);
+	error_set(err, SS_CONFIG,
+		"this root may not become the account %s, and tools do not "
+		"run as root",
+		account->name);
+	error_hint(err, "%s", remedy_of(&failed, account, &place));
+	return SS_CONFIG;
+}
+
 enum ss_err
 sandbox_prepare(struct sandbox_plan *p, struct ss_error *err)
 {
@@ -47,6 +65,8 @@ sandbox_prepare(struct sandbox_plan *p, struct ss_error *err)
 		? SS_OK
 		: account_find(p->user, p->group, &p->account, err);
 
+	if (code == SS_OK && !account_can_become(&p->account))
+		code = refuse_root(&p->account, err);
 	if (code == SS_OK && p->grant != NULL)
 		code = check_grants(&p->grant->read, sandbox_plan_site(p), err);
 	if (code == SS_OK && p->grant != NULL)

@@ -15,7 +15,7 @@ struct sandbox_plan {
 	int root_fd;         /* the same, open; -1: by its name */
 	const char *libexec; /* our helper programs; NULL: none */
 	bool one_program;    /* libexec is a file, each helper by its argv[0] */
-	const struct grant *grant; /* NULL: nothing is granted */
+	const struct grant *grant;     /* NULL: nothing is granted */
 	const struct view_site *sites; /* besides root, each for itself */
 	size_t site_count;
 	const char *user, *group; /* to become when root; NULL: default */

@@ -43,11 +43,17 @@ write_file(const char *path, const char *text)
 	return error == 0;
 }
 
+/* In a probe's child: the part that failed. */
+static enum step_part failed_part;
+
 static bool
 become_account(const struct sandbox_plan *p)
 {
-	return account_become(&p->account) &&
-		(!p->account.drop || prctl(PR_SET_DUMPABLE, 1) == 0);
+	if (!account_become(&p->account)) {
+		failed_part = PART_ACCOUNT;
+		return false;
+	}
+	return !p->account.drop || prctl(PR_SET_DUMPABLE, 1) == 0;
 }
 
 static bool
@@ -130,9 +136,6 @@ main_of_none(void *ctx)
 	(void)ctx;
 	return 0;
 }
-
-/* In a probe's child: the part that failed. */
-static enum step_part failed_part;
 
 /* In a child at this level: does its main return 0? */
 static bool

@@ -618,8 +618,8 @@ ss_site_launch(struct ss_site *site, struct ss_child *child)
 struct ss_account
 ss_site_account(const struct ss_site *site)
 {
-	return (struct ss_account){ .uid = site->plan.account.uid,
-		.gid = site->plan.account.gid,
+	return (struct ss_account){ .uid = site->plan.account.own_uid,
+		.gid = site->plan.account.own_gid,
 		.name = site->plan.account.name };
 }
 

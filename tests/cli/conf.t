@@ -58,6 +58,7 @@ is($several{ExecStart}, '/usr/local/bin/statespace fcgi '
 is($set{Type}, 'notify', 'the service says when it is ready');
 ok(!exists $set{RestrictNamespaces} && $unit !~ /^ProtectKernelTunables=/m,
 	'nothing of it keeps workers from building namespaces');
+ok(!exists $set{RestrictSUIDSGID}, 'nor from openat2(2), which that would');
 
 # No capabilities, no new privileges, a system that is read-only: still strict.
 SKIP: {
@@ -205,6 +206,10 @@ my @unknown = grep { !$dep{$_} && !/^(?:debhelper|dh-)/ }
     $needs =~ /([a-z][\w.+-]+)(?: \([^)]*\))?/g;
 is("@unknown", '', "the package's Build-Depends are among make's PACKAGES");
 ok(scalar(() = $needs =~ /,/g) > 8, 'it has some');
+
+# debhelper's own preinst would close the sockets for an upgrade.
+like(slurp("$top/conf/debian/rules"), qr/dh_installsystemd.*--no-stop-on-upgrade/,
+	"an upgrade of the package does not stop what runs");
 
 # debian/changelog is made from the project's own list of changes.
 my $log = qx(cd $top/conf && TZ=UTC LC_ALL=C awk -v now=1700000000 -f debian/changelog.awk CHANGELOG.md);

@@ -30,4 +30,21 @@ for my $row (Statespace::Places::rows()) {
 		diag("  $_") for @wrong;
 	}
 }
+# What it is, by the marks that the engines leave.
+my @run = qw(user newuser newns tmpfs /run);
+for ([ 'none is known', ['user'] ], [ 'podman', [@run, 'file',
+		'/run/.containerenv', 'engine="podman-4.3.1"'] ],
+	[ 'lxc', ['user'], container => 'lxc' ],
+	[ 'systemd-nspawn', [@run, 'file', '/run/systemd/container',
+		'systemd-nspawn'] ],
+	[ 'kubernetes', ['user'], KUBERNETES_SERVICE_HOST => '10.0.0.1' ],
+	[ 'a container', ['user'], container => 'wsl' ]) {
+	my ($expected, $steps, %more) = @$_;
+	SKIP: {
+		skip 'this machine is a container', 1
+		    if $here->{doctor}{layers}[0]{detail} !~ /\Anone is known/;
+		is($places->container($steps, %more), $expected,
+			"doctor takes it for: $expected");
+	}
+}
 done_testing;

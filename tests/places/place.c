@@ -8,6 +8,7 @@
  * Steps that mount need root, or "newuser" before them.
  *
  *	user		become the account 65534, if root
+ *	nocaps		give up all capabilities, and stay the same account
  *	newuser		a user namespace that maps this account to itself
  *	newuser0	one that maps it to 0, and nobody else
  *	newuser+	one that maps 0 to 65535 to 100000 and on; root only
@@ -23,6 +24,7 @@
  *	root DIR...,	a root that has these directories only, by pivot_root
  *	chroot DIR...,	the same by chroot(2), below /mnt
  *	proc		a /proc, after root or chroot
+ *	file PATH TEXT	a new file, and its directory
  *	write PATH TEXT	of a setting below /proc/sys
  *	deny WHAT	a seccomp filter: docker, newuser, mount, landlock
  *	cd DIR
@@ -30,6 +32,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <linux/mount.h>
 #include <sched.h>
 #include <seccomp.h>
@@ -120,6 +123,19 @@ become_user(void)
 			setresuid(ACCOUNT, ACCOUNT, ACCOUNT) == 0,
 		"become 65534");
 	prctl(PR_SET_DUMPABLE, 1);
+}
+
+static void
+drop_capabilities(void)
+{
+	struct __user_cap_header_struct head = {
+		.version = _LINUX_CAPABILITY_VERSION_3
+	};
+	struct __user_cap_data_struct none[2] = { { 0, 0, 0 }, { 0, 0, 0 } };
+
+	for (unsigned long cap = 0; prctl(PR_CAPBSET_READ, cap) >= 0; cap++)
+		prctl(PR_CAPBSET_DROP, cap);
+	need(syscall(SYS_capset, &head, none) == 0, "capset");
 }
 
 static void
@@ -227,6 +243,20 @@ many_binds(unsigned count)
 					0,
 			at);
 	}
+}
+
+static void
+make_file(const char *path, const char *text)
+{
+	char *directory = text_of("%s", path);
+	int fd;
+
+	*strrchr(directory, '/') = '\0';
+	mkdir(directory, 0755);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	need(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text),
+		path);
+	close(fd);
 }
 
 /* A directory, a file or a link of the old root at the same place. */
@@ -376,6 +406,8 @@ take_step(char **arg)
 	step = *arg++;
 	if (strcmp(step, "user") == 0)
 		become_user();
+	else if (strcmp(step, "nocaps") == 0)
+		drop_capabilities();
 	else if (strcmp(step, "newuser") == 0)
 		new_user(geteuid(), getegid());
 	else if (strcmp(step, "newuser0") == 0)
@@ -410,6 +442,8 @@ take_step(char **arg)
 		deny(*arg++);
 	else if (strcmp(step, "cd") == 0)
 		need(chdir(*arg) == 0, *arg), arg++;
+	else if (strcmp(step, "file") == 0)
+		make_file(arg[0], arg[1]), arg += 2;
 	else if (strcmp(step, "write") == 0)
 		write_text(arg[0], arg[1]), arg += 2;
 	else

@@ -642,6 +642,14 @@ test_answers(void)
 	       "\"sandbox\": {\"level\": \"none\"}}",
 		b.data, "with the level alone");
 	buf_clear(&b);
+	r.sandbox = "landlock";
+	r.remedy = "sysctl -w a=\"1\"";
+	proto_result(&b, &r);
+	ok(strstr(b.data,
+		   "\"sandbox\": {\"level\": \"landlock\", "
+		   "\"remedy\": \"sysctl -w a=\\\"1\\\"\"}") != NULL,
+		"and with what would give a higher one");
+	buf_clear(&b);
 	error_set(&err, SS_NOT_ALLOWED, "no \"tool\"");
 	ok(proto_error(&b, &err), "writes an error");
 	is_str("{\"stdout\": \"\", \"stderr\": \"no \\\"tool\\\"\", "

@@ -75,6 +75,9 @@ sub rows
 	    level => 'landlock', remedies => [$FILTER] },
 	{ name => 'kernel without Landlock', runs => 0, level => 'strict',
 	    steps => [qw(user deny landlock)], remedies => [$FILTER] },
+	{ name => 'the same, of a shell', level => 'strict', doctor_rc => 1,
+	    steps => [qw(user deny landlock)], remedies => [$FILTER],
+	    tool => [qw(sh -c), 'echo 2026: 2 1013'] },
 	{ name => 'without Landlock and user namespaces', runs => 0,
 	    steps => [qw(user deny landlock), @off], level => 'none',
 	    remedies => [$FILTER], long => 1 },
@@ -131,6 +134,18 @@ sub rows
 	{ name => 'no passwd, root, [pool] user = "65534"', root => 1,
 	    steps => [qw(newns cover /etc/passwd)], level => 'strict',
 	    config => "user = \"65534\"\n" },
+	{ name => 'no passwd, root', root => 1, long => 1,
+	    steps => [qw(newns cover /etc/passwd)],
+	    stops => qr/to a number such as "65534"/ },
+	{ name => 'root without capabilities', root => 1, steps => ['nocaps'],
+	    stops => qr/start it as an account that is not 0/ },
+	{ name => 'ordinary user in bubblewrap', level => 'strict',
+	    steps => ['user'], under => [qw(bwrap --unshare-all --die-with-parent
+		--bind / / --dev /dev --proc /proc --tmpfs /run --)] },
+	{ name => 'bubblewrap by root for user 65534', level => 'strict',
+	    root => 1, long => 1, steps => [], under => [qw(bwrap
+		--die-with-parent --unshare-user --uid 65534 --gid 65534 --bind / /
+		--dev-bind /dev /dev --)] },
 	{ name => '32-bit program', steps => ['user'], level => 'strict',
 	    tool => './bits32', runs => 0,
 	    refusal => qr/is a 32-bit program/, needs => 'bits32' },
@@ -150,7 +165,7 @@ sub new
 	local $ENV{TMPDIR} = '/var/tmp';	# rows take /tmp away
 	my $site = Statespace::TestSite->new(files => { 'README.md' => "---\n"
 	    . "tools:\n  - [factor, { regex: '^[0-9]+\$' }, ;]\n"
-	    . "  - [./bits32, ;]\n  - [./musl, ;]\n---\n# A page\n" });
+	    . "  - [./bits32, ;]\n  - [./musl, ;]\n  - [sh, -c, {}]\n---\n# A page\n" });
 	my $self = bless { site => $site, base => $site->scratch, made => {},
 		owner => $$ }, $class;
 
@@ -158,6 +173,8 @@ sub new
 	system($ENV{CC} || 'cc', '-D_GNU_SOURCE', '-O1', '-o', $self->{place},
 		"$TOP/tests/places/place.c", '-lseccomp') == 0
 	    or die 'tests/places/place.c cannot be built';
+	$self->{sanitized} = qx{nm -D '$BUILD/statespace' 2>/dev/null}
+	    =~ /__asan_/;
 	mkdir $self->run_dir;
 	chmod 01777, $self->run_dir;
 	return $self;
@@ -229,7 +246,7 @@ sub steps
 	my @steps = @{ $row->{steps} };
 
 	s/\{BASE\}/$self->{base}/, s/\{MUSL\}/$self->{musl} \/\/ ''/e for @steps;
-	return ($self->{place}, @steps, '--');
+	return ($self->{place}, @steps, '--', @{ $row->{under} || [] });
 }
 
 # Status, what it printed, what it said of errors.
@@ -265,6 +282,9 @@ sub try
 	my %seen;
 
 	$row->{why} = $row->{root} && $> != 0 ? 'only root makes it'
+	    : $self->{sanitized} && grep({ $_ eq '/usr' } @{ $row->{steps} })
+		&& !grep({ $_ eq '/proc' } @{ $row->{steps} })
+	    ? 'sanitizers read /proc'
 	    : $self->lacks($row) ? "this machine cannot make $row->{needs}"
 	    : '';
 	return if $row->{why};
@@ -276,7 +296,8 @@ sub try
 	}
 	my $conf = $self->run_dir . '/places.toml';
 	my $dir = $self->{site}->dir;
-	my @tool = $row->{tool} || qw(factor 2026);
+	my $tool = $row->{tool} || [qw(factor 2026)];
+	my @tool = ref $tool ? @$tool : $tool;
 	write_file($conf, "root = \"$dir\"\n[pool]\nmode = \"static\"\n"
 	    . ($row->{config} // ''));
 	(@seen{qw(doctor_rc doctor doctor_err)}) = $self->output_of(@place,
@@ -287,6 +308,7 @@ sub try
 		'/', '--', @tool);
 	$seen{exec} = decoded($out);
 	$seen{exec_err} = $err;
+	$seen{exec_rc} = $rc;
 	$self->ask_pool(\%seen, slurp($conf), \@place, \@tool);
 	return \%seen;
 }
@@ -294,9 +316,9 @@ sub try
 sub ask_pool
 {
 	my ($self, $seen, $conf, $place, $tool) = @_;
-	my $socket = $self->run_dir . '/p.sock';
+	my $socket = $self->run_dir . '/' . ++$self->{pools} . '.sock';
 
-	unlink $socket;
+	unlink "$self->{base}/log";
 	my $pool = eval { Statespace::Pool->start(site => $self->{site},
 		socket => $socket, config => $conf, under => $place,
 		options => ['--workers', 1]) };
@@ -308,9 +330,24 @@ sub ask_pool
 		Statespace::FastCGI::call('/', $tool));
 	$seen->{pool} = decoded($answer->{body});
 	$seen->{pool_log} = $pool->log;
-	$seen->{pool_stop} = join "\n", $pool->stop;
-	unlink "$self->{base}/log";
+	# bubblewrap is ended by the signal, and its processes with it.
+	my @wrong = grep { !/\Aended with status 0, signal|\Aits log:/ }
+	    $pool->stop;
+	$seen->{pool_stop} = join "\n", @wrong;
 	return;
+}
+
+# What doctor takes a place for; more: variables of its environment.
+sub container
+{
+	my ($self, $steps, %more) = @_;
+	local @ENV{ keys %more } = values %more;
+	my (undef, $out) = $self->output_of($self->steps({ steps => $steps }),
+		"$BUILD/statespace", 'doctor', '--json');
+	my ($found) = grep { $_->{name} eq 'container' }
+	    @{ decoded($out)->{layers} || [] };
+
+	return ($found->{detail} // 'nothing') =~ s/, started by systemd\z//r;
 }
 
 # ------------------------------------------------------------------ judging --
@@ -356,10 +393,27 @@ sub wrong_answer
 	return @wrong;
 }
 
+# Where nothing starts: all three say why.
+sub wrong_stop
+{
+	my ($row, $seen) = @_;
+	my @wrong;
+
+	push @wrong, "doctor: exit $seen->{doctor_rc}" if $seen->{doctor_rc} != 1;
+	push @wrong, "exec: exit $seen->{exec_rc}" if $seen->{exec_rc} != 125;
+	for my $who (qw(doctor_err exec_err pool_log)) {
+		push @wrong, "$who: $seen->{$who}"
+		    if ($seen->{$who} // '') !~ $row->{stops};
+	}
+	push @wrong, 'the pool started' if $seen->{pool};
+	return @wrong;
+}
+
 # What is not as the row says; nothing where all is well.
 sub wrong
 {
 	my ($self, $row, $seen) = @_;
+	return wrong_stop($row, $seen) if $row->{stops};
 	my @causes = @{ $row->{remedies} || [] };
 	my @told = @{ $seen->{doctor}{remedies} || [] };
 	my $remedy = join '; and ', @told;
@@ -367,7 +421,7 @@ sub wrong
 	my @wrong;
 
 	push @wrong, 'doctor: exit ' . $seen->{doctor_rc} . ' ' . $seen->{doctor_err}
-	    if $seen->{doctor_rc} != ($refuses ? 1 : 0);
+	    if $seen->{doctor_rc} != ($row->{doctor_rc} // ($refuses ? 1 : 0));
 	push @wrong, 'doctor: level ' . ($seen->{doctor}{level} // 'unsaid')
 	    if ($seen->{doctor}{level} // '') ne $row->{level};
 	push @wrong, 'doctor: ' . @told . ' remedies for ' . @causes
@@ -395,6 +449,9 @@ sub line_of
 {
 	my ($row, $seen) = @_;
 	my @told = map { s/\|/\\|/gr } @{ $seen->{doctor}{remedies} || [] };
+	return "| $row->{name} | does not start | "
+	    . (($seen->{doctor_err} =~ /; (.*)/)[0] // '') . " |\n"
+	    if $row->{stops};
 	my $first = $row->{refusal} ? 'refused: a 32-bit program'
 	    : ($row->{runs} // 1) ? "`$row->{level}`" : 'refused';
 
