@@ -333,6 +333,8 @@ STATIC_TESTS = $(addprefix tests/,cli/exec.t cli/mcp.t fcgi/cgi.t \
 	fcgi/pool.t fcgi/serve.t web/stages.t)
 
 static: deps-static ## every program in one file without a loader
+	$(if $(CROSS),$(error static: the libraries of $(CROSS) are not built from \
+		source: run make static on such a machine))
 	@$(AGAIN) $(STATIC)/statespace
 	@ln -sf statespace $(STATIC)/statespace-exec
 	@ln -sf statespace $(STATIC)/statespace-fcgi

@@ -372,9 +372,10 @@ ss_site_handle(struct ss_site *site, const struct ss_request *req,
 	struct exchange *x;
 	enum ss_err code;
 
-	struct ss_error err = { .code = SS_OK };
 	struct ss_site *all = site;
+	struct ss_error err; /* large: not filled with zeros */
 
+	error_clear(&err);
 	*res = SS_INIT(ss_response);
 	res->fd = -1;
 	code = all->opened ? sites_choose(all, req, &site, &err) : SS_INTERNAL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sandbox/account.h"
 
+#include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
 #include <pwd.h>
@@ -8,6 +9,8 @@
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "base/fd.h"
 
 static bool
 is_named(const char *name)
@@ -156,15 +159,20 @@ find_user(const char *user, struct account *out)
 static bool
 has_more_users(void)
 {
-	FILE *file = fopen("/proc/self/uid_map", "re");
+	int fd = open("/proc/self/uid_map", O_RDONLY | O_CLOEXEC);
 	unsigned first, outside, count;
-	bool more = file == NULL;
+	char text[64] = "";
+	ssize_t n;
 
-	while (!more && fscanf(file, "%u %u %u", &first, &outside, &count) == 3)
-		more = first + (uint64_t)count > 1;
-	if (file != NULL)
-		fclose(file);
-	return more;
+	if (fd < 0)
+		return true;
+	n = read(fd, text, sizeof(text) - 1);
+	fd_close(&fd);
+	text[n > 0 ? n : 0] = '\0';
+	/* A second line cannot be for 0 too. */
+	return sscanf(text, "%u %u %u", &first, &outside, &count) != 3 ||
+		first != 0 || count > 1 || strchr(text, '\n') == NULL ||
+		strchr(text, '\n')[1] != '\0';
 }
 
 /* Started by root: never uid 0, which RLIMIT_NPROC does not bind. */

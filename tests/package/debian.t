@@ -346,7 +346,8 @@ sub client
 	my @kinds = (request(variables()), call('/', ['echo', 'a word']));
 	while (-e $file) {
 		my $post = $seen{sent}++ % 2;
-		my $answer = eval { talk($socket, $kinds[$post]) };
+		# They wait while the old pool finishes a tool.
+		my $answer = eval { talk($socket, $kinds[$post], seconds => 60) };
 		my $good = $answer && $answer->{ended}
 		    && $answer->{status} == 200
 		    && (!$post || $answer->{body} =~ /"stdout": "a word\\n"/);
@@ -396,7 +397,7 @@ sub with_systemd
 		"$release: nothing runs before there is a site");
 	mkdir "$root/srv/site";
 	write_file("$root/srv/site/README.md", "---\ntools:\n  - [echo, {}, ;]\n"
-		. "  - [sleep, '4', ;]\n---\nA page.\n");
+		. "  - [sleep, '20', ;]\n---\nA page.\n");
 	run("sed -i 's|^root = .*|root = \"/srv/site\"|' "
 		. "$root/etc/statespace/statespace.toml && cp "
 		. "$root/etc/statespace/statespace.toml $root/etc/statespace/two.toml");
@@ -436,9 +437,9 @@ sub under_load
 	pipe my $from, my $to or die "pipe: $!";
 	my $long = fork() // die "fork: $!";
 	if ($long == 0) {
-		my $got = eval { talk("$run/pool.sock", call('/', ['sleep', '4']),
-			seconds => 60) };
-		syswrite $to, $got->{body} // "lost: $@";
+		my $got = eval { talk("$run/pool.sock",
+			call('/', ['sleep', '20']), seconds => 60) };
+		syswrite $to, time . ' ' . ($got->{body} // "lost: $@");
 		POSIX::_exit(0);
 	}
 	close $to;
@@ -466,8 +467,14 @@ sub under_load
 	    or diag "@bad";
 	sysread $from, my $body, 1000;
 	waitpid $long, 0;
-	like($body, qr/"returncode": 0/,
+	my ($ended, $rest) = split / /, $body, 2;
+	like($rest, qr/"returncode": 0/,
 		"$release: a tool that was running ended as it should");
+	(undef, $said) = in_init('journalctl -u statespace.service --no-pager '
+		. '-o short-unix | grep Stopping');
+	my ($stopping) = $said =~ /^([\d.]+)/;
+	cmp_ok($ended, '>', $stopping // $ended,
+		"$release: after its pool had been told to stop");
 	is(scalar(grep { my $pid = $_; !grep { $_ == $pid } @old } @now), 2,
 		"$release: both pools are new processes");
 	(undef, $said) = in_init('statespace --version; for p in '
