@@ -369,12 +369,12 @@ ss_site_handle(struct ss_site *site, const struct ss_request *req,
 	struct ss_response *res)
 {
 	enum stage_end end = STAGE_NEXT;
+	struct ss_site *all = site;
 	struct exchange *x;
+	struct ss_error err; /* its texts are a kilobyte: not cleared */
 	enum ss_err code;
 
-	struct ss_error err = { .code = SS_OK };
-	struct ss_site *all = site;
-
+	err.code = SS_OK;
 	*res = SS_INIT(ss_response);
 	res->fd = -1;
 	code = all->opened ? sites_choose(all, req, &site, &err) : SS_INTERNAL;
