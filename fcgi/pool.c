@@ -19,6 +19,7 @@
 
 #define TICK_US (SECOND / 2)
 #define MOVED_US (SECOND / 2) /* between looks at the site's directory */
+#define MOVED_AGAIN_US (10 * SECOND)
 #define BUSY_TICK_US (SECOND / 10)
 #define RELOAD_PATIENCE_US (5 * SECOND)
 #define FILES_LEAST 64
@@ -175,6 +176,8 @@ reload(struct pool *p, uint64_t now)
 	if (served == NULL) {
 		say_error("not reloaded, the old configuration stays in force",
 			&err);
+		/* Of several sites one may keep the others from a reload. */
+		p->looked_at_us = now + MOVED_AGAIN_US;
 		return;
 	}
 	p->retired = p->served;

@@ -369,12 +369,13 @@ ss_site_handle(struct ss_site *site, const struct ss_request *req,
 	struct ss_response *res)
 {
 	enum stage_end end = STAGE_NEXT;
-	struct ss_site *all = site;
 	struct exchange *x;
-	struct ss_error err; /* its texts are a kilobyte: not cleared */
 	enum ss_err code;
 
-	err.code = SS_OK;
+	struct ss_site *all = site;
+	struct ss_error err; /* large: not filled with zeros */
+
+	error_clear(&err);
 	*res = SS_INIT(ss_response);
 	res->fd = -1;
 	code = all->opened ? sites_choose(all, req, &site, &err) : SS_INTERNAL;

@@ -669,6 +669,8 @@ add_site(struct config *c, const struct node *n, const struct source *from,
 
 	if (s == NULL)
 		return error_memory(err);
+	if (from->file == NULL || from->dir == NULL)
+		return error_internal(err, 0, "a table of a site without file");
 	*s = (struct config_site){ .line = n->key->line, .table = n };
 	if (n->kind != NODE_MAP)
 		return refuse_site(from, n->key, err,

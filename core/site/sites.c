@@ -138,7 +138,7 @@ sort_names(struct ss_site *all, struct sites *s, struct ss_error *err)
 
 	for (size_t i = 0; i < s->count; i++)
 		most += 1 + s->list[i]->config.http.hosts.count;
-	s->names = calloc(most, sizeof(*s->names));
+	s->names = calloc(most + 1, sizeof(*s->names));
 	if (s->names == NULL)
 		return error_memory(err);
 	for (size_t i = 0; i < s->count && code == SS_OK; i++, at = at->next)
@@ -194,7 +194,7 @@ open_all(struct ss_site *all, struct sites *s, struct ss_error *err)
 	size_t count = all->config.site_count;
 	enum ss_err code = SS_OK;
 
-	s->list = calloc(count, sizeof(*s->list));
+	s->list = calloc(count, sizeof(struct ss_site *));
 	s->views = calloc(count, sizeof(*s->views));
 	if (s->list == NULL || s->views == NULL)
 		return error_memory(err);

@@ -71,7 +71,7 @@ check_grants(const struct site_claim *claims, size_t count, size_t owner,
 {
 	const struct grant *g = claims[owner].grant;
 	const struct path_list *lists[] = { &g->read, &g->write,
-		&g->unix_sockets };
+		&g->unix_sockets, &g->exec };
 	enum ss_err code = SS_OK;
 	char path[PATH_MAX];
 	bool optional;
@@ -80,6 +80,10 @@ check_grants(const struct site_claim *claims, size_t count, size_t owner,
 		for (size_t i = 0; i < lists[k]->count && code == SS_OK; i++) {
 			char *real;
 
+			/* A bare name of a program is looked up. */
+			if (lists[k] == &g->exec &&
+				strchr(lists[k]->items[i], '/') == NULL)
+				continue;
 			if (!grant_path_outside(lists[k]->items[i], g->root,
 				    path, sizeof(path), &optional))
 				continue;

@@ -27,7 +27,9 @@ authority_host(struct ss_text a)
 
 	if (a.len > 0 && a.data[0] == '[') {
 		end = memchr(a.data, ']', a.len);
+		/* RFC 3986 3.2.2: brackets are for addresses alone. */
 		if (end == NULL ||
+			memchr(a.data, ':', (size_t)(end - a.data)) == NULL ||
 			!is_port(end + 1, (size_t)(a.data + a.len - end) - 1))
 			return none;
 		return (struct ss_text){ a.data + 1,

@@ -17,8 +17,9 @@ my $top = abs_path(dirname(__FILE__) . '/../..');
 has('git') or plan skip_all => 'git is not installed';
 my $work = File::Temp->newdir('statespace-XXXXXXXX', TMPDIR => 1);
 my $tree = "$work/tree";
-# Of a tree that belongs to another account, and of no configuration of ours.
-delete @ENV{grep { /^GIT_/ } keys %ENV};
+# Of a tree that belongs to another account, with no configuration of ours, nor
+# of the make that started this.
+delete @ENV{'MAKEFLAGS', 'MFLAGS', grep { /^GIT_/ } keys %ENV};
 $ENV{HOME} = "$work";
 $ENV{GIT_CONFIG_NOSYSTEM} = 1;
 write_file("$work/.gitconfig", "[safe]\n\tdirectory = *\n[user]\n"

@@ -344,8 +344,7 @@ sub start_front_nginx
 	must('ip netns exec', space('front'), "sysctl -p $to/sysctl.conf");
 	$conf =~ s{listen 80;}{listen 127.0.0.1:$PORT;};
 	$conf =~ s{^\s*include statespace/snippets/limits;\n}{}m;
-	$conf =~ s{(proxy_connect_timeout) 2s}{$1 1s};
-	$conf =~ s{(proxy_read_timeout) 40s}{$1 2s};
+	$conf =~ s{(proxy_read_timeout) 40s}{$1 4s};
 	$conf =~ s{fail_timeout=5s}{fail_timeout=1s}g;
 	write_nginx($to, $conf);
 	return start('front', 'front', 'nginx', '-e', "$to/error.log", '-p', $to,
@@ -360,9 +359,8 @@ sub start_front_haproxy
 	$cfg =~ s{^\t(?:user|group) haproxy.*\n}{}mg;
 	$cfg =~ s{bind :80 }{bind 127.0.0.1:$PORT };
 	$cfg =~ s{^\thttp-request deny deny_status 429.*\n}{}m;
-	$cfg =~ s{timeout connect 2s}{timeout connect 1s};
-	$cfg =~ s{timeout server 40s}{timeout server 2s};
-	$cfg =~ s{tcp-ut 10s}{tcp-ut 2s};
+	$cfg =~ s{timeout server 40s}{timeout server 4s};
+	$cfg =~ s{tcp-ut 10s}{tcp-ut 3s};
 	write_file("$dir/haproxy.cfg", $cfg);
 	return start('haproxy', 'front', 'haproxy', '-db', '-f',
 		"$dir/haproxy.cfg");
@@ -519,9 +517,9 @@ sub try_front
 	start_load($name);
 	more_answers($name, 100);
 	do {
-		stopped($name, $hosts[0], 2);
+		stopped($name, $hosts[0], 5);
 		more_answers($name, 40);
-		partitioned($name, $hosts[1], 2.5);
+		partitioned($name, $hosts[1], 4);
 		more_answers($name, 40);
 		killed($name, $hosts[2]);
 		more_answers($name, 40);

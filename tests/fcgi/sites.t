@@ -296,6 +296,10 @@ refused("root = \"$dir\"\n$table", qr/lies in the root of the main site/,
 refused("$table\[site.\"b.example\"]\nroot = \"$dir/any\"\n"
 	. "grant.read = [\"$dir/a/deep\"]\n",
 	qr/grant|lies in the root of a\.example/, 'a grant into another site');
+refused("grant.exec = [\"$dir/any/tool\"]\n$table"
+	. "[site.\"b.example\"]\nroot = \"$dir/any\"\n",
+	qr/any\/tool.* lies in the root of b\.example/,
+	'a program of another site');
 refused("$table\[site.\"$_\"]\nroot = \"$dir/any\"\n",
 	qr/wrong\.toml:3: .*no site can have/, "the name \"$_\"")
     for 'b.example:80', 'b.example/../x', 'b c', '', '/', 'b.example//x',
