@@ -63,11 +63,11 @@ sub made
 		libyaml-dev libcjson-dev libpcre2-dev libcmark-gfm-dev nettle-dev
 		libcmark-gfm-extensions-dev libcurl4-openssl-dev);
 
-	return $root if -x "$root/usr/bin/make";
+	return $root if -x "$root/usr/bin/make" && -x "$root/bin/mount";
 	system('mmdebstrap', '--quiet', '--variant=apt',
 		"--architectures=amd64,$machine",
 		'--aptopt=Acquire::Check-Valid-Until "false"',
-		'--include=' . join(',', qw(gcc libc6-dev libseccomp-dev make
+		'--include=' . join(',', qw(gcc libc6-dev libseccomp-dev make mount
 			pkg-config qemu-user-static), "gcc-$GNU{$machine}-linux-gnu",
 			@libraries), $suite, $root, $mirror);
 	return $? == 0 ? $root : undef;
@@ -112,7 +112,7 @@ cd /src
 END
 my $EACH = <<'END';
 for t in build/*/unit/*.t build/*/fault/*.t; do
-	timeout 300 $t >/tmp/out 2>&1 </dev/null
+	timeout 60 $t >/tmp/out 2>&1 </dev/null
 	echo "ran ${t#build/*/} $? $(grep -c '^ok' /tmp/out) $(grep -c '^not ok' /tmp/out)"
 done
 END
@@ -121,8 +121,9 @@ for my $machine (@machines) {
 	my $gnu = $GNU{$machine};
 	SKIP: {
 	my $root = made($machine) or skip "$suite has no $machine to install", 1;
-	system("rm -rf '$root/src' && mkdir '$root/src' && cd '$top' && " .
-		"git ls-files -z | tar c --null -T - | tar x -C '$root/src'");
+	system("mkdir -p '$root/src' && cd '$root/src' && " .
+		"find . -mindepth 1 -maxdepth 1 ! -name build -exec rm -r {} + && " .
+		"cd '$top' && git ls-files -z | tar c --null -T - | tar x -C '$root/src'");
 	my $log = inside($root, "cd /src && make -j2 CROSS=$gnu-linux-gnu " .
 		'WERROR=-Werror all unit && echo built');
 	like($log, qr/^built$/m, "$machine: it builds, without a warning")
