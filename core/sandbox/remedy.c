@@ -76,7 +76,7 @@ of_apparmor(const struct place *p)
 		return "sysctl -w "
 		       "kernel.apparmor_restrict_unprivileged_userns=0";
 	if (strcmp(p->prefix, "/usr") == 0)
-		return "cp /usr/share/statespace/apparmor "
+		return "ln -sf /usr/share/statespace/apparmor "
 		       "/etc/apparmor.d/statespace && apparmor_parser -r "
 		       "/etc/apparmor.d/statespace";
 	return "cp /usr/local/share/statespace/apparmor "

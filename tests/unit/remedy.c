@@ -37,7 +37,7 @@ static const struct {
 		"cp /usr/local/share/statespace/apparmor" },
 	{ "the same from a package", PART_NAMESPACES, EPERM, false,
 		{ SETTINGS(-1, -1, 1), .prefix = "/usr" },
-		"cp /usr/share/statespace/apparmor" },
+		"ln -sf /usr/share/statespace/apparmor" },
 	{ "Debian's old setting", PART_NAMESPACES, EPERM, false,
 		{ SETTINGS(-1, 0, -1) },
 		"sysctl -w kernel.unprivileged_userns_clone=1" },
