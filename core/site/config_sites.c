@@ -215,8 +215,10 @@ config_init_site(struct config *out, const struct config *c,
 		code = add_hosts(out, c, site, err);
 	out->http.prefix = site->prefix;
 	arena_release(&scratch);
-	if (code != SS_OK)
-		config_release(out);
+	if (code != SS_OK) {
+		arena_release(&out->arena);
+		memset(out, 0, sizeof(*out));
+	}
 	return code;
 }
 

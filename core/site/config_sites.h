@@ -12,4 +12,14 @@ enum ss_err config_add_sites(struct config *c, const struct node *n,
 enum ss_err config_hold_tables(
 	struct config *c, struct arena *scratch, struct ss_error *err);
 
+/*
+ * Initializes out as the configuration of one of c's sites, by the scope of
+ * each key (config_key.h).  out borrows from c, which must outlive it.
+ * Errors  SS_CONFIG: "FILE:LINE: what, what instead".
+ */
+enum ss_err config_init_site(struct config *out, const struct config *c,
+	const struct config_site *site, struct ss_error *err);
+/* Frees the tables, which no site is read from any more. */
+void config_drop_tables(struct config *c);
+
 #endif

@@ -3,7 +3,7 @@
  * Reads the configuration whole: from the defaults, a file, a directory of
  * files, the environment, an option.
  */
-#include "site/config.h"
+#include "site/config_load.h"
 
 #include <dirent.h>
 #include <errno.h>
