@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The configuration (statespace.toml(5)): one table of keys, with type,
- * bounds and default, for the file, the environment and the options alike.
- * Unknown names and wrong values are refused.
+ * The configuration (statespace.toml(5)).  config_load.h reads it.
  */
 #ifndef SS_SITE_CONFIG_H
 #define SS_SITE_CONFIG_H
@@ -111,34 +109,6 @@ struct config {
 	} log;
 };
 
-/* The defaults of statespace.toml(5).  SS_INTERNAL: no memory. */
-enum ss_err config_init(struct config *c, struct ss_error *err);
-void config_release(struct config *c);
-
-/*
- * Reads a file (blocking, at most 1 MiB).  SS_CONFIG: "FILE:LINE: what, what
- * instead".  On an error c keeps what it had.  Relative paths become absolute
- * from the file's directory.
- */
-enum ss_err
-config_load(struct config *c, const char *file, struct ss_error *err);
-/* Reads the tables of each *.toml in the directory `sites`, by their names. */
-enum ss_err config_load_sites(struct config *c, struct ss_error *err);
-/*
- * Initializes out as the configuration of one of c's sites, by the scope of
- * each key (config_key.h).  out borrows from c, which must outlive it.
- * Errors  SS_CONFIG: "FILE:LINE: what, what instead".
- */
-enum ss_err config_init_site(struct config *out, const struct config *c,
-	const struct config_site *site, struct ss_error *err);
-/* Frees the tables, which no site is read from any more. */
-void config_drop_tables(struct config *c);
-/* Every STATESPACE_SECTION_KEY of an environment block. */
-enum ss_err
-config_environ(struct config *c, char *const envp[], struct ss_error *err);
-/* One key, "limits.timeout", from text. "env.NAME" sets a variable. */
-enum ss_err config_set(struct config *c, const char *key, const char *value,
-	struct ss_error *err);
 /*
  * A key's value as text in c's arena; a list as TOML; "" when it is unset; NULL
  * when there is no such key, or no memory.

@@ -4,6 +4,7 @@
  * points, the fork that makes a worker.
  */
 #include "site/sites.h"
+#include "site/config_load.h"
 
 #include <errno.h>
 #include <fcntl.h>

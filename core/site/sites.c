@@ -8,6 +8,7 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "sandbox/grant_path.h"
+#include "site/config_sites.h"
 #include "site/sites_check.h"
 #include "wire/authority.h"
 

@@ -46,11 +46,11 @@ sub start
 	open STDIN, '<', $input;
 	open STDOUT, '>', '/dev/null';
 	open STDERR, '>', '/dev/null';
-	%ENV = (PATH => $ENV{PATH}, %env);
 	my @words = $world->{setup} eq 'cgi'
 	    ? "$world->{base}/cgi-bin/statespace.cgi"
 	    : (Statespace::Server::binary() . '-exec', '-C', $world->{dir},
 		'-c', $world->{conf}, 'killed.case', '-');
+	%ENV = (PATH => $ENV{PATH}, %env); # binary() reads BUILD
 	no warnings 'exec';
 	exec { $words[0] } @words;
 	POSIX::_exit(127);

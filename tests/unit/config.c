@@ -9,6 +9,7 @@
 #include "tap.h"
 
 #include "site/config_key.h"
+#include "site/config_load.h"
 #include "base/fd.h"
 #include "page/toml.h"
 
