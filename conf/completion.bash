@@ -30,7 +30,7 @@ _statespace()
 		mapfile -t COMPREPLY < <(compgen -W 'nginx lighttpd' -- "$word")
 		return ;;
 	-h | --host | -p | --port | --timeout | --workers | --next | \
-		-e | --env)
+		--site | --tool | -e | --env)
 		return ;;
 	esac
 	case $command in

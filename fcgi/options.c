@@ -15,6 +15,10 @@
 #define INSTALLED_CONFIG "/etc/statespace/statespace.toml"
 #define CONFIG_NAME "statespace.toml"
 
+/* How many sites a message names. */
+#define SITES_NAMED 8
+#define NAMES_SIZE 384
+
 extern char **environ;
 
 static bool
@@ -258,11 +262,43 @@ options_has_sites(const struct ss_site *site)
 		*ss_site_option(site, "sites") != '\0';
 }
 
+/* "a.example, b.example/docs": the first of their names. */
+static void
+list_names(const struct ss_site *all, char *out, size_t cap)
+{
+	size_t len = 0, count = ss_site_count(all);
+
+	snprintf(out, cap, "%s", "none");
+	for (size_t i = 1; i <= count && len < cap; i++) {
+		if (i > SITES_NAMED) {
+			snprintf(out + len, cap - len, " and %zu more",
+				count - SITES_NAMED);
+			break;
+		}
+		len += (size_t)snprintf(out + len, cap - len, "%s%s",
+			i > 1 ? ", " : "", ss_site_name(all, i));
+	}
+}
+
+static void
+refuse_unnamed(const struct ss_site *all, struct ss_error *err)
+{
+	char names[NAMES_SIZE];
+
+	list_names(all, names, sizeof(names));
+	say_refusal(err, SS_BAD_REQUEST,
+		"the configuration has several sites: name one with --site; it "
+		"has %s",
+		names);
+}
+
 /* Which of the sites is meant; 0: none is named. */
 static bool
 find_number(const struct options *o, const struct ss_site *all,
 	const char *fallback, size_t *number, struct ss_error *err)
 {
+	char names[NAMES_SIZE];
+
 	if (o->site == NULL) {
 		*number = ss_site_holding(
 			all, o->root != NULL ? o->root : fallback);
@@ -275,8 +311,10 @@ find_number(const struct options *o, const struct ss_site *all,
 	*number = ss_site_find(all, o->site);
 	if (*number > 0)
 		return true;
+	list_names(all, names, sizeof(names));
 	say_refusal(err, SS_BAD_REQUEST,
-		"--site %s: the configuration has no such site", o->site);
+		"--site %s: the configuration has no such site; it has %s",
+		o->site, names);
 	return false;
 }
 
@@ -330,9 +368,7 @@ options_open_one(const struct options *o, const char *fallback,
 		find_number(o, *all, fallback, &n, err)) {
 		if (n == 0 && number == NULL &&
 			*ss_site_option(*all, "root") == '\0')
-			say_refusal(err, SS_BAD_REQUEST,
-				"the configuration has several sites: name one "
-				"with --site HOST/PREFIX");
+			refuse_unnamed(*all, err);
 		else if (ss_site_pick(*all, n, &one, err) != SS_OK)
 			one = NULL;
 	}

@@ -23,8 +23,8 @@ refuse_missing(struct ss_error *err, const char *name)
 {
 	error_set(err, SS_CONFIG, "there is no account named %s", name);
 	error_hint(err,
-		"make it, or set pool.user to another one, or to a number "
-		"such as \"65534\"");
+		"make it, or name another one, or a number, in [pool] user: "
+		"STATESPACE_POOL_USER=65534 in the environment is that, too");
 	return SS_CONFIG;
 }
 
@@ -121,9 +121,10 @@ is_line_of(const char *line, const char *name, struct account *out)
 }
 
 /*
- * The first of these names that is there.  Looks in /etc/passwd, passwd(5), where packages put their accounts: asking
- * every service of nsswitch.conf(5) costs more than starting a tool.  By
- * getline, since fgetpwent(3) seeks once for each line.
+ * The first of these names that is there.  Looks in /etc/passwd, passwd(5),
+ * where packages put their accounts: asking every service of nsswitch.conf(5)
+ * costs more than starting a tool.  By getline, since fgetpwent(3) seeks once
+ * for each line.
  */
 static bool
 find_local(const char *const *names, struct account *out)

@@ -90,9 +90,11 @@ try_mount(const struct sandbox_plan *p, char *detail)
 	int tree;
 
 	(void)detail;
-	if (!own_namespace(p, CLONE_NEWNS) ||
-		syscall(SYS_mount, NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) <
-			0)
+	if (!own_namespace(p, CLONE_NEWNS))
+		return false;
+	/* EINVAL from here on: the root directory is no mount. */
+	failed_part = PART_VIEW;
+	if (syscall(SYS_mount, NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		return false;
 	tree = (int)syscall(SYS_open_tree, AT_FDCWD, "/",
 		OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | 0x8000 /* recursive */);
@@ -433,8 +435,16 @@ show_tmp(const struct sandbox_plan *p, char *detail)
 static bool
 show_site(const struct sandbox_plan *p, char *detail)
 {
+	const char *site = sandbox_plan_site(p);
+	bool works = true;
+
+	if (site[0] != '\0' || p->site_count == 0)
+		works = show_mount(site, detail);
+	/* Of several, the first one whose scripts cannot be run. */
+	for (size_t i = 0; works && i < p->site_count; i++)
+		works = show_mount(p->sites[i].root, detail);
 	errno = EACCES;
-	return show_mount(sandbox_plan_site(p), detail);
+	return works;
 }
 
 static bool

@@ -471,7 +471,15 @@ config_store_member(struct config *c, const struct node *n,
 
 		if (full == NULL)
 			return error_memory(err);
-		return config_refuse_name(full, n->key->line, from, err);
+		key = config_key_near(full);
+		config_refuse_name(full, n->key->line, from, err);
+		/* TOML takes the dots of a bare name for tables. */
+		if (from->site != NULL &&
+			(key == NULL || config_key_section(key).len == 0))
+			error_hint(err,
+				"a site's name is written in quotes: "
+				"[site.\"HOST/PREFIX\"]");
+		return SS_CONFIG;
 	}
 	return config_refuse_name(name.data, n->key->line, from, err);
 }

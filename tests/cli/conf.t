@@ -141,6 +141,10 @@ SKIP: {
 	is($complete->('statespace', 'serve', '--fr'), '--front', 'an option');
 	is($complete->('statespace', 'serve', '--front', 'l'), 'lighttpd',
 		"an option's word");
+	is($complete->('statespace', 'check', $_, ''), '', "no file behind $_")
+	    for '--site', '--timeout';
+	is($complete->('statespace-exec', 'page', '--tool', ''), '',
+		'nor behind --tool');
 	is($complete->('statespace-exec', '--dir'), '--directory',
 		'by the name that it was called');
 	is($complete->('statespace', 'exec', 'page', '--', '--he'), '',

@@ -133,6 +133,9 @@ is(get($pool, 'no.example', '/healthz')->{status}, 200,
 	'health is told to any host');
 is(get($pool, 'a.example', '/wiki/healthz')->{status}, 200,
 	'... and below a prefix');
+is(get($pool, 'a.example', '/wiki')->{headers}{link},
+	'</wiki/AGENTS.md>; rel="service-doc", </wiki/llms.txt>; rel="index"',
+	'a page below a prefix leads to the documents there');
 like(get($pool, 'localhost', '/')->{body}, qr/no site is served under this/,
 	'what is refused says why');
 
@@ -310,6 +313,9 @@ refused("$table" . "http.prefix = \"/x\"\n", qr/prefix is a part of the/,
 	'a prefix in a table');
 refused("$table" . "limits.time = 1\n", qr/wrong\.toml:3: .*perhaps .*timeout/s,
 	'a key that is none');
+refused("[site.c.example]\nroot = \"$dir/any\"\n",
+	qr/wrong\.toml:1: .*\[site\."HOST\/PREFIX"\]/,
+	'a name without quotes, which TOML reads as two');
 refused("[site.\"a.example\"]\n", qr/wrong\.toml:1: .*root is not set/,
 	'a site without a root');
 refused("[site.\"a.example\"]\nroot = \"$dir/none\"\n",
@@ -336,9 +342,13 @@ write_file($local, $config);
 		"of-a\n", '... or that the directory lies in');
 	is(`$exec -C $dir/any --get README`, "# any\n", '... or -C');
 	like(`$exec --site none.example --get README 2>&1`,
-		qr/has no such site/, 'a site that is not there is refused');
-	like(`cd / && $exec --get README 2>&1`, qr/name one with --site/,
+		qr{has no such site; it has a\.example, /any},
+		'a site that is not there is refused, and those that are are named');
+	like(`cd / && $exec --get README 2>&1`, qr{name one with --site; it has a\.example},
 		'without a name it is asked for one');
+	my ($mount) = `cd / && $program doctor -c $local` =~ /^(.*site mount.*)/m;
+	like($mount, qr/^ok .*(?:writable|read-only)/,
+		'doctor looks at the file systems of the sites');
 	write_file("$dir/any/bad.md", "---\ntools: 1\n---\n");
 	my $said = `cd / && $program check -c $local 2>&1`;
 	like($said, qr/^\/any: bad\.md:2:8: error/m,

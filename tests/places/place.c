@@ -22,7 +22,7 @@
  *	keep PATH	a mount of its own, which the steps after it leave alone
  *	binds N		as many bind mounts of /usr below /mnt
  *	root DIR...,	a root that has these directories only, by pivot_root
- *	chroot DIR...,	the same by chroot(2), below /mnt
+ *	chroot DIR...,	the same by chroot(2), in a directory that is no mount
  *	proc		a /proc, after root or chroot
  *	file PATH TEXT	a new file, and its directory
  *	write PATH TEXT	of a setting below /proc/sys
@@ -259,16 +259,19 @@ make_file(const char *path, const char *text)
 	close(fd);
 }
 
+/* The root to come. */
+static const char *new_top;
+
 /* A directory, a file or a link of the old root at the same place. */
 static void
 take_along(const char *path)
 {
-	char target[4096], *at = text_of("/mnt%s", path);
+	char target[4096], *at = text_of("%s%s", new_top, path);
 	struct stat st;
 	ssize_t n;
 
-	for (char *slash = at + 5; (slash = strchr(slash, '/')) != NULL;
-		slash++) {
+	for (char *slash = at + strlen(new_top) + 1;
+		(slash = strchr(slash, '/')) != NULL; slash++) {
 		*slash = '\0';
 		mkdir(at, 0755);
 		*slash = '/';
@@ -294,6 +297,8 @@ static char **
 new_root(char **arg, bool pivot)
 {
 	need(mount("none", "/mnt", "tmpfs", 0, "mode=0755") == 0, "/mnt");
+	new_top = pivot ? "/mnt" : "/mnt/below";
+	mkdir(new_top, 0755);
 	for (; *arg != NULL && strcmp(*arg, ",") != 0; arg++) {
 		char *to = strchr(*arg, '=');
 
@@ -302,11 +307,11 @@ new_root(char **arg, bool pivot)
 			continue;
 		}
 		*to++ = '\0';
-		to = text_of("/mnt%s", to);
+		to = text_of("%s%s", new_top, to);
 		mkdir(to, 0755);
 		need(mount(*arg, to, NULL, MS_BIND | MS_REC, NULL) == 0, to);
 	}
-	need(chdir("/mnt") == 0, "/mnt");
+	need(chdir(new_top) == 0, new_top);
 	mkdir("proc", 0755);
 	if (pivot)
 		need(syscall(SYS_pivot_root, ".", ".") == 0 &&

@@ -97,7 +97,7 @@ sub rows
 	    remedies => [$FILTER, $NO_TMP] },
 	{ name => 'chroot(2)', steps => [@new, 'chroot', all_but()],
 	    level => 'landlock', remedies => [$CHROOT] },
-	{ name => 'chroot(2), root', root => 1, long => 1,
+	{ name => 'chroot(2), root', root => 1,
 	    steps => [qw(newns chroot), all_but()],
 	    level => 'landlock', remedies => [$CHROOT] },
 	{ name => 'chroot(2) without /proc', long => 1,
@@ -134,9 +134,9 @@ sub rows
 	{ name => 'no passwd, root, [pool] user = "65534"', root => 1,
 	    steps => [qw(newns cover /etc/passwd)], level => 'strict',
 	    config => "user = \"65534\"\n" },
-	{ name => 'no passwd, root', root => 1, long => 1,
+	{ name => 'no passwd, root', root => 1,
 	    steps => [qw(newns cover /etc/passwd)],
-	    stops => qr/to a number such as "65534"/ },
+	    stops => qr/STATESPACE_POOL_USER=65534/ },
 	{ name => 'root without capabilities', root => 1, steps => ['nocaps'],
 	    stops => qr/start it as an account that is not 0/ },
 	{ name => 'ordinary user in bubblewrap', level => 'strict',
@@ -285,6 +285,8 @@ sub try
 	    : $self->{sanitized} && grep({ $_ eq '/usr' } @{ $row->{steps} })
 		&& !grep({ $_ eq '/proc' } @{ $row->{steps} })
 	    ? 'sanitizers read /proc'
+	    : $row->{name} =~ m{/tmp} && $BUILD =~ m{^/tmp/}
+	    ? 'the program lies below /tmp'
 	    : $self->lacks($row) ? "this machine cannot make $row->{needs}"
 	    : '';
 	return if $row->{why};
