@@ -283,10 +283,6 @@ $(BUILD)/libexec/statespace-curl: $(BUILD)/fcgi/curl.o \
 
 # site.c knows where `make install` puts them.
 $(BUILD)/core/site/site.o: CPPFLAGS_ALL += -DSS_LIBEXECDIR='"$(LIBEXECDIR)"'
-$(BUILD)/core/site/site.o: $(BUILD)/libexecdir
-$(BUILD)/libexecdir: always
-	@mkdir -p $(BUILD)
-	@echo '$(LIBEXECDIR)' | cmp -s - $@ || echo '$(LIBEXECDIR)' >$@
 
 # Where `statespace serve` looks for the front server's template.
 $(BUILD)/nginx:

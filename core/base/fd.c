@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -24,6 +25,33 @@ fd_pipe(int ends[2])
 		return 0;
 	ends[0] = ends[1] = -1;
 	return errno;
+}
+
+int
+fd_open_straight(const char *path)
+{
+	const int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	int fd = open("/", flags), next;
+	char part[NAME_MAX + 1];
+	size_t len;
+
+	for (; fd >= 0 && *path != '\0'; path += len) {
+		path += strspn(path, "/");
+		len = strcspn(path, "/");
+		if (len == 0)
+			continue;
+		if (len > NAME_MAX) {
+			fd_close(&fd);
+			errno = ENAMETOOLONG;
+			return -1;
+		}
+		memcpy(part, path, len);
+		part[len] = '\0';
+		next = openat(fd, part, flags);
+		fd_close(&fd);
+		fd = next;
+	}
+	return fd;
 }
 
 int

@@ -21,6 +21,11 @@ int fd_write_all(int fd, const char *data, size_t len);
  * out->full is set).  0 or errno.
  */
 int fd_read_all(int fd, struct buf *out);
+/*
+ * A directory by its absolute path, with O_PATH.  -1 and errno, ENOTDIR also
+ * when a part of the path is a symbolic link.
+ */
+int fd_open_straight(const char *path);
 /* Moves fd to a number of at least `least`, close-on-exec; -1 and errno. */
 int fd_raise(int fd, int least);
 

@@ -293,6 +293,7 @@ write_page(struct exchange *x, struct html_page *page)
 static void
 add_headers(struct exchange *x, bool rendered)
 {
+	exchange_guide(x);
 	if (!rendered) {
 		content_made(x, MEDIA_HTML, "no-cache");
 	} else {

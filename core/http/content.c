@@ -286,8 +286,10 @@ answer_file(struct exchange *x, bool page)
 	}
 	exchange_header(x, "Content-Type",
 		page ? MEDIA_MARKDOWN : media_type(x->doc.path));
-	if (page)
+	if (page) {
+		exchange_guide(x);
 		return body_whole(x);
+	}
 	exchange_header(x, "Content-Security-Policy", "sandbox");
 	exchange_header(x, "Accept-Ranges", "bytes");
 	if (range_applies(x, etag, date))
@@ -420,6 +422,7 @@ answer_rendered(struct exchange *x, struct page *page)
 	x->length = SS_LENGTH_UNKNOWN;
 	exchange_header(x, "Cache-Control", "no-store");
 	exchange_header(x, "Vary", "Accept");
+	exchange_guide(x);
 	exchange_header(x, "Content-Type", MEDIA_MARKDOWN);
 	if (exchange_is(x, "HEAD"))
 		return SS_OK;

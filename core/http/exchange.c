@@ -12,7 +12,9 @@
 #include "http/origin.h"
 #include "site/call.h"
 #include "site/request_log.h"
+#include "wire/escape.h"
 #include "wire/media.h"
+#include "wire/path.h"
 #include "wire/proto.h"
 
 #define ALLOWED_METHODS "GET, HEAD, POST, OPTIONS"
@@ -102,16 +104,24 @@ exchange_is(const struct exchange *x, const char *method)
 	return x->req->method != NULL && strcmp(x->req->method, method) == 0;
 }
 
+static size_t
+prefix_len(const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	while (n > 0 && prefix[n - 1] == '/')
+		n--;
+	return n;
+}
+
 /* The prefix must be followed by the end or a slash. */
 const char *
 exchange_path(const struct exchange *x)
 {
 	const char *prefix = x->site->config.http.prefix;
 	const char *path = x->req->path != NULL ? x->req->path : "/";
-	size_t n = strlen(prefix);
+	size_t n = prefix_len(prefix);
 
-	while (n > 0 && prefix[n - 1] == '/')
-		n--;
 	if (n == 0)
 		return path;
 	if (strncmp(path, prefix, n) != 0 ||
@@ -127,6 +137,29 @@ exchange_header(struct exchange *x, const char *name, const char *value)
 		return;
 	x->headers[x->header_count++] =
 		(struct ss_header){ .name = name, .value = value };
+}
+
+#define GUIDE(prefix)                                                          \
+	"<" prefix "/AGENTS.md>; rel=\"service-doc\", <" prefix                \
+	"/llms.txt>; rel=\"index\""
+
+void
+exchange_guide(struct exchange *x)
+{
+	const char *prefix = x->site->config.http.prefix;
+	size_t n = prefix_len(prefix);
+	struct buf path = BUF_INIT(PATH_BYTES_MAX);
+
+	if (n == 0) {
+		exchange_header(x, "Link", GUIDE(""));
+		return;
+	}
+	escape_path(&path, prefix, n);
+	if (buf_ok(&path))
+		exchange_header(x, "Link",
+			arena_printf(&x->site->arena, GUIDE("%s"), path.data,
+				path.data));
+	buf_release(&path);
 }
 
 void
@@ -215,7 +248,7 @@ add_cors(struct exchange *x)
 	exchange_header(x, "Access-Control-Allow-Origin",
 		arena_copy(&x->site->arena, origin, strlen(origin)));
 	exchange_header(x, "Access-Control-Expose-Headers",
-		"Content-Range, ETag, Mcp-Session-Id, Retry-After, "
+		"Content-Range, ETag, Link, Mcp-Session-Id, Retry-After, "
 		"Server-Timing, Statespace-Returncode, X-Request-Id");
 	if (!exchange_is(x, "OPTIONS"))
 		return;

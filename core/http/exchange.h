@@ -71,6 +71,11 @@ bool exchange_is(const struct exchange *x, const char *method);
 const char *exchange_path(const struct exchange *x);
 /* name is static text, value lives in the arena or is static. */
 void exchange_header(struct exchange *x, const char *name, const char *value);
+/*
+ * Adds the Link of a page (RFC 8288): to AGENTS.md, which says how tools are
+ * called (service-doc, RFC 8631), and to the list of pages.
+ */
+void exchange_guide(struct exchange *x);
 /* The answer is x->body, which the caller has written. */
 void exchange_body(struct exchange *x, int status, const char *type);
 /*

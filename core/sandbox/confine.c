@@ -387,7 +387,8 @@ enter_level(struct confining *c)
 		.libexec = "",
 		.one_program = c->plan->one_program,
 		.dotfiles = c->dotfiles,
-		.shared = c->plan->site_count > 0 };
+		.shared = c->plan->site_count > 0,
+		.plan = c->plan };
 	snprintf(self->why, sizeof(self->why), "%s", c->plan->why);
 	snprintf(self->remedy, sizeof(self->remedy), "%s", c->plan->remedy);
 	switch (c->level) {

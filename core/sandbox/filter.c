@@ -89,6 +89,65 @@ filter_child_signals(void)
 	return install((unsigned short)ARRAY_LEN(code), code);
 }
 
+#define LOAD_HALF(arg, high)                                                   \
+	BPF_STMT(BPF_LD | BPF_W | BPF_ABS,                                     \
+		offsetof(struct seccomp_data, args[arg]) +                     \
+			((__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) != (high)    \
+					? 4                                    \
+					: 0))
+
+#define SETXATTRAT 463    /* Linux 6.13 */
+#define REMOVEXATTRAT 466 /* Linux 6.13 */
+#define FILE_SETATTR 469  /* Linux 6.17 */
+#define FCHMODAT2 452     /* Linux 6.6 */
+
+/*
+ * A descriptor that these calls take was opened for more than its path, which
+ * Landlock allowed; fchownat(2) and the newer ones take any.
+ */
+static const uint32_t attribute_calls[] = {
+#ifdef SYS_chmod
+	SYS_chmod,
+	SYS_chown,
+	SYS_lchown,
+	SYS_utime,
+	SYS_utimes,
+	SYS_futimesat,
+#endif
+	SYS_fchmodat,
+	FCHMODAT2,
+	SYS_fchownat,
+	SYS_setxattr,
+	SYS_lsetxattr,
+	SYS_removexattr,
+	SYS_lremovexattr,
+	SETXATTRAT,
+	REMOVEXATTRAT,
+	FILE_SETATTR,
+};
+
+int
+filter_child_attributes(void)
+{
+	const struct sock_filter deny = ANSWER(SECCOMP_RET_ERRNO | EPERM);
+	/* Without a path it is futimens(3). */
+	const struct sock_filter rest[] = { EQUAL(SYS_utimensat, 0, 5),
+		LOAD_HALF(1, 0), EQUAL(0, 0, 2), LOAD_HALF(1, 1),
+		EQUAL(0, 1, 0), deny, ANSWER(SECCOMP_RET_ALLOW) };
+	struct sock_filter code[2 * ARRAY_LEN(attribute_calls) +
+		ARRAY_LEN(rest) + 1] = { LOAD(nr) };
+	unsigned short count = 1;
+
+	for (size_t i = 0; i < ARRAY_LEN(attribute_calls); i++) {
+		code[count++] =
+			(struct sock_filter)EQUAL(attribute_calls[i], 0, 1);
+		code[count++] = deny;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(rest); i++)
+		code[count++] = rest[i];
+	return install(count, code);
+}
+
 /* --------------------------------------------- calls that are asked about */
 
 #ifdef SYS_mmap2
@@ -101,12 +160,6 @@ filter_child_signals(void)
 #else
 #define CLONE_LAST 4
 #endif
-#define LOAD_HALF(arg, high)                                                   \
-	BPF_STMT(BPF_LD | BPF_W | BPF_ABS,                                     \
-		offsetof(struct seccomp_data, args[arg]) +                     \
-			((__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) != (high)    \
-					? 4                                    \
-					: 0))
 #define SHARED_WITHOUT_FILE(answer)                                            \
 	EQUAL(MMAP, 0, 5), LOAD_HALF(3, 0),                                    \
 		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, MAP_TYPE | MAP_ANONYMOUS), \

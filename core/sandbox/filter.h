@@ -47,6 +47,12 @@ int filter_child_enter(const struct filter *f);
  * ABI 6.  0 or errno.  Async-signal-safe.
  */
 int filter_child_signals(void);
+/*
+ * Refuses calls that change mode, owner, times or extended attributes of a file
+ * by its path: Landlock knows no rights for them.  0 or errno.
+ * Async-signal-safe.
+ */
+int filter_child_attributes(void);
 
 /*
  * From now on mmap(2) of shared memory without a file is decided by the reader

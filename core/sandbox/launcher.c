@@ -100,8 +100,7 @@ move_to_site(const struct sandbox_plan *plan, unsigned number)
 
 		fd_close(&open_fd);
 		if (!strict)
-			open_fd =
-				open(v->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+			open_fd = fd_open_straight(v->root);
 		if (!strict && open_fd < 0)
 			return false;
 		place = (struct sandbox_place){ .number = number,

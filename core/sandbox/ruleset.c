@@ -21,6 +21,7 @@
 #include "files/root.h"
 #include "sandbox/grant_path.h"
 #include "sandbox/landlock.h"
+#include "sandbox/other_sites.h"
 #include "sandbox/sandbox.h"
 #include "sandbox/view.h"
 #include "sandbox/view_loaders.h"
@@ -132,6 +133,14 @@ open_place(const char *path, int flags)
 }
 
 static bool
+is_of_other_site(const char *path, int fd)
+{
+	const struct other_sites others = other_sites_of_self();
+
+	return other_sites_have(&others, path, fd);
+}
+
+static bool
 allow_path(struct building *b, const char *path, unsigned rights)
 {
 	int fd = open_place(path, 0);
@@ -196,6 +205,11 @@ open_beneath(const struct building *b, const char *under, const char *path)
 	top.fd = open_place(within ? site : under, 0);
 	if (top.fd < 0)
 		return -1;
+	if (!within && is_of_other_site(under, top.fd)) {
+		root_close(&top);
+		errno = EXDEV;
+		return -1;
+	}
 	if (within)
 		root_open_at(
 			&top, path_below(under, site), O_PATH, &granted, NULL);
@@ -292,6 +306,7 @@ allow_programs(struct building *b)
 			continue; /* its execve(2) will fail */
 		done = add_mark(b, exec->items[i], fd) &&
 			(!is_program(b, fd, exec->items[i]) ||
+				is_of_other_site(exec->items[i], fd) ||
 				allow_fd(b, fd, exec->items[i],
 					LAND_READ | LAND_EXECUTE));
 		fd_close(&fd);

@@ -72,6 +72,7 @@ struct sandbox {
 	const struct dotfiles *dotfiles;
 	unsigned number; /* of the site: struct sandbox_place */
 	bool shared;     /* several sites lie in the view: see sandbox_run.c */
+	const struct sandbox_plan *plan; /* that has these sites */
 };
 const struct sandbox *sandbox_self(void);
 /* The remedy of its level; NULL: none. */

@@ -14,12 +14,14 @@
 #include "sandbox/filter.h"
 #include "sandbox/landlock.h"
 #include "sandbox/launcher_call.h"
+#include "sandbox/other_sites.h"
 #include "sandbox/sandbox.h"
 
 struct last_steps {
 	enum sandbox_level level;
 	int ruleset;
 	bool only_own_signals; /* Landlock before ABI 6: by a filter */
+	bool no_attributes;    /* the view has what other sites may write */
 	const struct filter *narrow;
 };
 
@@ -35,6 +37,8 @@ child_enter(void *ctx)
 	if (e->ruleset >= 0 && (error = landlock_child_enter(e->ruleset)) != 0)
 		return error;
 	if (e->only_own_signals && (error = filter_child_signals()) != 0)
+		return error;
+	if (e->no_attributes && (error = filter_child_attributes()) != 0)
 		return error;
 	return e->narrow != NULL ? filter_child_enter(e->narrow) : 0;
 }
@@ -136,6 +140,14 @@ runs_in_launcher(const struct policy *p)
 		(p->keeps & ~self->keeps) != 0 && launcher_is_attached();
 }
 
+static bool
+others_write(void)
+{
+	const struct other_sites others = other_sites_of_self();
+
+	return other_sites_write(&others);
+}
+
 /* Fills *entry, which must outlive the run. */
 static enum ss_err
 prepare_entry(const struct policy *p, const struct ruleset *r,
@@ -147,7 +159,9 @@ prepare_entry(const struct policy *p, const struct ruleset *r,
 	*entry = (struct last_steps){ .level = self->level,
 		.ruleset = r->fd,
 		.only_own_signals = self->level == SANDBOX_LANDLOCK &&
-			self->landlock_abi < 6 };
+			self->landlock_abi < 6,
+		.no_attributes =
+			self->level == SANDBOX_STRICT && others_write() };
 	/* Of tools with a network only the HTTP tool may use rtnetlink(7). */
 	if (self->level >= SANDBOX_LANDLOCK &&
 		(p->keeps != self->keeps ||

@@ -57,6 +57,24 @@ bind_tree(int root, const char *from, const char *to, uint64_t attr,
 	return done;
 }
 
+/*
+ * The root of one of several sites.  Its path had no links when the sites were
+ * compared (sites_check.h): with one it may lead to another site.
+ */
+static bool
+bind_root(int root, const char *from, const char *to, struct step *s)
+{
+	int fd = fd_open_straight(from);
+	int tree = fd < 0 ? -1 : mount_copy(fd, "", MOUNT_READ_ONLY);
+	bool done = tree >= 0 && mount_place(root, tree, to);
+
+	if (!done)
+		step_fail(s, "bind %s at %s", from, to);
+	fd_close(&tree);
+	fd_close(&fd);
+	return done;
+}
+
 static bool
 bind_required(int root, const char *from, const char *to, uint64_t attr,
 	struct step *s)
@@ -293,8 +311,7 @@ add_sites(int root, const struct view_plan *p, struct step *s)
 	for (size_t i = 0; i < p->site_count; i++) {
 		const struct view_site *v = &p->sites[i];
 
-		if (bind_required(
-			    root, v->root, v->at, MOUNT_READ_ONLY, &one) &&
+		if (bind_root(root, v->root, v->at, &one) &&
 			!mask_dots(root, v->at, NULL, &one) &&
 			!cover_site(root, v->at, s))
 			return false;
@@ -310,8 +327,9 @@ add_site(int root, const struct view_plan *p, struct step *s)
 	if (p->root[0] == '\0') {
 		if (mkdirat(root, &VIEW_SITE[1], 0555) < 0)
 			return step_fail(s, "make " VIEW_SITE);
-	} else if (!bind_required(
-			   root, p->root, VIEW_SITE, MOUNT_READ_ONLY, s) ||
+	} else if (!(p->site_count > 0 ? bind_root(root, p->root, VIEW_SITE, s)
+				       : bind_required(root, p->root, VIEW_SITE,
+						 MOUNT_READ_ONLY, s)) ||
 		!mask_dots(root, VIEW_SITE, p->dotfiles, s)) {
 		return false;
 	}

@@ -13,6 +13,7 @@
 #include "base/fd.h"
 #include "sandbox/grant_path.h"
 #include "sandbox/mount.h"
+#include "sandbox/other_sites.h"
 
 /* A mount to be made, of a site with that root. */
 struct bound {
@@ -102,12 +103,34 @@ bound_order(const void *a, const void *b)
 	return (x->attr == MOUNT_WRITABLE) - (y->attr == MOUNT_WRITABLE);
 }
 
+/* Its links may lead into the root of another site since the start. */
+static int
+copy_outside(const struct view_plan *p, const struct bound *b)
+{
+	const struct other_sites others = { .own = b->root,
+		.main = p->root,
+		.sites = p->sites,
+		.count = p->site_count };
+	int fd, tree;
+
+	if (p->site_count == 0)
+		return mount_copy(AT_FDCWD, b->from, b->attr);
+	fd = open(b->from, O_PATH | O_CLOEXEC);
+	if (fd >= 0 && other_sites_have(&others, b->from, fd)) {
+		fd_close(&fd);
+		errno = EXDEV;
+	}
+	tree = fd < 0 ? -1 : mount_copy(fd, "", b->attr);
+	fd_close(&fd);
+	return tree;
+}
+
 /*
  * A grant within the site is looked up beneath it: the author's links cannot
  * lead the operator's grant elsewhere.
  */
 static int
-copy_grant(const struct bound *b)
+copy_grant(const struct view_plan *p, const struct bound *b)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS };
@@ -115,8 +138,9 @@ copy_grant(const struct bound *b)
 	int root, fd, tree;
 
 	if (!grant_path_is_below(b->from, site))
-		return mount_copy(AT_FDCWD, b->from, b->attr);
-	root = open(site, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		return copy_outside(p, b);
+	root = p->site_count > 0 ? fd_open_straight(site)
+				 : open(site, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	fd = root < 0
 		? -1
 		: (int)syscall(SYS_openat2, root,
@@ -143,7 +167,7 @@ bind_grants(int root, struct bound_list *list, struct step *s)
 			strcmp(b->to, b[-1].to) == 0 &&
 			strcmp(b->from, b[-1].from) == 0)
 			continue;
-		tree = copy_grant(b);
+		tree = copy_grant(list->plan, b);
 		if (tree < 0 &&
 			(errno == ENOENT || errno == EACCES || errno == EXDEV ||
 				errno == ELOOP))

@@ -391,8 +391,14 @@ site_warm_up(struct ss_site *site, const char *place, struct ss_error *err)
 {
 	enum ss_err code = seed_ids(site, err);
 
+	int top = fd_open_straight(place);
+
+	/* Another site's root, if a link was put into the path meanwhile. */
 	if (code == SS_OK)
-		code = root_open(&site->documents.root, place, err);
+		code = top < 0
+			? error_internal(err, errno, "open %s", place)
+			: root_reopen(&site->documents.root, top, place, err);
+	fd_close(&top);
 	site->plan.root_fd = site->documents.root.fd;
 	site->opened = code == SS_OK;
 	if (code == SS_OK)

@@ -110,7 +110,10 @@ for ([undef, 'markdown', 'says nothing'], ['*/*', 'markdown', 'takes all'],
 	like($answer->{headers}{'content-type'},
 		qr{^text/$form; charset=utf-8$}, "a client that $who: $form");
 	is($answer->{headers}{vary}, 'Accept', 'told apart by Accept');
+	is($answer->{headers}{link}, '</AGENTS.md>; rel="service-doc", '
+		. '</llms.txt>; rel="index"', '... and led to what explains');
 }
+is(html('/data.csv')->{headers}{link}, undef, 'a data file leads nowhere');
 like(html('/data.csv')->{headers}{'content-type'}, qr{^text/csv},
 	'a data file has one form');
 is(html('/nothing')->{status}, 404, 'what is not there is not there');

@@ -285,6 +285,8 @@ sub try
 	    : $self->{sanitized} && grep({ $_ eq '/usr' } @{ $row->{steps} })
 		&& !grep({ $_ eq '/proc' } @{ $row->{steps} })
 	    ? 'sanitizers read /proc'
+	    : $row->{name} =~ m{/tmp} && $BUILD =~ m{^/tmp/}
+	    ? 'the program lies below /tmp'
 	    : $self->lacks($row) ? "this machine cannot make $row->{needs}"
 	    : '';
 	return if $row->{why};
