@@ -17,7 +17,6 @@ my $LIMIT = 24;
 # A number that no account of a test has: below /tmp, its kept scratch is root's.
 my @container = (qw(bwrap --unshare-user --uid 61234 --gid 61234 --bind / /),
 	qw(--dev-bind /dev /dev --));
-my %seccomp = (x86_64 => 317, aarch64 => 277);
 my ($machine) = (`uname -m`) =~ /(\w+)/;
 
 # Its children live until all were counted; the number that there were.
@@ -32,7 +31,8 @@ my $many = 'pipe my $r, my $w; for (1 .. 4) { next if fork; close $r; '
     . 'my $n = sysread $r, my $all, 4096; print "$n\n"';
 my $few = 'for (1 .. 8) { my $p = fork; defined $p or die; exit if !$p } '
     . '1 while wait > 0; print "fine\n"';
-my $shared = 'print syscall(9, 0, 4096, 3, 0x21, -1, 0) > 0 ? "had" : "$!"';
+my $shared = Statespace::Calls::here('print '
+    . 'syscall(9, 0, 4096, 3, 0x21, -1, 0) > 0 ? "had" : "$!"');
 
 my $site = Statespace::TestSite->new(files => { 'README.md' => "---\n"
     . "tools:\n  - { command: [perl, -e], exec: any, timeout: 10 }\n---\n" });
@@ -61,7 +61,8 @@ sub said
 
 sub no_listener
 {
-	Statespace::Attack::without_calls([$seccomp{$machine}, 38]);
+	Statespace::Attack::without_calls(
+	    [Statespace::Calls::number('seccomp'), 38]);
 }
 
 my %level = map { $_ => 1 } Statespace::Attack::levels();
@@ -89,7 +90,7 @@ SKIP: {
 	}
 	SKIP: {
 		skip 'its numbers of calls are not known here', 1
-		    unless $seccomp{$machine};
+		    unless Statespace::Calls::known();
 		my $ran = said('auto', $few, in => \@container,
 			before => \&no_listener);
 		is($ran->{error}{code}, 'sandbox_unavailable', 'where nothing '

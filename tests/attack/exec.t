@@ -8,8 +8,7 @@ use lib "$FindBin::Bin/../lib";
 use Statespace::Attack;
 use Test::More;
 
-my ($loader) = grep { -e } '/lib64/ld-linux-x86-64.so.2',
-    '/lib/ld-linux-aarch64.so.1';
+my $loader = $Statespace::Attack::loader;
 my @own = (
 	{ id => 'exe-unlisted-loader', policy => { exec => ['find'] },
 		tool => ['find', '.', '-maxdepth', '0', '-exec',

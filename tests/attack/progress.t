@@ -8,6 +8,7 @@ use FindBin;
 use lib "$FindBin::Bin/../lib";
 use JSON::PP ();
 use Test::More;
+use Statespace::Calls;
 use Statespace::Server;
 use Statespace::TestSite qw(slurp);
 
@@ -40,7 +41,7 @@ my %tools = (
 );
 my $page = "---\ntools:\n" . join('', map {
 	"  - { name: $_, progress: fd, command: "
-	    . $JSON->encode([@{ $tools{$_} }, ';']) . " }\n" } sort keys %tools)
+	    . Statespace::Calls::here($JSON->encode([@{ $tools{$_} }, ';'])) . " }\n" } sort keys %tools)
     . "---\n# Progress\n";
 my $server = Statespace::Server->start(files => { 'README.md' => $page },
 	config => "[pool]\nmode = \"static\"\nworkers = 1\nreserve = 0\n");

@@ -16,6 +16,7 @@ use IO::Socket::INET;
 use JSON::PP ();
 use Socket qw(:all);
 use Test::More;
+use Statespace::Calls;
 use Statespace::Server;
 use Statespace::TestSite qw(slurp write_file);
 
@@ -140,7 +141,8 @@ sub outside
 	pipe my $ready, my $tell or die "pipe: $!";
 	pipe my $wait, my $go or die "pipe: $!";
 	child(sub {
-		syscall(272, 0x40000000) == 0 or die "unshare: $!"; # CLONE_NEWNET
+		syscall(Statespace::Calls::number('unshare'), 0x40000000) == 0
+		    or die "unshare: $!"; # CLONE_NEWNET
 		syswrite $tell, 'r';
 		sysread $wait, my $byte, 1;
 		must('ip', 'link', 'set', $_, 'up') for 'lo', 'world';
@@ -352,8 +354,8 @@ like(run('/ours', 'curl', '-s', "http://$OWN4/")->{stdout}, qr/$SECRET/,
 is(run('/ours', 'curl', '-s', "http://$ROUTED4/")->{code}, 'address_refused',
 	'... and nothing beside it');
 # What asks for routes is the helper's alone, and of netlink nothing else.
-is(run('/netlink', 'perl', '-e',
-	'print join " ", map { syscall(41, 16, 3, $_) >= 0 ? 1 : 0 } 0, 4, 16')
+is(run('/netlink', 'perl', '-e', Statespace::Calls::here('print join " ", '
+	. 'map { syscall(41, 16, 3, $_) >= 0 ? 1 : 0 } 0, 4, 16'))
 	->{stdout}, '0 0 0', 'a tool with the network has no netlink socket');
 
 # A name with both: the public one is reached, the other never.

@@ -11,8 +11,8 @@ use Statespace::Attack;
 use Test::More;
 use Time::HiRes qw(sleep);
 
-my $fds = 'for my $fd (3 .. 1023) { '
-    . 'print "PWNED $fd\n" if syscall(72, $fd, 1, 0) >= 0 }';
+my $fds = Statespace::Calls::here('for my $fd (3 .. 1023) { '
+    . 'print "PWNED $fd\n" if syscall(72, $fd, 1, 0) >= 0 }');
 my $PAGE = <<"END";
 ---
 tools:

@@ -15,19 +15,12 @@
 #	KEEP=DIR		leaves the clean systems there for the next run
 use strict;
 use warnings;
-use Cwd qw(abs_path);
-use File::Basename qw(basename dirname);
-use File::Temp ();
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use Statespace::Server qw(has);
+use Statespace::Cross;
 use Test::More;
-use Time::HiRes qw(sleep time);
 
-my $top = abs_path(dirname(__FILE__) . '/../..');
-my $suite = $ENV{SUITE} // 'trixie';
 my @machines = split ' ', $ENV{MACHINES} // 'arm64 riscv64';
-my %GNU = (arm64 => 'aarch64', riscv64 => 'riscv64');
 my %FILTER = (arm64 => 'c00000b7', riscv64 => 'c00000f3');
 
 # Why a program does not pass under qemu-user.
@@ -43,68 +36,8 @@ my %KNOWN = (
 		qw(unit/pattern unit/toolset unit/vectors),
 );
 
-$> == 0 or plan skip_all => 'only root can make systems';
-for my $program (qw(mmdebstrap unshare git)) {
-	has($program) or plan skip_all => "$program is not installed";
-}
-my ($mirror) = map { /^(\S+) Debian$/ ? $1 : () } qx(apt-get indextargets \\
-	--format '\$(REPO_URI) \$(LABEL)' 'Created-By: Packages' 2>/dev/null);
-$mirror or plan skip_all => 'apt knows no mirror of Debian';
-
-my $work = File::Temp->newdir('statespace-cross-XXXXXX', TMPDIR => 1);
-chmod 0755, $work;
-my $keep = $ENV{KEEP} // $work;
-
-# The clean system, made once.
-sub made
-{
-	my ($machine) = @_;
-	my $root = "$keep/$suite-$machine";
-	my @libraries = map { "$_:$machine" } qw(libc6-dev libfcgi-dev
-		libyaml-dev libcjson-dev libpcre2-dev libcmark-gfm-dev nettle-dev
-		libcmark-gfm-extensions-dev libcurl4-openssl-dev);
-
-	return $root if -x "$root/usr/bin/make" && -x "$root/bin/mount";
-	system('mmdebstrap', '--quiet', '--variant=apt',
-		"--architectures=amd64,$machine",
-		'--aptopt=Acquire::Check-Valid-Until "false"',
-		'--include=' . join(',', qw(gcc libc6-dev libseccomp-dev make mount
-			pkg-config qemu-user-static), "gcc-$GNU{$machine}-linux-gnu",
-			@libraries), $suite, $root, $mirror);
-	return $? == 0 ? $root : undef;
-}
-
-# Runs a line of sh there, in a user namespace of its own: binfmt_misc is of
-# that namespace, and this machine's is left as it is.  What it printed.
-sub inside
-{
-	my ($root, $line) = @_;
-	my $ours = readlink '/proc/self/ns/user';
-
-	pipe my $wait, my $go or die "pipe: $!";
-	my $pid = open(my $out, '-|') // die "fork: $!";
-	if (!$pid) {
-		close $go;
-		open STDIN, '<&', $wait;
-		open STDERR, '>&', \*STDOUT;
-		exec qw(unshare --user -- sh -c), 'read go && exec "$@" </dev/null',
-			'sh', "$top/tests/package/enter", $root, 'sh', '-c', $line;
-		exit 127;
-	}
-	my $until = time + 20;
-	sleep 0.02 while (readlink("/proc/$pid/ns/user") // $ours) eq $ours &&
-	    time < $until;
-	for my $map (qw(uid_map gid_map)) {
-		open my $file, '>', "/proc/$pid/$map" or die "$map: $!";
-		syswrite $file, '0 0 65536';
-	}
-	syswrite $go, "go\n";
-	close $go;
-	local $/;
-	my $text = <$out>;
-	close $out;
-	return $text // '';
-}
+my $why = Statespace::Cross::cannot();
+plan skip_all => $why if $why;
 
 my $EMULATE = <<'END';
 mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc
@@ -119,18 +52,15 @@ done
 END
 
 for my $machine (@machines) {
-	my $gnu = $GNU{$machine};
+	my $gnu = $Statespace::Cross::GNU{$machine};
 	SKIP: {
-	my $root = made($machine) or skip "$suite has no $machine to install", 1;
-	system("mkdir -p '$root/src' && cd '$root/src' && " .
-		"find . -mindepth 1 -maxdepth 1 ! -name build -exec rm -r {} + && " .
-		"cd '$top' && git ls-files -z | tar c --null -T - | tar x -C '$root/src'");
-	my $log = inside($root, "cd /src && make -j2 CROSS=$gnu-linux-gnu " .
-		'WERROR=-Werror all unit && echo built');
+	my $root = Statespace::Cross::made($machine)
+	    or skip "Debian has no $machine to install", 1;
+	my $log = Statespace::Cross::build($root, $machine);
 	like($log, qr/^built$/m, "$machine: it builds, without a warning")
 	    or diag(substr $log, -3000), next;
 	my $emulate = $EMULATE =~ s/GNU/$gnu/gr;
-	$log = inside($root, "$emulate build/*/statespace --version; " .
+	$log = Statespace::Cross::inside($root, "$emulate build/*/statespace --version; " .
 		'build/*/statespace doctor; grep FILTERS_ARCH build/*/filters/filters.h');
 	like($log, qr/^statespace \d/m, '... its program starts');
 	like($log, qr/0x$FILTER{$machine}u/, '... and has filters of its own');
@@ -139,7 +69,7 @@ for my $machine (@machines) {
 	like($log, qr/^tools run: none/m, '... so that it runs no tool there');
 
 	my ($programs, $passed, $ok, $not) = (0) x 4;
-	$log = inside($root, "$emulate $EACH");
+	$log = Statespace::Cross::inside($root, "$emulate $EACH");
 	while ($log =~ m{^ran (\S+)\.t (\d+) (\d+) (\d+)$}mg) {
 		my ($name, $rc) = ($1, $2);
 		$programs++;

@@ -19,6 +19,12 @@
 #include "tap.h"
 #include "trial.h"
 
+#ifdef __aarch64__
+#define LOADER "/lib/ld-linux-aarch64.so.1"
+#else
+#define LOADER "/lib64/ld-linux-x86-64.so.2"
+#endif
+
 static void
 check_files(void)
 {
@@ -53,23 +59,28 @@ check_calls(void)
 	held(PERL("use Socket; print qq(PWNED) if socketpair(my $a,my $b,"
 		  "PF_UNIX,SOCK_DGRAM,0)"),
 		"a datagram pair is made");
-	held(PERL("my $l=pack('QQ',1000,1000); print qq(PWNED) if "
-		  "syscall(302,getppid(),0,$l,0)==0"),
+	held(PERL(text("my $l=pack('QQ',1000,1000); print qq(PWNED) if "
+		       "syscall(%d,getppid(),0,$l,0)==0",
+		     SYS_prlimit64)),
 		"the worker's limits are set");
-	held(PERL("print qq(PWNED) if syscall(141,0,getppid(),19)==0"),
+	held(PERL(text("print qq(PWNED) if syscall(%d,0,getppid(),19)==0",
+		     SYS_setpriority)),
 		"the worker is reniced");
 	held(PERL("print qq(PWNED) if kill(0,getppid())"),
 		"the worker is signalled");
-	held(PERL("my $n=qq(x); print qq(PWNED) if syscall(319,$n,0)>=0"),
+	held(PERL(text("my $n=qq(x); print qq(PWNED) if syscall(%d,$n,0)>=0",
+		     SYS_memfd_create)),
 		"memory is made a file");
-	held(PERL("print qq(PWNED) if syscall(135,0x0400000)>=0"),
+	held(PERL(text("print qq(PWNED) if syscall(%d,0x0400000)>=0",
+		     SYS_personality)),
 		"the personality is changed");
 	held(PERL("open(my $g,'>',qq($ENV{TMPDIR}/l)); print qq(PWNED) if "
 		  "fcntl($g,1024,1)"),
 		"a lease is taken");
 	held(SH("unshare -U true && echo PWNED"), "a user namespace is made");
-	held(PERL("my $i=syscall(29,0,4096,01600); print qq(PWNED) if $i>=0; "
-		  "syscall(31,$i,0,0)"),
+	held(PERL(text("my $i=syscall(%d,0,4096,01600); "
+		       "print qq(PWNED) if $i>=0; syscall(%d,$i,0,0)",
+		     SYS_shmget, SYS_shmctl)),
 		"shared memory is left behind");
 }
 
@@ -85,8 +96,9 @@ check_foreign_calls(void)
 			strstr(seen->out, "begun") != NULL,
 		"x32 calls are refused");
 	ok(prints(SANDBOX_MODE_STRICT,
-		   PERL("my $x=qq(x); syscall(16,0,0x5412|(1<<40),$x); print "
-			"$!{EPERM} ? qq(HELD) : qq(no: $!)"),
+		   PERL(text("my $x=qq(x); syscall(%d,0,0x5412|(1<<40),$x); "
+			     "print $!{EPERM} ? qq(HELD) : qq(no: $!)",
+			   SYS_ioctl)),
 		   "HELD"),
 		"TIOCSTI is refused, also with noise in the upper half");
 	ok(prints(SANDBOX_MODE_STRICT,
@@ -124,8 +136,7 @@ check_exec_set(void)
 			   "PWNED"),
 			"%s: no other program does", name);
 		ok(!prints(modes[i],
-			   WORDS("find", ".", "-maxdepth", "0", "-exec",
-				   "/lib64/ld-linux-x86-64.so.2",
+			   WORDS("find", ".", "-maxdepth", "0", "-exec", LOADER,
 				   "/usr/bin/echo", "PWNED", ";"),
 			   "PWNED"),
 			"%s: nor through the loader", name);
@@ -160,7 +171,6 @@ running_library(void)
 	return NULL;
 }
 
-#define LOADER "/lib64/ld-linux-x86-64.so.2"
 #define FIND(...)                                                              \
 	WORDS("find", ".", "-maxdepth", "0", "-exec", __VA_ARGS__, ";")
 

@@ -25,7 +25,6 @@ package Statespace::Attack;
 
 use strict;
 use warnings;
-use Config;
 use Cwd ();
 use Errno ();
 use File::Copy ();
@@ -35,6 +34,7 @@ use IO::Socket::UNIX;
 use JSON::PP ();
 use POSIX qw(:sys_wait_h);
 use Socket qw(AF_UNIX SOCK_DGRAM SOCK_STREAM SOCK_NONBLOCK pack_sockaddr_un);
+use Statespace::Calls ();
 use Statespace::FastCGI ();
 use Statespace::Server;
 use Statespace::TestSite qw(slurp);
@@ -106,6 +106,8 @@ my $LEVEL = { strict => 'strict', landlock => 'landlock', exec => 'strict',
 	cgi => 'strict' };
 our @setups = qw(strict landlock exec cgi);
 
+our ($loader) = grep { -e } '/lib64/ld-linux-x86-64.so.2',
+    '/lib/ld-linux-aarch64.so.1';
 my $ENVSECRET = 'envsecret-7f3a91';
 my $BUILD = Cwd::realpath($ENV{BUILD} || 'build')
     || die 'BUILD: no such directory';
@@ -257,7 +259,7 @@ sub fill
 		ENVSECRET => $ENVSECRET, SERVERCONF => $self->{conf},
 		HOSTPATHPART => (split m{/}, $self->{base})[-1],
 		PROBE => "$self->{base}/probe/late",
-		PROBEDIR => "$self->{base}/probe",
+		PROBEDIR => "$self->{base}/probe", LOADER => $loader,
 		STRICT => $with{strict} // 0);
 
 	return [map { $self->fill($_, %with) } @$text] if ref $text eq 'ARRAY';
@@ -265,7 +267,7 @@ sub fill
 	    if ref $text eq 'HASH';
 	return $text if ref $text || !defined $text;
 	$text =~ s/\{([A-Z]+)\}/$value{$1} \/\/ "{$1}"/ge;
-	return $text;
+	return Statespace::Calls::here($text);
 }
 
 # Writes the page that allows one case; its request path.
@@ -339,11 +341,8 @@ sub capture
 # ------------------------------------------------- an older, smaller kernel --
 
 # Numbers of this machine's calls.
-our %nr = $Config{archname} =~ /x86_64/
-    ? (prctl => 157, unshare => 272, clone => 56, clone3 => 435,
-	renameat2 => 316)
-    : (prctl => 167, unshare => 97, clone => 220, clone3 => 435,
-	renameat2 => 276);
+our %nr = map { $_ => Statespace::Calls::number($_) }
+    qw(prctl unshare clone clone3 renameat2);
 
 # In a child: calls fail from now on, as on a kernel that lacks them.
 sub without_calls
@@ -746,13 +745,10 @@ sub variants
 sub missing
 {
 	my ($case) = @_;
-	my $text = join ' ', @{ $case->{tool} };
 
 	return "the machine has no $case->{tool}[0]"
 	    unless $case->{file} || grep { -x "$_/$case->{tool}[0]" }
 	    split /:/, '/usr/local/bin:/usr/bin:/bin';
-	return "its numbers are x86_64's" if $text =~ /\bsyscall\(/
-	    && $Config{archname} !~ /x86_64/;
 	return undef;
 }
 
@@ -788,7 +784,7 @@ sub can_run
 	Test::More::plan(skip_all => 'the program is not built')
 	    unless -x "$BUILD/statespace";
 	Test::More::plan(skip_all => 'its numbers of calls are not known here')
-	    unless $Config{archname} =~ /x86_64|aarch64/;
+	    unless Statespace::Calls::known();
 	return adopt();
 }
 

@@ -126,6 +126,8 @@ sub spawn
 	    && !exists $environment->{$_} } keys %ENV;
 	$self->{before}->() if $self->{before};
 	no warnings 'exec';
+	# A shell that started the tests in the background had these ignored.
+	$SIG{$_} = 'DEFAULT' for qw(INT QUIT);
 	exec { $self->{command}[0] } @{ $self->{command} };
 	print STDERR "exec $self->{command}[0]: $!\n";
 	POSIX::_exit(127);
