@@ -36,14 +36,14 @@ my $port = free_port();
 my $dir = $site->dir;
 
 $toml =~ s{"/srv/site"}{"$dir"} or die 'no root';
-$toml =~ s{"/run/statespace\.sock"}{"$tmp/sock"} or die 'no socket';
+$toml =~ s{"/run/statespace/pool\.sock"}{"$tmp/sock"} or die 'no socket';
 $toml =~ s{^socket_group.*\n}{}m or die 'no socket_group';
 $nginx =~ s{listen 443 ssl;}{listen 127.0.0.1:$port;} or die 'no listen';
 $nginx =~ s{^\s*ssl_.*\n}{}mg;
 $nginx =~ s{/etc/nginx/tools\.users}{$tmp/users} or die 'no users';
 $nginx =~ s{include \S+/statespace_params;}{include $top/nginx/statespace_params;}
 	or die 'no params';
-$nginx =~ s{unix:/run/statespace\.sock}{unix:$tmp/sock} or die 'no pass';
+$nginx =~ s{unix:/run/statespace/pool\.sock}{unix:$tmp/sock} or die 'no pass';
 Statespace::TestSite::write_file("$tmp/statespace.toml", $toml);
 Statespace::TestSite::write_file("$tmp/users", "ada:{PLAIN}lovelace\n");
 Statespace::TestSite::write_file("$tmp/nginx.conf", join '',
