@@ -193,12 +193,24 @@ find_prefix(void)
 	return NULL;
 }
 
+/* As unshare(1) makes it without an option that maps. */
+static bool
+is_unmapped(void)
+{
+	static const char map[] = "/proc/self/uid_map";
+	char text[32];
+
+	return access(map, R_OK) == 0 &&
+		read_text(map, text, sizeof(text))[0] == '\0';
+}
+
 void
 place_read(struct place *p)
 {
 	struct statfs root;
 
 	*p = (struct place){ .unit = getenv("INVOCATION_ID") != NULL,
+		.unmapped = is_unmapped(),
 		.prefix = find_prefix(),
 		.overlay = statfs("/", &root) == 0 &&
 			(unsigned long)root.f_type == OVERLAY_MAGIC,

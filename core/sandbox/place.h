@@ -24,6 +24,8 @@ struct place {
 	bool filtered; /* a seccomp filter is in force, seccomp(2) */
 	bool unit;     /* started by systemd: INVOCATION_ID */
 	bool admin;    /* CAP_SYS_ADMIN */
+	/* The user namespace maps no account: user_namespaces(7), uid_map. */
+	bool unmapped;
 	/* Where this program is installed: "/usr", "/usr/local"; NULL. */
 	const char *prefix;
 	bool overlay; /* the root file system is overlayfs */

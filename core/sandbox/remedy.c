@@ -92,6 +92,10 @@ of_refusal(const struct account *a, const struct place *p)
 		return "sysctl -w user.max_user_namespaces=1024";
 	if (!a->drop && p->userns_clone == 0)
 		return "sysctl -w kernel.unprivileged_userns_clone=1";
+	/* create_user_ns() of the kernel: EPERM for an account without map. */
+	if (!a->drop && p->unmapped)
+		return "map its account into the user namespace: unshare "
+		       "--user --map-current-user COMMAND";
 	if (apparmor_refuses(a, p))
 		return of_apparmor(p);
 	if (p->engine != ENGINE_NONE)

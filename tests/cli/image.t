@@ -28,6 +28,12 @@ $ENV{SANITIZE} and plan skip_all => 'no image is made of a build for tests';
 $ENV{PATH} .= ':/usr/sbin:/sbin';
 Statespace::Server::has('make') or plan skip_all => 'make is not installed';
 
+# A line that no builder knows would end `podman build` before it began.
+my $lines = slurp("$here/Containerfile") =~ s/^\s*#.*\n//mgr =~ s/\\\n//gr;
+is_deeply([ grep { !/\A(?:ARG|CMD|COPY|ENTRYPOINT|EXPOSE|FROM|RUN|STOPSIGNAL|USER) / }
+	grep { /\S/ } split /\n/, $lines ], [],
+	'each line of the Containerfile is an instruction');
+
 my $site = Statespace::TestSite->new(files => { 'README.md' => "---\ntools:\n"
 	. "  - [sh, -c, {}, ;]\n---\n# In an image\n" });
 my $dir = $site->scratch;

@@ -171,6 +171,9 @@ sub contents
 		"$release: the header is in the package for developers");
 	is($file{'usr/share/doc/statespace/examples/site/README.md'},
 		'statespace-doc', "$release: the examples in the documentation's");
+	is(join(' ', grep { !$file{"usr/share/doc/statespace/$_/README.md"} }
+		map { s{.*/(examples/\w+)/README\.md\z}{$1}r }
+		glob "$top/examples/*/README.md"), '', "$release: all of them");
 	is(qx(grep -rIl /usr/local $work/x/etc $work/x/lib $work/x/usr/lib $work/x/usr/share/statespace 2>/dev/null),
 		'', "$release: no installed file names /usr/local");
 	my $linked = qx(objdump -p $work/x/usr/bin/statespace);

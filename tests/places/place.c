@@ -12,6 +12,7 @@
  *	newuser		a user namespace that maps this account to itself
  *	newuser0	one that maps it to 0, and nobody else
  *	newuser+	one that maps 0 to 65535 to 100000 and on; root only
+ *	newuser-	one that maps nobody
  *	newns		a mount namespace
  *	newpid		a pid namespace, with its own /proc
  *	tmpfs PATH	an empty file system there
@@ -419,6 +420,8 @@ take_step(char **arg)
 		new_user(0, 0);
 	else if (strcmp(step, "newuser+") == 0)
 		new_user_range();
+	else if (strcmp(step, "newuser-") == 0)
+		need(unshare(CLONE_NEWUSER) == 0, step);
 	else if (strcmp(step, "newns") == 0)
 		new_mounts();
 	else if (strcmp(step, "newpid") == 0)

@@ -103,6 +103,8 @@ sub rows
 	{ name => 'chroot(2) without /proc', long => 1,
 	    steps => [@new, 'chroot', all_but('proc')],
 	    level => 'landlock', remedies => [$CHROOT] },
+	{ name => 'user namespace without a map', steps => [qw(user newuser-)],
+	    level => 'landlock', remedies => [qr/--map-current-user/] },
 	{ name => 'no /proc', steps => [@new, 'root', all_but('proc')],
 	    level => 'landlock', remedies => [$PROC] },
 	{ name => 'no /proc, root', root => 1, long => 1,
