@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/fd.h"
@@ -101,12 +102,31 @@ config_set(struct config *c, const char *key, const char *value,
 
 /* ----------------------------------------------------------- whole files -- */
 
-static enum ss_err
-read_file(const char *file, struct buf *text, struct ss_error *err)
+/*
+ * The main file may be a pipe of the shell.  A fifo in the directory `sites`
+ * would keep a reload, and so the pool, waiting for its writer.
+ */
+static int
+open_file(const char *file, bool only_sites, int *fd)
 {
-	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	int failed = fd == -1 ? errno : fd_read_all(fd, text);
+	struct stat st;
 
+	*fd = open(file,
+		O_RDONLY | O_CLOEXEC | O_NOCTTY |
+			(only_sites ? O_NONBLOCK : 0));
+	if (*fd < 0 || fstat(*fd, &st) < 0)
+		return errno;
+	return only_sites && !S_ISREG(st.st_mode) ? EINVAL : 0;
+}
+
+static enum ss_err
+read_file(const char *file, bool only_sites, struct buf *text,
+	struct ss_error *err)
+{
+	int fd, failed = open_file(file, only_sites, &fd);
+
+	if (failed == 0)
+		failed = fd_read_all(fd, text);
 	fd_close(&fd);
 	if (failed == ENOMEM || text->failed)
 		return error_memory(err);
@@ -114,7 +134,9 @@ read_file(const char *file, struct buf *text, struct ss_error *err)
 		return SS_OK;
 	error_set(err, SS_CONFIG, "%s: cannot be read: %s",
 		config_shown_file(file),
-		failed != 0 ? strerror(failed) : "it is larger than 1 MiB");
+		failed == EINVAL      ? "it is no regular file"
+			: failed != 0 ? strerror(failed)
+				      : "it is larger than 1 MiB");
 	if (err != NULL)
 		err->sys_errno = failed;
 	error_hint(err, "give the configuration file with -c FILE");
@@ -210,7 +232,7 @@ load_file(struct config *c, const char *file, bool only_sites,
 
 	if (!save_config(c, &before))
 		return error_memory(err);
-	code = read_file(file, &text, err);
+	code = read_file(file, only_sites, &text, err);
 	if (code == SS_OK)
 		code = directory_of(file, &scratch, &dir, err);
 	if (code == SS_OK)

@@ -11,6 +11,7 @@ use Statespace::FastCGI qw(request variables call talk connect_to receive);
 use Statespace::Pool;
 use Statespace::Server;
 use Statespace::TestSite qw(write_file slurp);
+use POSIX ();
 use Test::More;
 use Time::HiRes qw(time);
 
@@ -277,7 +278,7 @@ sub refused
 
 	write_file($file, $text);
 	local %ENV = %env;
-	my $said = `timeout 20 $program fcgi -c $file --socket $file.sock 2>&1`;
+	my $said = `timeout -k 1 20 $program fcgi -c $file --socket $file.sock 2>&1`;
 	like($said, $wanted, $sentence);
 	isnt($?, 0, '... and the pool does not start');
 	return;
@@ -324,6 +325,10 @@ refused("[site.\"a.example\"]\nroot = \"$dir/none\"\n",
 write_file("$sites/wrong.toml", "[limits]\ntimeout = 1\n");
 refused("sites = \"sites.d\"\n", qr{sites\.d/wrong\.toml:1: limits: },
 	'another section in a file of sites');
+unlink "$sites/wrong.toml";
+POSIX::mkfifo("$sites/wrong.toml", 0600) or die "mkfifo: $!";
+refused("sites = \"sites.d\"\n", qr{sites\.d/wrong\.toml: .*no regular file},
+	'a fifo among the files of sites, which would block a reload');
 unlink "$sites/wrong.toml";
 refused("sites = \"nowhere\"\n", qr{sites: .*nowhere cannot be read},
 	'a directory of sites that is not there');
