@@ -59,13 +59,37 @@ $Statespace::Attack::no_wonder{'abi-kcmp'} = 'kcmp is off here';
 $Statespace::Attack::no_wonder{'abi-tracer'} = 'Yama is off here';
 
 Statespace::Attack::family(areas => ['kernel-abi', 'selfcheck'],
-	own => [@own, foreign_entry()], change => {
+	own => [@own, foreign_entry(), arm_entry()], change => {
 		'sys-own-sandbox' => { check => sub {
 			my ($world, $ran) = @_;
 			return ($ran->{json}{stdout} // '') =~ /nested ok/
 			    ? () : 'a tool cannot confine itself further';
 		} } });
 done_testing;
+
+# On aarch64 a program of 32-bit ARM: write(2), _exit(2).  A tool that is one
+# gets an error; the shell's is met by the filter.
+sub arm_entry
+{
+	return () unless `uname -m` =~ /aarch64/;
+	my $code = pack 'V8a6', 0xe3a07004, 0xe3a00001, 0xe28f1010, 0xe3a02006,
+	    0xef000000, 0xe3a07001, 0xe3a00000, 0xef000000, "PWNED\n";
+	my ($at, $head) = (0x10000, 84);
+	my $size = $head + length $code;
+	my $bytes = pack('a4C3x9vvV5v6', "\x7fELF", 1, 1, 1, 2, 40, 1,
+		$at + $head, 52, 0, 0x05000000, 52, 32, 1, 0, 0, 0)
+	    . pack('V8', 1, 0, $at, $at, $size, $size, 5, 0x1000) . $code;
+
+	$Statespace::Attack::no_wonder{'abi-arm32'} =
+	    'this processor has no 32-bit entry';
+	return { id => 'abi-arm32', file => { entry => $bytes },
+		policy => { exec => ['./entry'] },
+		tool => ['sh', '-c', './entry; echo $?'], check => sub {
+			my ($world, $ran) = @_;
+			return ($ran->{json}{stdout} // '') eq "159\n" ? ()
+			    : 'it was not ended by SIGSYS';
+		} };
+}
 
 # The 32-bit entry needs a program of our own, in the site: int 0x80, getpid.
 sub foreign_entry

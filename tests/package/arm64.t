@@ -4,8 +4,8 @@
 # The cross-built programs, those of the tests and tests/attack go there; its
 # console is read.  What tests/package/cross.t cannot show is shown here: system
 # call filters, Landlock and namespaces of that machine.  Needs root,
-# mmdebstrap, a mirror, qemu-system-aarch64 and cpio; takes MINUTES
-# minutes.  `.ci/run arm` runs it.
+# mmdebstrap, a mirror, qemu-system-aarch64 (Debian's qemu-system-arm) and cpio;
+# takes about an hour.  `.ci/run arm` runs it.
 #
 #	NAMES='unit/spawn.t tests/attack/proc.t'	only these, not all
 #	MACHINE_S=7200				how long the machine may take
@@ -111,7 +111,7 @@ sub booted
 	my ($initrd) = @_;
 	my ($kernel) = glob "$guest/boot/vmlinuz-*";
 
-	system('timeout', $ENV{MACHINE_S} // 5400, 'sh', '-c',
+	system('timeout', $ENV{MACHINE_S} // 7200, 'sh', '-c',
 		'exec "$@" </dev/null >"$0" 2>&1', "$keep/console",
 		qw(nice qemu-system-aarch64 -M virt -cpu),
 		'max,pauth-impdef=on', qw(-smp 2 -m 3G -nographic -no-reboot -nic none -append),

@@ -8,7 +8,8 @@
 # namespaces: nothing can be confined there, so the program refuses to run a
 # tool.  The programs that must run one are told below, and what they say is
 # counted; of all others every check must pass.  The filters themselves are
-# looked at by tests/cli/cross.t, on every machine.
+# looked at by tests/cli/cross.t, on every machine; tests/package/arm64.t has a
+# kernel of that machine.
 #
 #	MACHINES='arm64 riscv64'	which ones
 #	SUITE=forky		the Debian to build in
@@ -60,7 +61,8 @@ for my $machine (@machines) {
 	like($log, qr/^built$/m, "$machine: it builds, without a warning")
 	    or diag(substr $log, -3000), next;
 	my $emulate = $EMULATE =~ s/GNU/$gnu/gr;
-	$log = Statespace::Cross::inside($root, "$emulate build/*/statespace --version; " .
+	$log = Statespace::Cross::inside($root,
+		"$emulate build/*/statespace --version; " .
 		'build/*/statespace doctor; grep FILTERS_ARCH build/*/filters/filters.h');
 	like($log, qr/^statespace \d/m, '... its program starts');
 	like($log, qr/0x$FILTER{$machine}u/, '... and has filters of its own');

@@ -108,6 +108,8 @@ our @setups = qw(strict landlock exec cgi);
 
 our ($loader) = grep { -e } '/lib64/ld-linux-x86-64.so.2',
     '/lib/ld-linux-aarch64.so.1';
+# How many times slower an emulated machine may be.
+my $SLOWNESS = $ENV{TEST_SLOWNESS} || 1;
 my $ENVSECRET = 'envsecret-7f3a91';
 my $BUILD = Cwd::realpath($ENV{BUILD} || 'build')
     || die 'BUILD: no such directory';
@@ -488,7 +490,7 @@ sub unconfined
 	mkdir $tmp;
 	own($tmp);
 	my $ran = capture(['/bin/sh', '-c', '"$@"; exit $?', 'sh', @$words],
-		base => $self->{base}, timeout => 6, cwd => $self->{dir},
+		base => $self->{base}, timeout => 6 * $SLOWNESS, cwd => $self->{dir},
 		env => { PATH => '/usr/local/bin:/usr/bin:/bin',
 			HOME => "$self->{base}/control", TMPDIR => $tmp,
 			LANG => 'C.UTF-8', SECRET_OF_SERVER => $ENVSECRET },
@@ -921,7 +923,7 @@ sub patience
 	my ($load) = split ' ', <$file>;
 	my $share = $load / (`nproc` || 1);
 
-	return $seconds * ($share < 1 ? 1 : $share > 5 ? 5 : $share);
+	return $SLOWNESS * $seconds * ($share < 1 ? 1 : $share > 5 ? 5 : $share);
 }
 
 # The next request on the same worker: right, and soon.
