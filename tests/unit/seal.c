@@ -23,7 +23,8 @@ int
 main(void)
 {
 	char file[] = "/tmp/statespace-seal-XXXXXX";
-	struct seal all, again, one, two, other, own;
+	struct seal all = { .used = NULL }, again = all, one = all, two = all,
+		    other = all, own = all;
 	struct ss_error err = { .code = SS_OK };
 	int fd = mkstemp(file);
 
@@ -51,6 +52,5 @@ main(void)
 	seal_close(&again);
 	close(fd);
 	unlink(file);
-	done();
-	return 0;
+	return done();
 }
