@@ -39,8 +39,9 @@ site_of(const struct view_plan *p, size_t i)
 }
 
 /*
- * A grant below a writable one, of any site, is visible with that, and gets no mount of its
- * own: it would be looked up by name, and a tool may have put a link there.
+ * A grant below a writable one, of any site, is visible with that, and gets no
+ * mount of its own: it would be looked up by name, and a tool may have put a
+ * link there.
  */
 static bool
 is_in_writable(const struct bound_list *list, const char *path)

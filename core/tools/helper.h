@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The built-in tools and pipelines, for the helper programs that run them
- * (fcgi/tool.c, fcgi/transfer.c, fcgi/pipe.c; fcgi/one_program.c) in a process that the executor
- * confined.  They need no site.
+ * (fcgi/tool.c, fcgi/transfer.c, fcgi/pipe.c; fcgi/one_program.c) in a process
+ * that the executor confined.  They need no site.
  * Not for hosts, and not installed.
  */
 #ifndef SS_TOOLS_HELPER_H
