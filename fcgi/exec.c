@@ -133,7 +133,8 @@ status_of(enum ss_err code, const struct ss_error *err)
 	case SS_CONTENT_TYPE:
 	case SS_HOST_REFUSED:
 	case SS_CONFIRM_REQUIRED:
-	case SS_SANDBOX_UNAVAILABLE: return EXIT_REFUSED;
+	case SS_SANDBOX_UNAVAILABLE:
+	case SS_STATE: return EXIT_REFUSED;
 	}
 	return EXIT_FAULT;
 }

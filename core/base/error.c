@@ -38,6 +38,7 @@ static const struct {
 	[SS_NETWORK] = { "network", 502 },
 	[SS_OVERLOADED] = { "overloaded", 503 },
 	[SS_SANDBOX_UNAVAILABLE] = { "sandbox_unavailable", 503 },
+	[SS_STATE] = { "state_unavailable", 503 },
 	[SS_CONFIG] = { "config", 500 },
 	[SS_GONE] = { "gone", 500 },
 };
