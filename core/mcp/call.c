@@ -9,6 +9,7 @@
 #include "mcp/tools.h"
 #include "site/call.h"
 #include "site/listing.h"
+#include "site/refusal.h"
 #include "wire/path.h"
 
 /* Reads them, with room for `more` of them. */
@@ -338,6 +339,26 @@ read_call(struct mcp *m, struct calling *c)
 		arena, command.words, command.count, NULL, 0, &m->err);
 }
 
+/* The step of a refusal for arguments; its call has the name of the client. */
+static void
+find_step(struct mcp *m, struct calling *c)
+{
+	const char *name = mcp_param(m, "name");
+	char own[TOOLCALL_NAME_MAX + 1];
+	const struct proto_request asked = { .call_name = own,
+		.call_args = c->args,
+		.call_arg_count = c->count };
+
+	if (!toolcall_hashed_name(c->spec, c->doc->path, own))
+		return;
+	refusal_step(&(const struct refusal){ .parts = &m->site->calls,
+			     .doc = c->doc,
+			     .page = c->page,
+			     .request = &asked,
+			     .name = name },
+		&m->err, &m->record.result);
+}
+
 static enum rpc_code
 call_opened(struct mcp *m, struct calling *c)
 {
@@ -357,9 +378,10 @@ call_opened(struct mcp *m, struct calling *c)
 		return answer_not_run(m, c, answered);
 	if (read_call(m, c) == SS_OK)
 		return run_tool(m, c);
-	return m->err.code == SS_INTERNAL
-		? RPC_INTERNAL
-		: mcp_content_refused(m, mcp_content_type(c->spec));
+	if (m->err.code == SS_INTERNAL)
+		return RPC_INTERNAL;
+	find_step(m, c);
+	return mcp_content_refused(m, mcp_content_type(c->spec));
 }
 
 static enum rpc_code
