@@ -14,6 +14,7 @@
 #include "site/call.h"
 #include "site/sites.h"
 #include "wire/media.h"
+#include "wire/prefer.h"
 
 /* How a stage ended; STAGE_FAILED: x->err says why. */
 enum stage_end { STAGE_NEXT, STAGE_ANSWERED, STAGE_FAILED };
@@ -295,6 +296,8 @@ stage_run(struct exchange *x)
 		.stdin_fd = -1,
 		.client_fd = x->req->client_fd,
 		.user = x->req->remote_user,
+		.key = x->req->idempotency_key,
+		.wait_ms = prefer_wait_ms(x->req->prefer),
 		.token = x->confirm };
 	enum ss_err code = call_run(
 		&x->site->calls, &call, &x->stage, &x->result, &x->err);

@@ -146,6 +146,8 @@ begin_error(struct buf *out, const struct ss_result *r,
 	add_member(out, "message", err->message);
 	buf_text(out, ", ");
 	add_member(out, "hint", err->hint);
+	if (err->code == SS_KEY_UNKNOWN)
+		buf_text(out, ", \"outcome\": \"unknown\"");
 }
 
 bool
