@@ -41,8 +41,8 @@ struct call {
 	const char *key;  /* the tool runs once for it; NULL: none */
 	uint32_t wait_ms; /* for another request with the key that runs */
 	/*
-	 * A hang-up of client_fd ends a run with a key too: it is a caller who
-	 * said so, not a connection.
+	 * A hang-up of client_fd ends a run with a key too: the caller ends
+	 * it, not a connection.
 	 */
 	bool ends;
 	bool shell; /* its cursors are good in each process of this account */
