@@ -2,6 +2,7 @@
 #include "mcp/schema.h"
 #include "mcp/ask.h"
 #include "page/env.h"
+#include "page/toolcall.h"
 #include "sandbox/sandbox_fork.h"
 
 static void

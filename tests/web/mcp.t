@@ -178,8 +178,8 @@ sub test_tools
 	is_deeply([map { $_->{name} } @$tools], [map { $_->{name} }
 		@{ result(legacy('tools/list'))->{tools} }],
 		'the order of tools is stable');
-	is(scalar(grep { /^docs-a_grep-[0-9a-f]{8}$/ } keys %tool), 2,
-		'two tools of one name carry a hash each');
+	is(scalar(grep { /^docs-a_grep_/ } keys %tool), 2,
+		'two tools of one program are told apart by their words');
 	ok(!(grep { /secret|broken/ } keys %tool),
 		'a page that is not listed, or is wrong, offers none');
 	is_deeply($tool{echo}{inputSchema}, { type => 'object',
@@ -425,10 +425,10 @@ sub test_changes
 	my $site = $server->site;
 
 	$site->write('new.md', "---\ntools: [[echo, old, ;]]\n---\n");
-	is(call('new_echo')->{structuredContent}{stdout}, "old\n",
+	is(call('new_echo_old')->{structuredContent}{stdout}, "old\n",
 		'a new page is there at once');
-	$site->write('new.md', "---\ntools: [[ls], [echo, new, ;]]\n---\n");
-	is(call('new_echo')->{structuredContent}{stdout}, "new\n",
+	$site->write('new.md', "---\ntools: [[ls], [echo, old, new, ;]]\n---\n");
+	is(call('new_echo_old_new')->{structuredContent}{stdout}, "old new\n",
 		'a tool keeps its name when another is put before it');
 	unlink $site->dir . '/new.md';
 	is(error(legacy('tools/call', { name => 'new_echo' }))->{code}, -32602,
