@@ -6,26 +6,17 @@
 #include "base/base64.h"
 #include "http/events.h"
 #include "http/mcp.h"
+#include "http/mcp_refusal.h"
 #include "mcp/cancel.h"
 #include "mcp/message.h"
 #include "mcp/session.h"
 #include "mcp/wait.h"
 #include "wire/media.h"
 
-#define MCP_PATH "/mcp"
 #define ALLOWED "POST, OPTIONS"
 #define HEADER_MAX 8192
 /* The Python SDK refuses an event of over 1 MiB. */
 #define EVENT_MAX ((size_t)1000 << 10)
-
-bool
-http_mcp_is_path(const struct exchange *x)
-{
-	const char *path = exchange_path(x);
-
-	return path != NULL && strncmp(path, MCP_PATH, 4) == 0 &&
-		(path[4] == '\0' || strcmp(path + 4, "/") == 0);
-}
 
 bool
 http_mcp_wanted(const struct exchange *x)
