@@ -64,6 +64,8 @@ enum ss_err {
 	SS_NOT_FOUND,           /* 404 not_found */
 	SS_METHOD,              /* 405 method */
 	SS_TIMEOUT,             /* 408 timeout */
+	SS_BUSY,                /* 409 busy */
+	SS_CONFLICT,            /* 409 conflict */
 	SS_NEXT_GONE,           /* 410 next_gone */
 	SS_LENGTH_REQUIRED,     /* 411 length_required */
 	SS_BODY_TOO_LARGE,      /* 413 body_too_large */
