@@ -67,6 +67,8 @@ enum ss_err {
 	SS_TIMEOUT,             /* 408 timeout */
 	SS_KEY_RUNNING,         /* 409 key_running */
 	SS_KEY_UNKNOWN,         /* 409 outcome_unknown */
+	SS_BUSY,                /* 409 busy */
+	SS_CONFLICT,            /* 409 conflict */
 	SS_NEXT_GONE,           /* 410 next_gone */
 	SS_LENGTH_REQUIRED,     /* 411 length_required */
 	SS_BODY_TOO_LARGE,      /* 413 body_too_large */

@@ -128,6 +128,8 @@ status_of(enum ss_err code, const struct ss_error *err)
 	case SS_CAPABILITY_REFUSED:
 	case SS_NOT_FOUND:
 	case SS_METHOD:
+	case SS_BUSY:
+	case SS_CONFLICT:
 	case SS_NEXT_GONE:
 	case SS_LENGTH_REQUIRED:
 	case SS_BODY_TOO_LARGE:

@@ -26,6 +26,8 @@ static const struct {
 	[SS_TIMEOUT] = { "timeout", 408 },
 	[SS_KEY_RUNNING] = { "key_running", 409 },
 	[SS_KEY_UNKNOWN] = { "outcome_unknown", 409 },
+	[SS_BUSY] = { "busy", 409 },
+	[SS_CONFLICT] = { "conflict", 409 },
 	[SS_NEXT_GONE] = { "next_gone", 410 },
 	[SS_LENGTH_REQUIRED] = { "length_required", 411 },
 	[SS_BODY_TOO_LARGE] = { "body_too_large", 413 },
