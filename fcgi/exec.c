@@ -116,6 +116,10 @@ status_of(enum ss_err code, const struct ss_error *err)
 	case SS_BAD_ENV:
 	case SS_NO_FRONTMATTER:
 	case SS_BAD_FRONTMATTER:
+	case SS_KEY_REQUIRED:
+	case SS_KEY_RUNNING:
+	case SS_KEY_UNKNOWN:
+	case SS_KEY_REUSED:
 	case SS_UNAUTHORIZED:
 	case SS_NOT_ALLOWED:
 	case SS_PATH_REFUSED:
@@ -124,6 +128,8 @@ status_of(enum ss_err code, const struct ss_error *err)
 	case SS_CAPABILITY_REFUSED:
 	case SS_NOT_FOUND:
 	case SS_METHOD:
+	case SS_BUSY:
+	case SS_CONFLICT:
 	case SS_NEXT_GONE:
 	case SS_LENGTH_REQUIRED:
 	case SS_BODY_TOO_LARGE:
@@ -131,7 +137,8 @@ status_of(enum ss_err code, const struct ss_error *err)
 	case SS_CONTENT_TYPE:
 	case SS_HOST_REFUSED:
 	case SS_CONFIRM_REQUIRED:
-	case SS_SANDBOX_UNAVAILABLE: return EXIT_REFUSED;
+	case SS_SANDBOX_UNAVAILABLE:
+	case SS_STATE: return EXIT_REFUSED;
 	}
 	return EXIT_FAULT;
 }

@@ -4,6 +4,7 @@
 
 #include "page/form.h"
 #include "page/near.h"
+#include "page/toolname.h"
 #include "wire/json.h"
 
 /* ------------------------------------------------------------ the arguments -- */
@@ -164,16 +165,12 @@ find_tool(const struct form_page *page, const struct toolcall_label *labels,
 	const char *name, size_t *tool)
 {
 	struct ss_text asked = text_of(name);
-	char hashed[TOOLCALL_NAME_MAX + 1];
 	const char *label;
 
-	for (size_t i = 0; i < page->count; i++)
-		if (strcmp(labels[i].text, name) == 0)
-			return *tool = i, true;
-	for (size_t i = 0; i < page->count; i++)
-		if (toolcall_hashed_name(&page->specs[i], page->path, hashed) &&
-			strcmp(hashed, name) == 0)
-			return *tool = i, true;
+	if (!toolcall_find(page->specs, page->count, page->path, name, tool))
+		return false;
+	if (*tool != SIZE_MAX)
+		return true;
 	for (size_t i = 0; i < page->count; i++) {
 		label = labels[i].text;
 		if (near_word(asked, &label, 1) != NULL)

@@ -102,6 +102,13 @@ struct config {
 		const char *user, *group;
 	} pool;
 	struct {
+		const char *directory; /* "auto"; "": none; absolute */
+	} state;
+	struct {
+		double keep; /* seconds */
+		uint64_t records;
+	} once;
+	struct {
 		const char *level;
 		const char *format; /* "logfmt", "json" */
 		const char *file;   /* "": standard error */

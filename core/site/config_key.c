@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "keyed/store.h"
 #include "page/env.h"
 #include "site/hidden.h"
 #include "wire/path.h"
@@ -145,6 +146,12 @@ is_uri_start(const char *text)
 
 	return colon != NULL && colon != text && is_one_word(text) &&
 		strpbrk(text, "{}\"\\?#%") == NULL;
+}
+
+static bool
+is_state_directory(const char *text)
+{
+	return *text == '\0' || *text == '/' || strcmp(text, "auto") == 0;
 }
 
 static bool
@@ -324,6 +331,15 @@ static const struct config_key keys[] = {
 		.least = 1, .most = 65535 },
 	{ "pool.user", KEY_TEXT, AT(pool.user), .preset = "" },
 	{ "pool.group", KEY_TEXT, AT(pool.group), .preset = "" },
+
+	{ "state.directory", KEY_TEXT, AT(state.directory), .preset = "auto",
+		.fits = is_state_directory,
+		.wanted = "\"auto\", an absolute path, or \"\"" },
+
+	{ "once.keep", KEY_SECONDS, AT(once.keep), .preset = "86400.0",
+		.least = 1, .most = 366 * DAY, .scope = KEY_INHERITED },
+	{ "once.records", KEY_COUNT, AT(once.records), .preset = "262144",
+		.least = KEYED_PARTS, .most = 1e9 },
 
 	{ "log.level", KEY_WORD, AT(log.level), .preset = "info",
 		.words = "error warn info debug", .scope = KEY_INHERITED },

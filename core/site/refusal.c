@@ -5,6 +5,7 @@
 #include "page/form.h"
 #include "site/exists.h"
 #include "site/meant.h"
+#include "state/state.h"
 #include "wire/json.h"
 #include "wire/path.h"
 
@@ -20,6 +21,9 @@ struct search {
 	struct form_page page;
 	struct ss_pair *env;
 	size_t env_count;
+	bool keyed;   /* only the key is wrong */
+	ssize_t tool; /* that would run */
+	char key[STATE_ID_CAP];
 	struct ss_result *result;
 };
 
@@ -66,7 +70,10 @@ runs(struct search *s)
 	const char *stage;
 	struct ss_result result = SS_INIT(ss_result);
 
-	return call_try(s->r->parts, &s->call, &stage, &result, NULL) == SS_OK;
+	if (call_try(s->r->parts, &s->call, &stage, &result, NULL) != SS_OK)
+		return false;
+	s->tool = result.tool;
+	return true;
 }
 
 static bool
@@ -179,6 +186,19 @@ print_request(const struct search *s, const struct form *form,
 	return good && buf_ok(out);
 }
 
+/* A tool that runs once for a key is sent a new one. */
+static void
+add_key(struct search *s, struct step *step)
+{
+	const struct frontmatter *front = &s->r->page->front;
+	bool once = s->tool >= 0 && front->specs[s->tool].once;
+
+	if ((!once && !front->once) || !state_make_id(s->key))
+		return;
+	step->header = "Idempotency-Key";
+	step->header_value = s->key;
+}
+
 static bool
 set_call(struct search *s, const struct form *form, const char *text)
 {
@@ -187,6 +207,7 @@ set_call(struct search *s, const struct form *form, const char *text)
 	bool good = print_request(s, form, NULL, &request, &step.keep);
 
 	step.request = buf_view(&request);
+	add_key(s, &step);
 	if (good)
 		refusal_set(s->r->parts->arena, &step, s->result);
 	buf_release(&request);
@@ -339,11 +360,13 @@ begin_search(
 }
 
 static void
-set_matching(const struct refusal *r, struct ss_result *result)
+set_matching(
+	const struct refusal *r, enum ss_err code, struct ss_result *result)
 {
 	struct search s;
 
 	begin_search(&s, r, result);
+	s.keyed = code == SS_KEY_REQUIRED || code == SS_KEY_REUSED;
 	if (keep_open_names(&s) && !find_call(&s))
 		set_get(r, r->doc->path,
 			"read the page: it says how its tools are called",
@@ -378,7 +401,8 @@ is_matching(enum ss_err code)
 {
 	return code == SS_BAD_REQUEST || code == SS_NOT_ALLOWED ||
 		code == SS_PATH_REFUSED || code == SS_COMMAND_TOO_LARGE ||
-		code == SS_BAD_ENV || code == SS_NEXT_GONE ||
+		code == SS_BAD_ENV || code == SS_KEY_REQUIRED ||
+		code == SS_KEY_REUSED || code == SS_NEXT_GONE ||
 		code == SS_CONTENT_TYPE || code == SS_LENGTH_REQUIRED ||
 		code == SS_CAPABILITY_REFUSED || code == SS_ADDRESS_REFUSED ||
 		code == SS_NOT_FOUND;
@@ -412,5 +436,5 @@ refusal_step(const struct refusal *r, const struct ss_error *err,
 	if (err->code == SS_CONFIRM_REQUIRED)
 		set_confirm(&own, result);
 	else if (is_matching(err->code))
-		set_matching(&own, result);
+		set_matching(&own, err->code, result);
 }

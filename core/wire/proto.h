@@ -78,6 +78,12 @@ bool proto_ended(struct buf *out, const struct ss_result *result,
 bool proto_error(struct buf *out, const struct ss_result *result,
 	const struct ss_error *err);
 /*
+ * What either of the two has beside the output, for a client that has read the
+ * output already.  err NULL: the run came to its end.
+ */
+bool proto_end(struct buf *out, const struct ss_result *result,
+	const struct ss_error *err);
+/*
  * An error with more members: confirm, the token to send back; command, the
  * result's words that would run, with the server's values as $NAME; and its
  * question, unless that is NULL.

@@ -186,6 +186,11 @@ step_of(const struct ss_error *err, const char *page)
 	case SS_SANDBOX_UNAVAILABLE:
 		return ask_operator("the operator sees what is missing",
 			"statespace doctor");
+	case SS_KEY_UNKNOWN:
+		return (struct step){ .kind = STEP_ASK,
+			.who = "person",
+			.text = "look whether it was done; if it was not, send "
+				"the same request with a new Idempotency-Key" };
 	case SS_INTERNAL:
 	case SS_CONFIG:
 		return ask_operator(
