@@ -95,6 +95,8 @@ sub begins
 
 my @ways = (
 	['POST', '/', '{"command":["sleep","37"]}'],
+	['POST with events', '/', '{"command":["sleep","37"]}',
+		HTTP_ACCEPT => 'text/event-stream'],
 	['MCP', '/mcp', message('slow')],
 	['MCP with events', '/mcp', message('slow',
 		_meta => { progressToken => 1 }),
