@@ -268,6 +268,13 @@ write_failure(struct mcp *m, struct ss_text out, struct ss_text err)
 }
 
 enum rpc_code
+mcp_content_text(struct mcp *m, struct ss_text text)
+{
+	write_texts(m, text, TEXT(""), TEXT(""));
+	return write_is_error(m, false);
+}
+
+enum rpc_code
 mcp_content_refused(struct mcp *m, struct ss_text type)
 {
 	(void)type;

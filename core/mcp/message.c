@@ -222,7 +222,8 @@ write_meta(struct mcp *m)
 	buf_char(m->out, '{');
 	if (typed) {
 		mcp_key(m, MCP_NAMESPACE "serverInfo");
-		mcp_server_info(m);
+		mcp_server_info(
+			m, strcmp(m->record.method, "server/discover") == 0);
 	}
 	if (m->result_meta.len > 0)
 		buf_text(m->out, typed ? own : own + 1);
