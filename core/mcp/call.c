@@ -4,12 +4,14 @@
 #include "mcp/confirm.h"
 #include "mcp/content.h"
 #include "mcp/document.h"
+#include "mcp/message.h"
 #include "mcp/large.h"
 #include "mcp/progress.h"
 #include "mcp/schema.h"
 #include "page/toolcall.h"
 #include "page/toolname.h"
 #include "site/call.h"
+#include "site/keyed_call.h"
 #include "site/listing.h"
 #include "site/refusal.h"
 #include "wire/path.h"
@@ -228,7 +230,10 @@ run_tool(struct mcp *m, struct calling *c)
 		.given = c->given.values != NULL ? &c->given : NULL,
 		.stdin_fd = -1,
 		.client_fd = m->client.fd,
-		.user = m->client.user };
+		.user = m->client.user,
+		.key = mcp_message_key(m),
+		.wait_ms = m->client.wait_ms,
+		.ends = m->client.ends };
 	const struct mcp_command command = { c->doc, c->spec, &c->request,
 		c->values, scope_of(m, c) };
 	enum mcp_answered answered = MCP_AGREED;
@@ -612,12 +617,16 @@ enum rpc_code
 mcp_call(struct mcp *m)
 {
 	const char *name = mcp_param(m, "name");
-	const struct rpc_value *arguments;
+	const struct rpc_value *arguments, *key;
 	struct catalog *c;
 	enum rpc_code code;
 
 	if (name == NULL)
 		return RPC_BAD_PARAMS;
+	key = rpc_member(m->meta, KEYED_META);
+	if (key != NULL && rpc_text(key) == NULL)
+		return mcp_refuse(m, RPC_BAD_PARAMS,
+			"_meta[\"%s\"] must be a string", KEYED_META);
 	code = mcp_arguments(m, &arguments);
 	if (code != RPC_OK)
 		return code;

@@ -153,6 +153,8 @@ note_status(struct mcp *m, bool cut)
 
 	if (r->returncode != 0)
 		buf_printf(to, ",\"" MCP_OWN "returncode\":%d", r->returncode);
+	if (r->replayed)
+		buf_text(to, ",\"" MCP_OWN "replayed\":true");
 	if (cut || r->part.more)
 		buf_text(to, ",\"" MCP_OWN "truncated\":true");
 	if (r->part.next == NULL)
