@@ -111,6 +111,7 @@ for ([undef, 'markdown', 'says nothing'], ['*/*', 'markdown', 'takes all'],
 		qr{^text/$form; charset=utf-8$}, "a client that $who: $form");
 	is($answer->{headers}{vary}, 'Accept', 'told apart by Accept');
 	is($answer->{headers}{link}, '</AGENTS.md>; rel="service-doc", '
+		. '</openapi.json>; rel="service-desc", '
 		. '</llms.txt>; rel="index"', '... and led to what explains');
 }
 is(html('/data.csv')->{headers}{link}, undef, 'a data file leads nowhere');
@@ -196,8 +197,10 @@ is($lost_head->{status}, 404, 'HEAD of it');
 is($lost_head->{body}, '', 'has no body');
 is($lost_head->{headers}{$_}, $lost->{headers}{$_}, "and the $_ of GET")
     for qw(content-length content-type content-security-policy cache-control);
-for (['*/*', 'text/plain', "no such page or file\n"], [undef, 'text/plain',
-	"no such page or file\n"], ['text/markdown', 'text/plain', "no such page or file\n"],
+my $NONE = "no such page or file\nnext: this lists the pages and how to call "
+    . "their tools: GET /AGENTS.md\n";
+for (['*/*', 'text/plain', $NONE], [undef, 'text/plain', $NONE],
+	['text/markdown', 'text/plain', $NONE],
 	['application/json', 'application/json', qr/"code":"?\s*"not_found"/]) {
 	my ($accept, $type, $body) = @$_;
 	my $answer = $server->request('GET', '/nothing',
