@@ -582,6 +582,8 @@ call_in_page(struct mcp *m, struct calling *c, const struct rpc_value *named)
 		error_hint(&m->err,
 			MCP_LARGE_SEARCH " finds the names, " MCP_LARGE_READ
 					 " shows the page");
+		find_step_of(m, c,
+			&(const struct proto_request){ .call_name = name });
 		return mcp_content_refused(m, TEXT(""));
 	}
 	c->spec = &front->specs[tool];
