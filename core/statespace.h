@@ -362,6 +362,7 @@ struct ss_request {
 	 * tells: of several sites it finds the one that is asked.  NULL: host.
 	 */
 	const char *site_host;
+	const char *traceparent; /* of W3C Trace Context */
 };
 
 #define SS_REQUEST_INIT                                                        \

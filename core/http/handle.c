@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "http/browser.h"
 #include "http/content.h"
+#include "http/discovery.h"
 #include "http/events.h"
 #include "http/exchange.h"
 #include "http/follow.h"
@@ -114,9 +115,11 @@ stage_guard(struct exchange *x)
 static enum stage_end
 stage_mcp(struct exchange *x)
 {
-	if (!http_mcp_wanted(x))
-		return STAGE_NEXT;
-	return stage_end(x, http_mcp_answer(x), STAGE_ANSWERED);
+	if (http_mcp_wanted(x))
+		return stage_end(x, http_mcp_answer(x), STAGE_ANSWERED);
+	if (discovery_wanted(x))
+		return stage_end(x, discovery_answer(x), STAGE_ANSWERED);
+	return STAGE_NEXT;
 }
 
 static enum stage_end
@@ -298,6 +301,7 @@ stage_run(struct exchange *x)
 		.stdin_fd = -1,
 		.client_fd = x->req->client_fd,
 		.user = x->req->remote_user,
+		.trace = x->trace,
 		.key = x->req->idempotency_key,
 		.wait_ms = prefer_wait_ms(x->req->prefer),
 		.token = x->confirm };

@@ -227,7 +227,8 @@ run_tool(struct mcp *m, struct calling *c)
 		.given = c->given.values != NULL ? &c->given : NULL,
 		.stdin_fd = -1,
 		.client_fd = m->client.fd,
-		.user = m->client.user };
+		.user = m->client.user,
+		.trace = m->record.trace };
 	const struct mcp_command command = { c->doc, c->spec, &c->request,
 		c->values, scope_of(m, c) };
 	enum mcp_answered answered = MCP_AGREED;

@@ -15,6 +15,7 @@
 #include "site/paging.h"
 #include "site/request_log.h"
 #include "state/state.h"
+#include "wire/trace.h"
 #include "wire/path.h"
 
 /* What the steps of one call share. */
@@ -206,6 +207,28 @@ step_words(struct call_state *r)
 			     : code;
 }
 
+/* Adds the trace to the request's variables, if one of that name is open. */
+static enum ss_err
+add_trace(struct call_state *r)
+{
+	struct env_scope *s = &r->scope;
+	const char *trace = r->call->trace;
+	struct ss_pair *all;
+
+	if (trace == NULL || !env_is_open(s, TRACE_VARIABLE) ||
+		env_sent_value(s, TEXT(TRACE_VARIABLE)) != NULL)
+		return SS_OK;
+	all = arena_array(r->parts->arena, s->request_count + 1, sizeof(*all));
+	if (all == NULL)
+		return error_memory(r->err);
+	if (s->request_count > 0)
+		memcpy(all, s->request, s->request_count * sizeof(*all));
+	all[s->request_count++] =
+		(struct ss_pair){ .name = TRACE_VARIABLE, .value = trace };
+	s->request = all;
+	return SS_OK;
+}
+
 static enum ss_err
 step_env(struct call_state *r)
 {
@@ -226,7 +249,9 @@ step_env(struct call_state *r)
 			? SPAWN_PROGRESS_FD_TEXT
 			: NULL,
 	};
-	code = env_check_request(&r->scope, r->err);
+	code = add_trace(r);
+	if (code == SS_OK)
+		code = env_check_request(&r->scope, r->err);
 	if (code == SS_OK)
 		code = env_fill(
 			arena, &r->scope, &r->command, &command, r->err);
