@@ -9,7 +9,7 @@ use lib "$FindBin::Bin/../lib";
 use JSON::PP;
 use Test::More;
 use Statespace::Server;
-use Statespace::TestSite;
+use Statespace::TestSite qw(slurp);
 
 my $JSON = JSON::PP->new->utf8->canonical;
 my $TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
@@ -81,6 +81,16 @@ is_deeply([@$entry{qw(identifier type url)}],
 	'application/mcp-server-card+json',
 	'https://docs.shop.example/mcp/server-card'], 'names the card');
 is(get('/.well-known/x')->{status}, 404, 'a file beside it is hidden as ever');
+
+# -------------------------------------------------------- for a registry --
+
+my $entry_text = slurp("$FindBin::Bin/../../examples/registry/server.json");
+my $registered = $JSON->decode($entry_text);
+like($registered->{name}, qr{^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$},
+	'the example for a registry has a name');
+cmp_ok(length $registered->{description}, '<=', 100, 'a short description');
+is_deeply([map { $_->{type} } @{ $registered->{remotes} }],
+	['streamable-http'], 'and an address');
 
 # ---------------------------------------------------------------- a trace --
 
