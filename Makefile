@@ -200,7 +200,9 @@ UNIT := $(patsubst tests/%.c,$(BUILD)/%.t,$(wildcard tests/unit/*.c))
 FAULT := $(patsubst tests/%.c,$(BUILD)/%.t,$(wildcard tests/fault/*.c))
 
 # Rewritten only when the command changes: everything depends on it.
-FLAGS = $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LINK) $(LDFLAGS) $(LIBS_CORE)
+# WERROR changes no object.
+FLAGS = $(filter-out $(WERROR),$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LINK) \
+	$(LDFLAGS) $(LIBS_CORE))
 $(BUILD)/flags: always
 	@mkdir -p $(BUILD)
 	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' >$@

@@ -64,6 +64,8 @@ enum ss_err {
 	SS_NOT_FOUND,           /* 404 not_found */
 	SS_METHOD,              /* 405 method */
 	SS_TIMEOUT,             /* 408 timeout */
+	SS_BUSY,                /* 409 busy */
+	SS_CONFLICT,            /* 409 conflict */
 	SS_NEXT_GONE,           /* 410 next_gone */
 	SS_LENGTH_REQUIRED,     /* 411 length_required */
 	SS_BODY_TOO_LARGE,      /* 413 body_too_large */
@@ -77,6 +79,7 @@ enum ss_err {
 	SS_NETWORK,             /* 502 network */
 	SS_OVERLOADED,          /* 503 overloaded */
 	SS_SANDBOX_UNAVAILABLE, /* 503 sandbox_unavailable */
+	SS_STATE,               /* 503 state_unavailable */
 
 	SS_CONFIG, /* a configuration that cannot be used */
 	SS_GONE    /* the client left; no answer is read */
@@ -280,6 +283,18 @@ struct ss_account {
  * "statespace", else "nobody", never uid 0.  Otherwise the caller's own.
  */
 struct ss_account ss_site_account(const struct ss_site *site);
+
+/*
+ * Opens the state directory ([state] directory) that the processes of
+ * ss_site_fork will use; call it before the first of them.  A process that is
+ * not confined opens it at its first use.
+ *
+ * Errors  SS_CONFIG: a directory that was named and cannot be used.  SS_OK with
+ *         "auto", also where there is none: then requests that need it are
+ *         answered with SS_STATE.
+ * Source  statespace.toml(5), Section state.
+ */
+enum ss_err ss_site_open_state(struct ss_site *site, struct ss_error *err);
 
 /*
  * Lets the memory of all processes of a tool be bounded together: where the

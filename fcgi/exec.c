@@ -124,6 +124,8 @@ status_of(enum ss_err code, const struct ss_error *err)
 	case SS_CAPABILITY_REFUSED:
 	case SS_NOT_FOUND:
 	case SS_METHOD:
+	case SS_BUSY:
+	case SS_CONFLICT:
 	case SS_NEXT_GONE:
 	case SS_LENGTH_REQUIRED:
 	case SS_BODY_TOO_LARGE:
@@ -131,7 +133,8 @@ status_of(enum ss_err code, const struct ss_error *err)
 	case SS_CONTENT_TYPE:
 	case SS_HOST_REFUSED:
 	case SS_CONFIRM_REQUIRED:
-	case SS_SANDBOX_UNAVAILABLE: return EXIT_REFUSED;
+	case SS_SANDBOX_UNAVAILABLE:
+	case SS_STATE: return EXIT_REFUSED;
 	}
 	return EXIT_FAULT;
 }

@@ -23,6 +23,8 @@ static const struct {
 	[SS_NOT_FOUND] = { "not_found", 404 },
 	[SS_METHOD] = { "method", 405 },
 	[SS_TIMEOUT] = { "timeout", 408 },
+	[SS_BUSY] = { "busy", 409 },
+	[SS_CONFLICT] = { "conflict", 409 },
 	[SS_NEXT_GONE] = { "next_gone", 410 },
 	[SS_LENGTH_REQUIRED] = { "length_required", 411 },
 	[SS_BODY_TOO_LARGE] = { "body_too_large", 413 },
@@ -36,6 +38,7 @@ static const struct {
 	[SS_NETWORK] = { "network", 502 },
 	[SS_OVERLOADED] = { "overloaded", 503 },
 	[SS_SANDBOX_UNAVAILABLE] = { "sandbox_unavailable", 503 },
+	[SS_STATE] = { "state_unavailable", 503 },
 	[SS_CONFIG] = { "config", 500 },
 	[SS_GONE] = { "gone", 500 },
 };

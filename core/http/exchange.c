@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/log.h"
-#include "http/mcp.h"
+#include "http/mcp_refusal.h"
 #include "http/origin.h"
 #include "site/call.h"
 #include "site/request_log.h"

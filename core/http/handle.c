@@ -6,7 +6,9 @@
 #include "base/clock.h"
 #include "http/browser.h"
 #include "http/content.h"
+#include "http/events.h"
 #include "http/exchange.h"
+#include "http/follow.h"
 #include "http/mcp.h"
 #include "http/origin.h"
 #include "http/output.h"
@@ -288,7 +290,7 @@ server_timing(struct exchange *x)
 static enum stage_end
 stage_run(struct exchange *x)
 {
-	const struct call call = { .doc = &x->doc,
+	struct call call = { .doc = &x->doc,
 		.page = x->parsed,
 		.request = &x->request,
 		.request_id = x->id,
@@ -296,12 +298,16 @@ stage_run(struct exchange *x)
 		.client_fd = x->req->client_fd,
 		.user = x->req->remote_user,
 		.token = x->confirm };
-	enum ss_err code = call_run(
-		&x->site->calls, &call, &x->stage, &x->result, &x->err);
+	enum ss_err code = events_preferred(x)
+		? follow_run(x, &call)
+		: call_run(&x->site->calls, &call, &x->stage, &x->result,
+			  &x->err);
 
 	x->tool = x->result.tool;
 	if (code != SS_OK)
 		return stage_end(x, code, STAGE_FAILED);
+	if (x->streamed)
+		return STAGE_ANSWERED;
 	server_timing(x);
 	output_answer(x);
 	return STAGE_ANSWERED;

@@ -7,6 +7,8 @@
 #include "mcp/progress.h"
 #include "mcp/schema.h"
 #include "mcp/tools.h"
+#include "page/toolcall.h"
+#include "page/toolname.h"
 #include "site/call.h"
 #include "site/listing.h"
 #include "wire/path.h"

@@ -6,6 +6,7 @@
 #include "page/env.h"
 #include "page/example.h"
 #include "page/toolcall.h"
+#include "page/toolname.h"
 #include "wire/escape.h"
 
 /*

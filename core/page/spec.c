@@ -486,17 +486,29 @@ spec_describe(const struct spec *s, const struct argument *a)
 
 #define OUTLINE_MAX 300
 
-bool
-spec_print(const struct spec *s, struct buf *out)
+static bool
+print_parts(const struct spec *s, struct buf *out,
+	void (*print)(const struct part *p, bool last, struct buf *out))
 {
 	buf_char(out, '[');
 	for (size_t i = 0; i < s->part_count; i++) {
 		buf_text(out, i > 0 ? ", " : "");
-		part_print(&s->parts[i], i + 1 == s->part_count && !s->locked,
-			out);
+		print(&s->parts[i], i + 1 == s->part_count && !s->locked, out);
 	}
 	buf_text(out, s->locked ? ", ;]" : "]");
 	return buf_ok(out);
+}
+
+bool
+spec_print(const struct spec *s, struct buf *out)
+{
+	return print_parts(s, out, part_print);
+}
+
+bool
+spec_identify(const struct spec *s, struct buf *out)
+{
+	return print_parts(s, out, part_identify);
 }
 
 bool

@@ -86,6 +86,8 @@ const char *spec_describe(const struct spec *s, const struct argument *a);
 
 /* The tool as its author wrote it, in one line: [cat, {}, ;] */
 bool spec_print(const struct spec *s, struct buf *out);
+/* The same without descriptions: equal where the same commands match. */
+bool spec_identify(const struct spec *s, struct buf *out);
 /*
  * The same, shorter, for people and models: placeholders by name, "…" for a
  * script, a long word and the end of a long command.

@@ -7,6 +7,7 @@
 #include "page/words.h"
 #include "page/question.h"
 #include "page/toolcall.h"
+#include "page/toolname.h"
 #include "site/confirm.h"
 #include "site/executor.h"
 #include "site/exists.h"
@@ -94,33 +95,16 @@ set_name_error(struct call_state *r, const char *what)
 	return failed ? SS_INTERNAL : SS_NOT_ALLOWED;
 }
 
-/* By its short name, or by the hashed name that no other tool has. */
 static enum ss_err
 find_named(struct call_state *r)
 {
 	const struct frontmatter *front = &r->page->front;
-	const char *page = r->call->doc->path;
-	char name[TOOLCALL_NAME_MAX + 1];
-	size_t found = 0;
 
-	for (size_t i = 0; i < front->spec_count; i++) {
-		if (!toolcall_hashed_name(&front->specs[i], page, name))
-			return error_memory(r->err);
-		if (strcmp(name, r->request->call_name) == 0) {
-			r->tool = i;
-			found = 1;
-			break;
-		}
-		if (!toolcall_name(&front->specs[i], page, name))
-			return error_memory(r->err);
-		if (strcmp(name, r->request->call_name) == 0 && found++ == 0)
-			r->tool = i;
-	}
-	if (found == 0)
+	if (!toolcall_find(front->specs, front->spec_count, r->call->doc->path,
+		    r->request->call_name, &r->tool))
+		return error_memory(r->err);
+	if (r->tool == SIZE_MAX)
 		return set_name_error(r, "no tool of this page has that name");
-	if (found > 1)
-		return set_name_error(r,
-			"several tools have that name: call it by the longer one");
 	return SS_OK;
 }
 

@@ -102,6 +102,9 @@ struct config {
 		const char *user, *group;
 	} pool;
 	struct {
+		const char *directory; /* "auto"; "": none; absolute */
+	} state;
+	struct {
 		const char *level;
 		const char *format; /* "logfmt", "json" */
 		const char *file;   /* "": standard error */

@@ -148,6 +148,12 @@ is_uri_start(const char *text)
 }
 
 static bool
+is_state_directory(const char *text)
+{
+	return *text == '\0' || *text == '/' || strcmp(text, "auto") == 0;
+}
+
+static bool
 is_socket_mode(const char *text)
 {
 	size_t digits = strspn(text, "01234567");
@@ -324,6 +330,10 @@ static const struct config_key keys[] = {
 		.least = 1, .most = 65535 },
 	{ "pool.user", KEY_TEXT, AT(pool.user), .preset = "" },
 	{ "pool.group", KEY_TEXT, AT(pool.group), .preset = "" },
+
+	{ "state.directory", KEY_TEXT, AT(state.directory), .preset = "auto",
+		.fits = is_state_directory,
+		.wanted = "\"auto\", an absolute path, or \"\"" },
 
 	{ "log.level", KEY_WORD, AT(log.level), .preset = "info",
 		.words = "error warn info debug", .scope = KEY_INHERITED },

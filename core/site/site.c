@@ -64,6 +64,8 @@ site_new_blank(void)
 	documents_init(&site->documents, &site->grant);
 	site->plan = SANDBOX_PLAN_INIT;
 	arena_init(&site->arena, 0);
+	site->own_state = STATE_INIT;
+	site->state = &site->own_state;
 	lend_parts(site);
 	site->builtin_executor = executor_table(&site->exec_state);
 	site->executor = site->builtin_executor;
@@ -98,6 +100,7 @@ ss_site_free(struct ss_site *site)
 	free(site->exchange);
 	free(site->local);
 	seal_close(&site->seal);
+	state_close(&site->own_state);
 	free(site);
 }
 
@@ -359,6 +362,37 @@ ss_site_open(struct ss_site *site, struct ss_error *err)
 	return code;
 }
 
+/* -------------------------------------------------- the state directory -- */
+
+static enum ss_err
+open_state(struct ss_site *site, struct ss_error *err)
+{
+	const struct account *account = &site->plan.account;
+
+	return state_open(site->state, site->config.state.directory,
+		account->own_uid, account->own_gid, err);
+}
+
+enum ss_err
+ss_site_open_state(struct ss_site *site, struct ss_error *err)
+{
+	enum ss_err code = site_needs_open(site, err);
+
+	return code == SS_OK && !site->state->looked ? open_state(site, err)
+						     : code;
+}
+
+enum ss_err
+site_state(struct ss_site *site, const struct state **out, struct ss_error *err)
+{
+	enum ss_err code = SS_OK;
+
+	*out = site->state;
+	if (!site->state->looked && !site->exec_state.is_worker)
+		code = open_state(site, err);
+	return code == SS_OK ? state_needed(site->state, err) : code;
+}
+
 /* ------------------------------------------------- one of several sites -- */
 
 enum ss_err
@@ -372,6 +406,7 @@ site_open_part(
 	site->plan.account = all->plan.account;
 	site->plan.libexec = all->plan.libexec;
 	site->plan.one_program = all->plan.one_program;
+	site->state = all->state;
 	site->log.site = site->name;
 	site->exec_state.limit.seed = limit_seed(site->name);
 	code = open_parts(site, err);

@@ -15,6 +15,7 @@
 #include "site/executor.h"
 #include "site/hidden_pages.h"
 #include "site/page.h"
+#include "state/state.h"
 #include "statespace.h"
 
 #define SITE_HOOKS_MAX 16
@@ -51,6 +52,8 @@ struct ss_site {
 	struct page_cache pages;
 	struct catalog_cache catalog;
 	struct hidden_pages hidden_pages;
+	struct state own_state; /* opened at first use: site_state */
+	struct state *state;    /* the same, or that of all sites */
 	struct seal seal; /* of confirmations, and of what MCP clients keep */
 	struct call_parts calls;
 	struct arena arena;        /* of the current request or call */
@@ -74,6 +77,13 @@ site_warm_up(struct ss_site *site, const char *place, struct ss_error *err);
 void site_cool(struct ss_site *site);
 /* Does the name of its root lead to another directory now? */
 bool site_root_moved(const struct ss_site *site);
+
+/*
+ * The state directory, opened now unless it was: not in a worker, whose view
+ * has no such path.  SS_STATE: there is none; SS_CONFIG as state_open.
+ */
+enum ss_err site_state(
+	struct ss_site *site, const struct state **out, struct ss_error *err);
 
 /* SS_CONFIG when the site is open, or is not open. */
 enum ss_err site_needs_closed(const struct ss_site *site, struct ss_error *err);

@@ -76,6 +76,12 @@ bool proto_ended(struct buf *out, const struct ss_result *result,
 	struct ss_text stderr_text, const struct ss_error *err);
 bool proto_error(struct buf *out, const struct ss_error *err);
 /*
+ * What either of the two has beside the output, for a client that has read the
+ * output already.  err NULL: the run came to its end.
+ */
+bool proto_end(struct buf *out, const struct ss_result *result,
+	const struct ss_error *err);
+/*
  * An error with more members: confirm, the token to send back; command, the
  * words that would run, with the server's values as $NAME; and, unless it is
  * NULL, question.

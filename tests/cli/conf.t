@@ -51,7 +51,7 @@ SKIP: {
 # One pool of several is confined as a single one is.
 my %several = slurp("$top/conf/statespace\@.service") =~ /^(\w+)=(.*)$/mg;
 is(join(' ', grep { $several{$_} ne $set{$_} } sort keys %set),
-	'Also Description ExecStart Wants', 'they differ in their names only');
+	'Also Description ExecStart StateDirectory Wants', 'they differ in their names only');
 is($several{ExecStart}, '/usr/local/bin/statespace fcgi '
 	. '-c /etc/statespace/%i.toml --socket /run/statespace/%i.sock',
 	'each has its configuration and its socket');

@@ -23,6 +23,11 @@ our @EXPORT_OK = qw(slurp write_file);
 # What stands in every file outside the root, and must never be answered.
 our $SECRET = 'TOPSECRET';
 
+# What the servers of a test keep ([state] directory "auto") ends with it.
+my $kept = File::Temp->newdir('statespace-XXXXXXXX', TMPDIR => 1);
+chmod 0755, "$kept" or die "chmod $kept: $!";
+$ENV{STATE_DIRECTORY} = Cwd::realpath("$kept") . '/state';
+
 sub new
 {
 	my ($class, %with) = @_;

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The copy backend: upper is the whole folder, by reflink where the file system
+ * has them.  base.list beside it has what was copied, so that a later change of
+ * the base is told from one of the session.
+ */
+#ifndef SS_WORKSPACE_COPY_H
+#define SS_WORKSPACE_COPY_H
+
+#include "workspace/workspace.h"
+
+/* Fills upper from base.  SS_BODY_TOO_LARGE, SS_INTERNAL. */
+enum ss_err copy_fill(struct workspace *w, struct ss_error *err);
+/*
+ * Copies one file's bytes from its start: FICLONE, else copy_file_range(2), else
+ * read and write.  0 or errno.
+ */
+int copy_bytes(int from, int to);
+
+#endif
