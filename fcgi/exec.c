@@ -265,6 +265,7 @@ call_of(struct exec *job)
 	call.dry_run = job->dry_run;
 	call.explain = job->explain;
 	call.next = job->next;
+	call.last = true;
 	if (!job->json)
 		call.output = relay;
 	if (job->yes || (agree_can_ask() && !job->from_stdin)) {
