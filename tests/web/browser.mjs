@@ -595,6 +595,26 @@ const printing = async () => {
 
 // ------------------------------------------------------------- what it wrote
 
+const following = async () => {
+	const page = await open(WIDE);
+
+	await page.goto(hostile + "/slow");
+	const slow = card(page, "slow");
+	const button = slow.locator("button[type=submit]");
+	const result = slow.locator(".result");
+	await button.click();
+	await result.locator("pre", { hasText: "first" }).waitFor();
+	is(await button.innerText(), "Stop", "what a tool wrote is shown while " +
+		"it runs");
+	await result.locator(".time", { hasText: /· [1-9]/ }).waitFor();
+	ok(true, "and how long it has run");
+	await check(page, "a running tool");
+	await button.click();
+	await result.locator(".state.bad", { hasText: "stopped" }).waitFor();
+	is(await button.innerText(), "Run", "it can be stopped");
+	await page.context().close();
+};
+
 const coloured = async () => {
 	for (const colorScheme of ["light", "dark"]) {
 		const page = await open({ ...WIDE, colorScheme });
@@ -676,7 +696,7 @@ const check = async (page, where) => {
 try {
 	for (const part of [visit, refusals, links, lost, keyboard, without_script,
 		typed, no_harm, agreeing, parting, printing,
-		coloured, looks])
+		following, coloured, looks])
 		await part();
 } catch (error) {
 	ok(false, "the browser could be driven to the end", error);

@@ -207,14 +207,12 @@
 		return box;
 	};
 
-	/* Server-Timing says how long the tool itself ran. */
-	const duration = (response, ms) => {
-		const run = /(?:^|,)\s*run;dur=([\d.]+)/.exec(
-			response.headers.get("Server-Timing") || "");
+	/* run: how long the tool itself ran; undefined: it did not. */
+	const duration = (run, ms) => {
 		const text = Math.round(ms) + " ms";
 
-		return run ? Number(run[1]).toPrecision(3) + " ms, " + text +
-			" in all" : text;
+		return run !== undefined ? Number(run).toPrecision(3) + " ms, " +
+			text + " in all" : text;
 	};
 
 	/* ---------------------------------------------- bytes and pictures -- */
@@ -291,7 +289,7 @@
 
 	/* -------------------------------------------------- earlier runs -- */
 
-	const EARLIER = 5;
+	const EARLIER = 5, SO_FAR = 100000;
 
 	/* What is shown goes below, to be compared with what comes next. */
 	const keep = (result) => {
@@ -318,11 +316,22 @@
 	const clock = (result) => {
 		const p = element("p", "note", "Running");
 		const time = element("span", "time");
+		const output = element("pre");
 		let timer, began;
 
 		time.setAttribute("aria-hidden", "true");
+		output.setAttribute("aria-live", "off");
+		output.setAttribute("aria-label", "output so far");
+		output.tabIndex = 0;
 		p.append(time);
 		return {
+			/* The last of what was written so far. */
+			write: (text) => {
+				output.textContent = text.slice(-SO_FAR);
+				if (!output.isConnected)
+					result.append(output);
+				output.scrollTop = output.scrollHeight;
+			},
 			start: () => {
 				began = performance.now();
 				time.textContent = "";
@@ -609,53 +618,53 @@
 
 	/* ------------------------------------------------------- the cards -- */
 
-	const post = (body, signal) => fetch(address(), {
+	const post = (body, signal, accept) => fetch(address(), {
 		method: "POST",
-		headers: { "Content-Type": "application/json" },
+		headers: { "Content-Type": "application/json",
+			Accept: accept || "application/json" },
 		body: JSON.stringify(body),
 		signal,
 	});
 
-	/* The token of a tool that asks a person first; null: it asks nobody. */
-	const asked = (response, text) => {
-		try {
-			const { error } = JSON.parse(text);
+	/* An answer, or a text that is none: { status, text }. */
+	const ask = async (body, signal, running) => {
+		running.start();
+		const response = await post(body, signal, "text/event-stream, " +
+			"application/json;q=0.9");
+		const type = plain(response.headers.get("Content-Type"));
 
-			return response.status === 428 && error.confirm ? error
-				: null;
+		if (type === "text/event-stream")
+			return { ...await follow(response.body, running.write),
+				ms: running.stop() };
+		const text = await response.text();
+		const ms = running.stop();
+
+		try {
+			return { ...JSON.parse(text), ms };
 		} catch {
-			return null;
+			return { status: response.status, text, ms };
 		}
 	};
 
 	const send = async (form, signal, running) => {
 		const body = request(form, (input) => input.value);
+		const name = form.closest(".tool").querySelector("h3").textContent;
+		let answer = await ask(body, signal, running);
+		const { error } = answer;
 
-		running.start();
-		let response = await post(body, signal);
-		let text = await response.text();
-		let ms = running.stop();
-		const error = asked(response, text);
-
-		if (error) {
+		if (error && error.code === "confirm_required" && error.confirm) {
 			if (!await agreed(body, error))
 				return [element("p", "note", "It did not run.")];
-			running.start();
-			response = await post({ ...body, confirm: error.confirm },
-				signal);
-			text = await response.text();
-			ms = running.stop();
+			answer = await ask({ ...body, confirm: error.confirm }, signal,
+				running);
 		}
 
-		const time = duration(response, ms);
-		const name = form.closest(".tool").querySelector("h3").textContent;
+		const time = duration(answer.run_ms, answer.ms);
 
-		try {
-			return show(JSON.parse(text), time, name, body);
-		} catch {
-			return [state("status " + response.status, false, time),
-				...stream("answer", text)];
-		}
+		if (answer.text !== undefined)
+			return [state("status " + answer.status, false, time),
+				...stream("answer", answer.text)];
+		return show(answer, time, name, body);
 	};
 
 	const failure = (error) => element("p", "state bad",
