@@ -184,7 +184,44 @@
 		return p;
 	};
 
-	const refused = (error) => {
+	/*
+	 * The next step that the server names: sent by a button, or a link.  keep
+	 * is the member that the refused request has and next.request has not.
+	 */
+	const next_step = (next, body) => {
+		const p = element("p", "next", next.text);
+		const path = next.path && new URL(next.path, location.href);
+
+		if (next.do === "call" && (!path ||
+			path.pathname === location.pathname)) {
+			const button = element("button", "copy", "Send this");
+			const kept = next.keep && body
+				? { [next.keep]: body[next.keep] } : {};
+			const text = JSON.stringify(next.request);
+
+			button.type = "button";
+			button.addEventListener("click", () => button.closest(".tool")
+				.run({ ...next.request, ...kept }, text));
+			p.append(element("code", "", text), button);
+		} else if (next.do === "wait" && body) {
+			const button = element("button", "copy", "Try again");
+
+			button.type = "button";
+			button.addEventListener("click",
+				() => button.closest(".tool").run(body,
+					JSON.stringify(body)));
+			p.append(button);
+		} else if (next.do === "get" && path &&
+			path.origin === location.origin) {
+			const link = element("a", "", next.path);
+
+			link.href = path;
+			p.append(link);
+		}
+		return p;
+	};
+
+	const refused = (error, body) => {
 		const box = element("div", "refused");
 		const list = /^this page allows: (.*)$/s.exec(error.hint || "");
 		const p = element("p");
@@ -204,6 +241,8 @@
 		} else if (error.hint) {
 			box.append(element("p", "", error.hint));
 		}
+		if (error.next)
+			box.append(next_step(error.next, body));
 		return box;
 	};
 
@@ -551,7 +590,7 @@
 
 		if (answer.error)
 			return [state("refused", false, time),
-				refused(answer.error),
+				refused(answer.error, body),
 				...stream("stdout", answer.stdout || ""),
 				...further(answer, body)];
 		return [
@@ -646,9 +685,7 @@
 		}
 	};
 
-	const send = async (form, signal, running) => {
-		const body = request(form, (input) => input.value);
-		const name = form.closest(".tool").querySelector("h3").textContent;
+	const send = async (body, name, signal, running) => {
 		let answer = await ask(body, signal, running);
 		const { error } = answer;
 
@@ -684,24 +721,18 @@
 			fill(form, line);
 		};
 
-		form.addEventListener("submit", async (event) => {
-			event.preventDefault();
-			if (running) {
-				running.abort();
-				return;
-			}
+		card.run = async (body, words) => {
+			const time = clock(result);
+
 			running = new AbortController();
 			button.textContent = "Stop";
 			result.setAttribute("aria-busy", "true");
 			keep(result);
-			result.run = new Date().toLocaleTimeString() + " · " +
-				line.textContent;
-
-			const time = clock(result);
-
+			result.run = new Date().toLocaleTimeString() + " · " + words;
 			try {
-				result.replaceChildren(
-					...await send(form, running.signal, time));
+				result.replaceChildren(...await send(body,
+					card.querySelector("h3").textContent,
+					running.signal, time));
 			} catch (error) {
 				time.stop();
 				result.replaceChildren(failure(error));
@@ -709,6 +740,14 @@
 			result.removeAttribute("aria-busy");
 			button.textContent = "Run";
 			running = null;
+		};
+		form.addEventListener("submit", (event) => {
+			event.preventDefault();
+			if (running)
+				running.abort();
+			else
+				card.run(request(form, (input) => input.value),
+					line.textContent);
 		});
 		form.addEventListener("input", update);
 		for (const input of form.querySelectorAll("[data-regex]"))
