@@ -12,10 +12,12 @@
 #include "http/mcp.h"
 #include "http/origin.h"
 #include "http/output.h"
+#include "http/refusal.h"
 #include "http/virtual.h"
 #include "site/call.h"
 #include "site/sites.h"
 #include "wire/media.h"
+#include "wire/prefer.h"
 
 /* How a stage ended; STAGE_FAILED: x->err says why. */
 enum stage_end { STAGE_NEXT, STAGE_ANSWERED, STAGE_FAILED };
@@ -237,6 +239,10 @@ stage_body(struct exchange *x)
 			"the body is larger than %llu bytes",
 			(unsigned long long)
 				x->site->config.limits.max_body_bytes);
+		error_setting(&x->err, "limits.max_body_bytes", "%llu",
+			4 *
+				(unsigned long long)
+					x->site->config.limits.max_body_bytes);
 		return STAGE_FAILED;
 	}
 	return STAGE_NEXT;
@@ -297,6 +303,8 @@ stage_run(struct exchange *x)
 		.stdin_fd = -1,
 		.client_fd = x->req->client_fd,
 		.user = x->req->remote_user,
+		.key = x->req->idempotency_key,
+		.wait_ms = prefer_wait_ms(x->req->prefer),
 		.token = x->confirm };
 	enum ss_err code = events_preferred(x)
 		? follow_run(x, &call)
@@ -400,6 +408,7 @@ ss_site_handle(struct ss_site *site, const struct ss_request *req,
 		end = stages[i].run(x);
 	}
 	if (end == STAGE_FAILED) {
+		http_refusal(x);
 		exchange_error(x);
 		if (browser_wants_error(x))
 			browser_error(x);
