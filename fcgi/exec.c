@@ -187,6 +187,15 @@ print_command(struct ss_result *result)
 	return 0;
 }
 
+static void
+say_next(struct ss_result *result, const struct ss_error *err)
+{
+	const char *next = ss_result_next(result, err);
+
+	if (next != NULL)
+		say("next: %s", next);
+}
+
 static int
 report(const struct exec *job, struct ss_result *result, enum ss_err code,
 	const struct ss_error *err)
@@ -201,8 +210,10 @@ report(const struct exec *job, struct ss_result *result, enum ss_err code,
 		puts(json);
 		return job->dry_run && code != SS_OK ? EXIT_REFUSED : 0;
 	}
-	if (code != SS_OK && code != SS_GONE)
+	if (code != SS_OK && code != SS_GONE) {
 		say_error(NULL, err);
+		say_next(result, err);
+	}
 	if (code != SS_OK)
 		return status_of(code, err);
 	if (job->dry_run)
@@ -272,6 +283,7 @@ call_of(struct exec *job)
 	call.dry_run = job->dry_run;
 	call.explain = job->explain;
 	call.next = job->next;
+	call.last = true;
 	call.key = job->key;
 	if (!job->json)
 		call.output = relay;

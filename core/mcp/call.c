@@ -13,6 +13,7 @@
 #include "site/call.h"
 #include "site/keyed_call.h"
 #include "site/listing.h"
+#include "site/refusal.h"
 #include "wire/path.h"
 
 /* Reads them, with room for `more` of them. */
@@ -344,6 +345,26 @@ read_call(struct mcp *m, struct calling *c)
 		arena, command.words, command.count, NULL, 0, &m->err);
 }
 
+/* The step of a refusal for arguments; its call has the name of the client. */
+static void
+find_step(struct mcp *m, struct calling *c)
+{
+	const char *name = mcp_param(m, "name");
+	char own[TOOLCALL_NAME_MAX + 1];
+	const struct proto_request asked = { .call_name = own,
+		.call_args = c->args,
+		.call_arg_count = c->count };
+
+	if (!toolcall_hashed_name(c->spec, c->doc->path, own))
+		return;
+	refusal_step(&(const struct refusal){ .parts = &m->site->calls,
+			     .doc = c->doc,
+			     .page = c->page,
+			     .request = &asked,
+			     .name = name },
+		&m->err, &m->record.result);
+}
+
 /* beside: arguments that the message has elsewhere. */
 static enum rpc_code
 call_opened(struct mcp *m, struct calling *c, const struct rpc_value *given,
@@ -369,9 +390,10 @@ call_opened(struct mcp *m, struct calling *c, const struct rpc_value *given,
 		return answer_not_run(m, c, answered);
 	if (read_call(m, c) == SS_OK)
 		return run_tool(m, c);
-	return m->err.code == SS_INTERNAL
-		? RPC_INTERNAL
-		: mcp_content_refused(m, mcp_content_type(c->spec));
+	if (m->err.code == SS_INTERNAL)
+		return RPC_INTERNAL;
+	find_step(m, c);
+	return mcp_content_refused(m, mcp_content_type(c->spec));
 }
 
 static enum rpc_code
