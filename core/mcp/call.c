@@ -4,13 +4,16 @@
 #include "mcp/confirm.h"
 #include "mcp/content.h"
 #include "mcp/document.h"
+#include "mcp/message.h"
 #include "mcp/large.h"
 #include "mcp/progress.h"
 #include "mcp/schema.h"
 #include "page/toolcall.h"
 #include "page/toolname.h"
 #include "site/call.h"
+#include "site/keyed_call.h"
 #include "site/listing.h"
+#include "site/refusal.h"
 #include "wire/path.h"
 
 /* Reads them, with room for `more` of them. */
@@ -228,7 +231,10 @@ run_tool(struct mcp *m, struct calling *c)
 		.stdin_fd = -1,
 		.client_fd = m->client.fd,
 		.user = m->client.user,
-		.trace = m->record.trace };
+		.trace = m->record.trace,
+		.key = mcp_message_key(m),
+		.wait_ms = m->client.wait_ms,
+		.ends = m->client.ends };
 	const struct mcp_command command = { c->doc, c->spec, &c->request,
 		c->values, scope_of(m, c) };
 	enum mcp_answered answered = MCP_AGREED;
@@ -340,6 +346,26 @@ read_call(struct mcp *m, struct calling *c)
 		arena, command.words, command.count, NULL, 0, &m->err);
 }
 
+/* The step of a refusal for arguments; its call has the name of the client. */
+static void
+find_step(struct mcp *m, struct calling *c)
+{
+	const char *name = mcp_param(m, "name");
+	char own[TOOLCALL_NAME_MAX + 1];
+	const struct proto_request asked = { .call_name = own,
+		.call_args = c->args,
+		.call_arg_count = c->count };
+
+	if (!toolcall_hashed_name(c->spec, c->doc->path, own))
+		return;
+	refusal_step(&(const struct refusal){ .parts = &m->site->calls,
+			     .doc = c->doc,
+			     .page = c->page,
+			     .request = &asked,
+			     .name = name },
+		&m->err, &m->record.result);
+}
+
 /* beside: arguments that the message has elsewhere. */
 static enum rpc_code
 call_opened(struct mcp *m, struct calling *c, const struct rpc_value *given,
@@ -365,9 +391,10 @@ call_opened(struct mcp *m, struct calling *c, const struct rpc_value *given,
 		return answer_not_run(m, c, answered);
 	if (read_call(m, c) == SS_OK)
 		return run_tool(m, c);
-	return m->err.code == SS_INTERNAL
-		? RPC_INTERNAL
-		: mcp_content_refused(m, mcp_content_type(c->spec));
+	if (m->err.code == SS_INTERNAL)
+		return RPC_INTERNAL;
+	find_step(m, c);
+	return mcp_content_refused(m, mcp_content_type(c->spec));
 }
 
 static enum rpc_code
@@ -591,12 +618,16 @@ enum rpc_code
 mcp_call(struct mcp *m)
 {
 	const char *name = mcp_param(m, "name");
-	const struct rpc_value *arguments;
+	const struct rpc_value *arguments, *key;
 	struct catalog *c;
 	enum rpc_code code;
 
 	if (name == NULL)
 		return RPC_BAD_PARAMS;
+	key = rpc_member(m->meta, KEYED_META);
+	if (key != NULL && rpc_text(key) == NULL)
+		return mcp_refuse(m, RPC_BAD_PARAMS,
+			"_meta[\"%s\"] must be a string", KEYED_META);
 	code = mcp_arguments(m, &arguments);
 	if (code != RPC_OK)
 		return code;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "mcp/message.h"
+#include "site/keyed_call.h"
 #include "mcp/call.h"
 #include "mcp/complete.h"
 #include "mcp/prompts.h"
@@ -136,6 +137,12 @@ mcp_message_read(struct mcp *m, const char *text, size_t len)
 	named = rpc_member(m->meta, MCP_NAMESPACE "protocolVersion");
 	m->revision = mcp_revision_newest(named != NULL);
 	return code;
+}
+
+const char *
+mcp_message_key(const struct mcp *m)
+{
+	return rpc_text(rpc_member(m->meta, KEYED_META));
 }
 
 const char *
