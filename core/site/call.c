@@ -578,6 +578,40 @@ run_part(struct call_state *r, const struct ss_command *asked)
 	return code;
 }
 
+static bool
+wants_job(const struct call_state *r)
+{
+	const struct call_job *job = r->call->job;
+
+	switch (r->spec->job) {
+	case SPEC_JOB_NEVER: return false;
+	case SPEC_JOB_ASKED: return job != NULL && job->asked;
+	case SPEC_JOB_LONG:
+	case SPEC_JOB_REQUIRED: return job != NULL;
+	}
+	return false;
+}
+
+/* In place of the run here. */
+static enum ss_err
+step_job(struct call_state *r)
+{
+	const struct call *c = r->call;
+	const struct ss_document *doc = c->doc;
+	const struct call_job_of of = { .doc = doc,
+		.spec = r->spec,
+		.tool = r->tool,
+		.user = c->user,
+		.request_id = c->request_id,
+		.number = limit_tool_number(r->parts->limit,
+			doc->real[0] != '\0' ? doc->real : doc->path, 0) };
+
+	if (!wants_job(r))
+		return SS_OK;
+	r->answered = true;
+	return c->job->make(c->job, &of, r->err);
+}
+
 static enum ss_err
 step_run(struct call_state *r)
 {
@@ -636,6 +670,7 @@ call_run(const struct call_parts *parts, const struct call *call,
 		{ "next", step_next },
 		{ "tool", step_tool },
 		{ "confirm", step_confirm },
+		{ "job", step_job },
 		{ "run", step_run },
 	};
 	struct call_state r = { .parts = parts,

@@ -105,6 +105,10 @@ struct config {
 		const char *directory; /* "auto"; "": none; absolute */
 	} state;
 	struct {
+		uint64_t max, max_page, max_kept, max_output_bytes;
+		double timeout, idle, keep; /* seconds */
+	} jobs;
+	struct {
 		const char *level;
 		const char *format; /* "logfmt", "json" */
 		const char *file;   /* "": standard error */
