@@ -55,6 +55,7 @@ enum ss_err {
 	SS_BAD_ENV,             /* 400 bad_env */
 	SS_NO_FRONTMATTER,      /* 400 no_frontmatter */
 	SS_BAD_FRONTMATTER,     /* 400 bad_frontmatter */
+	SS_KEY_REQUIRED,        /* 400 key_required */
 	SS_UNAUTHORIZED,        /* 401 unauthorized: for hooks, never ours */
 	SS_NOT_ALLOWED,         /* 403 not_allowed */
 	SS_PATH_REFUSED,        /* 403 path_refused */
@@ -64,6 +65,10 @@ enum ss_err {
 	SS_NOT_FOUND,           /* 404 not_found */
 	SS_METHOD,              /* 405 method */
 	SS_TIMEOUT,             /* 408 timeout */
+	SS_KEY_RUNNING,         /* 409 key_running */
+	SS_KEY_UNKNOWN,         /* 409 outcome_unknown */
+	SS_BUSY,                /* 409 busy */
+	SS_CONFLICT,            /* 409 conflict */
 	SS_NEXT_GONE,           /* 410 next_gone */
 	SS_LENGTH_REQUIRED,     /* 411 length_required */
 	SS_BODY_TOO_LARGE,      /* 413 body_too_large */
@@ -71,6 +76,7 @@ enum ss_err {
 	SS_OUTPUT_TOO_LARGE,    /* 413 output_too_large */
 	SS_CONTENT_TYPE,        /* 415 content_type */
 	SS_HOST_REFUSED,        /* 421 host_refused */
+	SS_KEY_REUSED,          /* 422 key_reused */
 	SS_CONFIRM_REQUIRED,    /* 428 confirm_required */
 	SS_EXEC_FAILED,         /* 500 exec_failed */
 	SS_INTERNAL,            /* 500 internal */
@@ -87,6 +93,14 @@ enum ss_err {
 const char *ss_err_code(enum ss_err code);
 /* The HTTP status for it; 500 for what has none. */
 int ss_err_status(enum ss_err code);
+/*
+ * What decided: "matching", "path", "capability", "limit", "overload", "page"
+ * or "server"; never NULL.
+ */
+const char *ss_err_class(enum ss_err code);
+/* May the same request, sent again after so many seconds, succeed? */
+bool ss_err_retryable(enum ss_err code);
+unsigned ss_err_retry_after(enum ss_err code);
 
 /*
  * One failure: a text for the client, what to do about it, and what only the
@@ -98,6 +112,15 @@ struct ss_error {
 	char message[512]; /* for the client */
 	char hint[2048];   /* for the client: what would work */
 	char detail[1024]; /* for the operator's log, never sent */
+	/* The line of the page that decided (0: none), and what it says. */
+	unsigned line;
+	char rule[256];
+	/*
+	 * A key of the configuration that decided, "grant.write", and what to
+	 * add to its list, or its value, to allow it; "": unknown.
+	 */
+	char setting[48];
+	char value[256];
 };
 
 /* ------------------------------------------------------------------ */
@@ -329,13 +352,15 @@ struct ss_request {
 	bool status_allowed;     /* the front lets this one see status */
 	const char *body;
 	size_t body_len;
-	bool body_too_large;     /* it was not read whole */
-	int client_fd;           /* watched for hang-up; -1: none */
-	uint64_t received_us;    /* CLOCK_MONOTONIC when accepted; 0: now */
-	const char *mcp_version; /* MCP-Protocol-Version */
-	const char *mcp_method;  /* Mcp-Method */
-	const char *mcp_name;    /* Mcp-Name */
-	const char *mcp_session; /* Mcp-Session-Id */
+	bool body_too_large;         /* it was not read whole */
+	int client_fd;               /* watched for hang-up; -1: none */
+	uint64_t received_us;        /* CLOCK_MONOTONIC when accepted; 0: now */
+	const char *mcp_version;     /* MCP-Protocol-Version */
+	const char *mcp_method;      /* Mcp-Method */
+	const char *mcp_name;        /* Mcp-Name */
+	const char *mcp_session;     /* Mcp-Session-Id */
+	const char *idempotency_key; /* Idempotency-Key */
+	const char *prefer;          /* Prefer, RFC 7240 */
 	/*
 	 * Sends a piece of an answer at once, the head of res (200, without a
 	 * length) before the first; false: the client left.  NULL: answers are
@@ -354,7 +379,6 @@ struct ss_request {
 	 * tells: of several sites it finds the one that is asked.  NULL: host.
 	 */
 	const char *site_host;
-	const char *prefer; /* Prefer (RFC 7240) */
 };
 
 #define SS_REQUEST_INIT                                                        \
@@ -499,6 +523,7 @@ struct ss_call {
 	const char *tool;
 	const struct ss_pair *arguments;
 	size_t argument_count;
+	const char *key; /* the tool runs once for it; NULL: none */
 };
 
 #define SS_CALL_INIT                                                           \
@@ -551,6 +576,20 @@ struct ss_result {
 	 * of them NULL-terminated.  NULL: argv runs.
 	 */
 	const char *const *const *stages;
+	/*
+	 * No program was started: set by an executor that is sure of it, so
+	 * that a key is as if it had not been used.
+	 */
+	bool unstarted;
+	bool replayed; /* the answer that was stored for the key */
+	/*
+	 * Of a refusal: the page whose rule decided, and one step that would
+	 * work, as the JSON object of statespace-protocol(7), REFUSALS, and as
+	 * one line; NULL: as the code alone tells.
+	 */
+	const char *page;
+	const char *step;
+	const char *step_line;
 };
 
 /*
@@ -572,6 +611,12 @@ ss_result_json(struct ss_result *result, const struct ss_error *err);
  * without a line break; lives as long.  NULL: no memory.
  */
 const char *ss_result_command(struct ss_result *result);
+/*
+ * The step that would work after the refusal err, in one line; lives as long.
+ * NULL: no memory, or no site was asked.
+ */
+const char *
+ss_result_next(struct ss_result *result, const struct ss_error *err);
 void ss_result_release(struct ss_result *result);
 
 /*

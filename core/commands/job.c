@@ -154,25 +154,30 @@ check_page(const struct holder *h, const struct ss_document *doc,
 	return SS_NOT_ALLOWED;
 }
 
+static void
+take_text(char *out, size_t cap, struct ss_text text)
+{
+	snprintf(out, cap, "%.*s", (int)text.len, text.data);
+}
+
 static enum ss_err
 run_call(struct holder *h, int client_fd, struct ss_result *result,
 	struct ss_error *err)
 {
 	struct ss_site *site = h->site;
-	char path[4097], user[512], id[129];
+	const struct job_request *r = &h->request;
+	char path[4097], user[512], id[129], key[1024];
 	struct proto_request request = { 0 };
 	struct ss_document doc;
 	const char *stage = "";
 	enum ss_err code;
 
-	snprintf(path, sizeof(path), "%.*s", (int)h->request.page.len,
-		h->request.page.data);
-	snprintf(user, sizeof(user), "%.*s", (int)h->request.user.len,
-		h->request.user.data);
-	snprintf(id, sizeof(id), "%.*s", (int)h->request.id.len,
-		h->request.id.data);
-	code = proto_parse(&site->arena, h->request.body.data,
-		h->request.body.len, &request, err);
+	take_text(path, sizeof(path), r->page);
+	take_text(user, sizeof(user), r->user);
+	take_text(id, sizeof(id), r->id);
+	take_text(key, sizeof(key), r->key);
+	code = proto_parse(
+		&site->arena, r->body.data, r->body.len, &request, err);
 	if (code == SS_OK)
 		code = documents_open(&site->documents, path, &doc, err);
 	if (code != SS_OK)
@@ -188,6 +193,8 @@ run_call(struct holder *h, int client_fd, struct ss_result *result,
 				.output = keep_output,
 				.output_ctx = h,
 				.user = user[0] != '\0' ? user : NULL,
+				.key = key[0] != '\0' ? key : NULL,
+				.ends = true,
 				.confirm =
 					h->request.confirmed ? agreed : NULL },
 			&stage, result, err);

@@ -9,16 +9,16 @@
 #include <stdio.h>
 
 #define HIDDEN __attribute__((visibility("hidden")))
-#define INCLUDE(symbol, name)                                                  \
-	__asm__(".pushsection .rodata\n" #symbol ":\n"                         \
-		"\t.incbin \"core/http/assets/" #name "\"\n" #symbol "_end:\n" \
-		"\t.byte 0\n\t.popsection\n");                                 \
+#define FILE(name) "\t.incbin \"core/http/assets/" #name "\"\n"
+#define INCLUDE(symbol, files)                                                 \
+	__asm__(".pushsection .rodata\n" #symbol ":\n" files #symbol           \
+		"_end:\n\t.byte 0\n\t.popsection\n");                           \
 	extern const char(symbol)[] HIDDEN, symbol##_end[] HIDDEN
 
-INCLUDE(asset_css, view.css);
-INCLUDE(asset_js, view.js);
-INCLUDE(asset_svg, favicon.svg);
-INCLUDE(asset_ico, favicon.ico);
+INCLUDE(asset_css, FILE(view.css));
+INCLUDE(asset_js, FILE(ansi.js) FILE(view.js));
+INCLUDE(asset_svg, FILE(favicon.svg));
+INCLUDE(asset_ico, FILE(favicon.ico));
 
 static const struct {
 	const char *name, *type, *begin, *end;

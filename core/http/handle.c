@@ -6,15 +6,19 @@
 #include "base/clock.h"
 #include "http/browser.h"
 #include "http/content.h"
+#include "http/events.h"
 #include "http/exchange.h"
+#include "http/follow.h"
 #include "http/jobs.h"
 #include "http/mcp.h"
 #include "http/origin.h"
 #include "http/output.h"
+#include "http/refusal.h"
 #include "http/virtual.h"
 #include "site/call.h"
 #include "site/sites.h"
 #include "wire/media.h"
+#include "wire/prefer.h"
 
 /* How a stage ended; STAGE_FAILED: x->err says why. */
 enum stage_end { STAGE_NEXT, STAGE_ANSWERED, STAGE_FAILED };
@@ -245,6 +249,10 @@ stage_body(struct exchange *x)
 			"the body is larger than %llu bytes",
 			(unsigned long long)
 				x->site->config.limits.max_body_bytes);
+		error_setting(&x->err, "limits.max_body_bytes", "%llu",
+			4 *
+				(unsigned long long)
+					x->site->config.limits.max_body_bytes);
 		return STAGE_FAILED;
 	}
 	return STAGE_NEXT;
@@ -299,7 +307,7 @@ static enum stage_end
 stage_run(struct exchange *x)
 {
 	struct call_job job = http_jobs_call(x);
-	const struct call call = { .doc = &x->doc,
+	struct call call = { .doc = &x->doc,
 		.page = x->parsed,
 		.job = &job,
 		.request = &x->request,
@@ -307,15 +315,21 @@ stage_run(struct exchange *x)
 		.stdin_fd = -1,
 		.client_fd = x->req->client_fd,
 		.user = x->req->remote_user,
+		.key = x->req->idempotency_key,
+		.wait_ms = prefer_wait_ms(x->req->prefer),
 		.token = x->confirm };
-	enum ss_err code = call_run(
-		&x->site->calls, &call, &x->stage, &x->result, &x->err);
+	enum ss_err code = events_preferred(x)
+		? follow_run(x, &call)
+		: call_run(&x->site->calls, &call, &x->stage, &x->result,
+			  &x->err);
 
 	x->tool = x->result.tool;
 	if (code != SS_OK)
 		return stage_end(x, code, STAGE_FAILED);
 	if (job.id[0] != '\0')
 		return stage_end(x, http_jobs_made(x, &job), STAGE_ANSWERED);
+	if (x->streamed)
+		return STAGE_ANSWERED;
 	server_timing(x);
 	output_answer(x);
 	return STAGE_ANSWERED;
@@ -409,6 +423,7 @@ ss_site_handle(struct ss_site *site, const struct ss_request *req,
 		end = stages[i].run(x);
 	}
 	if (end == STAGE_FAILED) {
+		http_refusal(x);
 		exchange_error(x);
 		if (browser_wants_error(x))
 			browser_error(x);

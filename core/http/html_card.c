@@ -7,6 +7,7 @@
 
 #include "page/example.h"
 #include "page/toolcall.h"
+#include "page/toolname.h"
 #include "wire/escape.h"
 
 /* Limits of the tools that are shown as cards. */

@@ -87,6 +87,7 @@ job_write_request(int job, const struct job_request *r)
 	fields_text(&text, "digest", r->digest);
 	fields_text(&text, "user", r->user);
 	fields_text(&text, "id", r->id);
+	fields_text(&text, "key", r->key);
 	fields_number(&text, "number", (int64_t)r->number);
 	fields_number(&text, "tool", r->tool);
 	fields_number(&text, "confirmed", r->confirmed);
@@ -136,6 +137,7 @@ job_read_request(int job, struct buf *text, struct job_request *out)
 		.digest = take_text(whole, "digest", room, &used),
 		.user = take_text(whole, "user", room, &used),
 		.id = take_text(whole, "id", room, &used),
+		.key = take_text(whole, "key", room, &used),
 		.number = (uint64_t)fields_take_number(whole, "number"),
 		.tool = fields_take_number(whole, "tool"),
 		.confirmed = fields_take_number(whole, "confirmed") != 0,

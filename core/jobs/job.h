@@ -57,6 +57,7 @@ struct job_request {
 	struct ss_text digest; /* of the page's bytes, in hexadecimal */
 	struct ss_text user;   /* that the front verified; "" */
 	struct ss_text id;     /* of the request, for the tool and the log */
+	struct ss_text key;    /* the tool runs once for it; "": none */
 	uint64_t number;       /* of the page: for the cap of each */
 	int64_t tool;          /* its place in the page */
 	bool confirmed;        /* a person has agreed to it */

@@ -11,6 +11,7 @@
 #include "site/site.h"
 
 #define MCP_NAMESPACE "io.modelcontextprotocol/"
+#define MCP_OWN "statespace/" /* before names of ours in _meta */
 
 /*
  * How a client is asked while its call waits (MCP_ASKS_BY_REQUEST).  receive
@@ -30,6 +31,8 @@ struct mcp_client {
 	const char *session; /* of HTTP; NULL: none */
 	bool session_asks;   /* whoever has it can ask a person */
 	int fd;              /* a hang-up ends a run; -1: none */
+	bool ends;           /* also one with a key: nothing else does */
+	uint32_t wait_ms;    /* for the answer of a call with the same key */
 	/* Notifications go here; NULL: there is no way to send any. */
 	bool (*notify)(void *ctx, const char *message, size_t len);
 	void *notify_ctx;
@@ -68,6 +71,8 @@ struct mcp {
 	struct buf *out;         /* the answer */
 	const char *result_type; /* "complete" */
 	struct buf error_data;   /* JSON for error.data; empty: none */
+	struct buf result_meta;  /* members of result._meta, each with a comma
+				    before it */
 	struct ss_error err;
 	struct mcp_record record;
 };

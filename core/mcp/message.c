@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "mcp/message.h"
+#include "site/keyed_call.h"
 #include "mcp/call.h"
 #include "mcp/complete.h"
 #include "mcp/prompts.h"
@@ -104,6 +105,7 @@ mcp_message_init(struct mcp *m, struct ss_site *site, struct buf *out)
 		.elicitation = { .text = BUF_INIT(65536) },
 		.result_type = "complete",
 		.error_data = BUF_INIT(65536),
+		.result_meta = BUF_INIT(65536),
 		.record = { .tool = -1, .result = SS_INIT(ss_result) } };
 }
 
@@ -114,6 +116,7 @@ mcp_message_release(struct mcp *m)
 	rpc_release(&m->elicitation.response);
 	buf_release(&m->elicitation.text);
 	buf_release(&m->error_data);
+	buf_release(&m->result_meta);
 }
 
 enum rpc_code
@@ -126,6 +129,12 @@ mcp_message_read(struct mcp *m, const char *text, size_t len)
 	named = rpc_member(m->meta, MCP_NAMESPACE "protocolVersion");
 	m->revision = mcp_revision_newest(named != NULL);
 	return code;
+}
+
+const char *
+mcp_message_key(const struct mcp *m)
+{
+	return rpc_text(rpc_member(m->meta, KEYED_META));
 }
 
 const char *
@@ -199,6 +208,29 @@ mcp_message_error(struct mcp *m, enum rpc_code code)
 	buf_text(m->out, "}}");
 }
 
+static void
+write_meta(struct mcp *m)
+{
+	const char *own = m->result_meta.data; /* begins with a comma */
+	bool typed = m->revision->typed_results;
+
+	if (typed)
+		mcp_text(m, "resultType", m->result_type);
+	if (!typed && m->result_meta.len == 0)
+		return;
+	mcp_key(m, "_meta");
+	buf_char(m->out, '{');
+	if (typed) {
+		mcp_key(m, MCP_NAMESPACE "serverInfo");
+		mcp_server_info(
+			m, strcmp(m->record.method, "server/discover") == 0);
+	}
+	if (m->result_meta.len > 0)
+		buf_text(m->out, typed ? own : own + 1);
+	buf_char(m->out, '}');
+	m->out->failed |= m->result_meta.failed;
+}
+
 static enum rpc_code
 run_method(struct mcp *m)
 {
@@ -215,13 +247,7 @@ run_method(struct mcp *m)
 	code = method->run(m);
 	if (code != RPC_OK)
 		return code;
-	if (m->revision->typed_results) {
-		mcp_text(m, "resultType", m->result_type);
-		mcp_key(m, "_meta");
-		buf_text(m->out, "{\"" MCP_NAMESPACE "serverInfo\":");
-		mcp_server_info(m);
-		buf_char(m->out, '}');
-	}
+	write_meta(m);
 	buf_text(m->out, "}}");
 	if (buf_ok(m->out))
 		return RPC_OK;

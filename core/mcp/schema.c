@@ -2,6 +2,7 @@
 #include "mcp/schema.h"
 #include "mcp/ask.h"
 #include "page/env.h"
+#include "page/toolcall.h"
 #include "sandbox/sandbox_fork.h"
 
 static void
@@ -105,26 +106,6 @@ mcp_schema_input(
 	buf_char(m->out, '}');
 	write_required(m, spec);
 	buf_text(m->out, ",\"additionalProperties\":false}");
-}
-
-void
-mcp_schema_output(struct mcp *m, const struct spec *spec)
-{
-	mcp_key(m, "outputSchema");
-	buf_text(m->out,
-		"{\"type\":\"object\",\"properties\":{"
-		"\"stdout\":{\"type\":\"string\"},"
-		"\"stderr\":{\"type\":\"string\"},"
-		"\"returncode\":{\"type\":\"integer\"},");
-	if (spec_has_parts(spec))
-		buf_text(m->out,
-			"\"next\":{\"type\":\"string\",\"description\":"
-			"\"Gets the next part of the output, as an argument "
-			"of the same call\"},");
-	buf_text(m->out,
-		"\"truncated\":{\"type\":\"boolean\",\"description\":"
-		"\"The output was longer\"}},"
-		"\"required\":[\"stdout\",\"stderr\",\"returncode\"]}");
 }
 
 static enum sandbox_level

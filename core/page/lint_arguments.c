@@ -4,6 +4,7 @@
 
 #include "page/lint_own.h"
 #include "page/toolcall.h"
+#include "page/toolname.h"
 
 /* Each tool is compared with all others: up to so many. */
 #define TOOLS_MAX 500

@@ -360,7 +360,7 @@ print_flag(struct buf *out, const char *key, bool set)
 
 /* The keys that say what it takes.  examples: say nothing of that. */
 static void
-print_keys(const struct argument *a, struct buf *out)
+print_keys(const struct argument *a, bool described, struct buf *out)
 {
 	static const char *const types[] = { [ARGUMENT_INTEGER] = "integer",
 		[ARGUMENT_NUMBER] = "number",
@@ -384,21 +384,21 @@ print_keys(const struct argument *a, struct buf *out)
 	print_flag(out, "dash", a->dash);
 	print_flag(out, "exists", a->exists);
 	print_key(out, "escape", escapes[a->escape], false);
-	print_key(out, "description", a->description, true);
+	print_key(out, "description", described ? a->description : NULL, true);
 }
 
 static void
-print_argument(const struct argument *a, struct buf *out)
+print_argument(const struct argument *a, bool described, struct buf *out)
 {
 	buf_text(out, "{ ");
 	print_key(out, "regex", a->regex.data, true);
 	print_key(out, "name", a->name, false);
-	print_keys(a, out);
+	print_keys(a, described, out);
 	buf_text(out, " }");
 }
 
 static void
-print_template(const struct part *p, struct buf *out)
+print_template(const struct part *p, bool described, struct buf *out)
 {
 	bool own = true;
 
@@ -418,7 +418,7 @@ print_template(const struct part *p, struct buf *out)
 		begin_key(out, a->name);
 		buf_text(out, "{ ");
 		print_key(out, "regex", a->regex.data, true);
-		print_keys(a, out);
+		print_keys(a, described, out);
 		buf_text(out, " }");
 	}
 	print_flag(out, "optional", p->optional && !own);
@@ -427,30 +427,42 @@ print_template(const struct part *p, struct buf *out)
 
 /* Says no more than a name. */
 static bool
-is_bare(const struct argument *a)
+is_bare(const struct argument *a, bool described)
 {
 	return a->type == ARGUMENT_WORD && a->regex.data == NULL &&
-		a->description == NULL && a->initial == NULL && !a->optional &&
-		!a->dash;
+		(a->description == NULL || !described) && a->initial == NULL &&
+		!a->optional && !a->dash;
 }
 
-void
-part_print(const struct part *p, bool last, struct buf *out)
+static void
+print_part(const struct part *p, bool last, bool described, struct buf *out)
 {
 	const struct argument *a = part_argument(p);
 
 	if (p->kind == PART_TEMPLATE)
-		print_template(p, out);
-	else if (a != NULL && is_bare(a))
+		print_template(p, described, out);
+	else if (a != NULL && is_bare(a, described))
 		buf_printf(out, "{%s}", a->name != NULL ? a->name : "");
 	else if (a != NULL)
-		print_argument(a, out);
+		print_argument(a, described, out);
 	else if (needs_literal(p->text, last)) {
 		buf_text(out, "{ literal: ");
 		print_quoted(p->text, out);
 		buf_text(out, " }");
 	} else
 		print_text(p->text, out);
+}
+
+void
+part_print(const struct part *p, bool last, struct buf *out)
+{
+	print_part(p, last, true, out);
+}
+
+void
+part_identify(const struct part *p, bool last, struct buf *out)
+{
+	print_part(p, last, false, out);
 }
 
 void

@@ -51,6 +51,8 @@ bool part_takes_any(const struct part *p);
  * quotes.
  */
 void part_print(const struct part *p, bool last, struct buf *out);
+/* The same without descriptions: equal where the same words fit. */
+void part_identify(const struct part *p, bool last, struct buf *out);
 /* Short, for people: a placeholder by its name, a template as it is written. */
 void part_outline(const struct part *p, bool last, struct buf *out);
 

@@ -127,7 +127,7 @@ parse_stages(const struct reading *r, const struct node *map, struct spec *out)
 static const char *const tool_keys[] = { "command", "pipe", "script",
 	"arguments", "name", "title", "description", "version", "stdin", "env",
 	"max_running", "confirm", "ask", "output", "lines", "bytes", "progress",
-	"job", "allow", WANTS_KEYS };
+	"once", "job", "allow", WANTS_KEYS };
 
 static enum ss_err
 read_texts(const struct reading *r, const struct node *map, struct spec *out)
@@ -315,6 +315,22 @@ read_job(const struct reading *r, const struct node *map, struct spec *out)
 		"bytes");
 }
 
+enum ss_err
+spec_parse_once(const struct reading *r, const struct node *n, bool *out)
+{
+	const char *word = "";
+	enum ss_err e = value_text(r, n, &word);
+
+	if (e != SS_OK)
+		return e;
+	if (strcmp(word, "required") != 0)
+		return value_refuse(r, n, "required",
+			"write once: required, and each call must have an "
+			"Idempotency-Key");
+	*out = true;
+	return SS_OK;
+}
+
 static enum ss_err
 read_settings(const struct reading *r, const struct node *map, struct spec *out)
 {
@@ -329,6 +345,8 @@ read_settings(const struct reading *r, const struct node *map, struct spec *out)
 		e = value_go_on(r, value_names(r, n, &out->env));
 	if (e == SS_OK && (n = node_member(map, "max_running")) != NULL)
 		e = value_go_on(r, value_count(r, n, &out->max_running));
+	if (e == SS_OK && (n = node_member(map, "once")) != NULL)
+		e = value_go_on(r, spec_parse_once(r, n, &out->once));
 	if (e == SS_OK)
 		e = value_go_on(r, read_parts(r, map, out));
 	if (e == SS_OK)
@@ -540,17 +558,29 @@ spec_describe(const struct spec *s, const struct argument *a)
 
 #define OUTLINE_MAX 300
 
-bool
-spec_print(const struct spec *s, struct buf *out)
+static bool
+print_parts(const struct spec *s, struct buf *out,
+	void (*print)(const struct part *p, bool last, struct buf *out))
 {
 	buf_char(out, '[');
 	for (size_t i = 0; i < s->part_count; i++) {
 		buf_text(out, i > 0 ? ", " : "");
-		part_print(&s->parts[i], i + 1 == s->part_count && !s->locked,
-			out);
+		print(&s->parts[i], i + 1 == s->part_count && !s->locked, out);
 	}
 	buf_text(out, s->locked ? ", ;]" : "]");
 	return buf_ok(out);
+}
+
+bool
+spec_print(const struct spec *s, struct buf *out)
+{
+	return print_parts(s, out, part_print);
+}
+
+bool
+spec_identify(const struct spec *s, struct buf *out)
+{
+	return print_parts(s, out, part_identify);
 }
 
 bool
@@ -575,4 +605,18 @@ spec_outline(const struct spec *s, struct buf *out)
 	}
 	buf_text(out, s->locked ? ", ;]" : "]");
 	return buf_ok(out);
+}
+
+void
+spec_rule(const struct spec *s, const struct part *p, struct ss_error *err)
+{
+	struct buf text = BUF_INIT(4096);
+
+	if (p != NULL)
+		part_print(p, false, &text);
+	else
+		spec_outline(s, &text);
+	error_rule(err, p != NULL && p->line > 0 ? p->line : s->line, "%s",
+		text.data);
+	buf_release(&text);
 }

@@ -47,6 +47,7 @@ struct spec {
 	const char *name, *title, *description, *version, *output;
 	bool takes_stdin;
 	bool confirm;
+	bool once;            /* a call must have a key */
 	const char *question; /* that confirm: asks; NULL: the command */
 	const struct ask *asks;
 	size_t ask_count;
@@ -85,6 +86,9 @@ void spec_release(struct spec *s);
 enum ss_err spec_read_job(const struct reading *r, const struct node *n,
 	bool lenient, enum spec_job *job, double *after);
 
+/* The value of `once:`, of a tool or of a page. */
+enum ss_err
+spec_parse_once(const struct reading *r, const struct node *n, bool *out);
 /* Does its output come in parts? */
 bool spec_has_parts(const struct spec *s);
 /* For stages.h: the parts of one list, without its arguments' numbers. */
@@ -106,10 +110,15 @@ const char *spec_describe(const struct spec *s, const struct argument *a);
 
 /* The tool as its author wrote it, in one line: [cat, {}, ;] */
 bool spec_print(const struct spec *s, struct buf *out);
+/* The same without descriptions: equal where the same commands match. */
+bool spec_identify(const struct spec *s, struct buf *out);
 /*
  * The same, shorter, for people and models: placeholders by name, "…" for a
  * script, a long word and the end of a long command.
  */
 bool spec_outline(const struct spec *s, struct buf *out);
+/* Names this part, or the tool (NULL), as what decided an error. */
+void
+spec_rule(const struct spec *s, const struct part *p, struct ss_error *err);
 
 #endif

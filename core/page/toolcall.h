@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A tool called by name and arguments instead of by its words: the name of a
- * tool, the names of its arguments, and their values.  Used by MCP and by POST's "tool_call".  Pure; the caller
- * has read the JSON.
+ * A tool called by name (toolname.h) and arguments instead of by its words: the
+ * names of its arguments, and their values.  Used by MCP and by POST's
+ * "tool_call".  Pure; the caller has read the JSON.
  */
 #ifndef SS_PAGE_TOOLCALL_H
 #define SS_PAGE_TOOLCALL_H
@@ -10,8 +10,6 @@
 #include "page/match.h"
 #include "wire/proto.h"
 
-/* Model APIs take 64 characters, of which clients use some as a prefix. */
-#define TOOLCALL_NAME_MAX 57
 #define TOOLCALL_PROPERTY_MAX SPEC_ARGUMENT_MAX
 
 /* Names of the arguments that are no placeholders. */
@@ -19,32 +17,6 @@
 #define TOOLCALL_ENV "env"
 #define TOOLCALL_STDIN "stdin"
 #define TOOLCALL_NEXT "next" /* of a tool whose output comes in parts */
-
-/*
- * The name of a tool: the author's, else the page without its ending and the
- * program, "texts_grep"; for README.md the directory's name and the program.
- * Characters other than [A-Za-z0-9_-] become '-'.  Too long: as hashed.
- * False: no memory.
- */
-bool toolcall_name(const struct spec *spec, const char *page,
-	char out[static TOOLCALL_NAME_MAX + 1]);
-/*
- * The same, cut to 48 characters and closed with '-' and 8 hexadecimal digits
- * over page and spec: for names that several tools would have.  False: no
- * memory.
- */
-bool toolcall_hashed_name(const struct spec *spec, const char *page,
-	char out[static TOOLCALL_NAME_MAX + 1]);
-
-/* The name that calls a tool within its page. */
-struct toolcall_label {
-	char text[TOOLCALL_NAME_MAX + 1];
-	bool shared; /* several tools have this short name: the text is hashed */
-};
-
-/* Of all tools of a page, for the caller to free; NULL: no memory. */
-struct toolcall_label *
-toolcall_labels(const struct spec *specs, size_t count, const char *page);
 
 /*
  * What callers know an argument by: its name, or "argN" by its place among the

@@ -24,6 +24,7 @@
 #include "sandbox/bounds.h"
 #include "sandbox/filter.h"
 #include "sandbox/landlock.h"
+#include "sandbox/overlay.h"
 #include "sandbox/sandbox_scratch.h"
 #include "sandbox/view.h"
 
@@ -131,11 +132,15 @@ drop_capabilities(struct confining *c)
 	struct __user_cap_header_struct head = {
 		.version = _LINUX_CAPABILITY_VERSION_3
 	};
-	struct __user_cap_data_struct none[2] = { { 0, 0, 0 }, { 0, 0, 0 } };
+	struct __user_cap_data_struct kept[2] = { { 0, 0, 0 }, { 0, 0, 0 } };
 
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
 		return step_fail(c->step, "drop ambient capabilities");
-	if (syscall(SYS_capset, &head, none) < 0)
+	if (c->self->layers >= 0)
+		for (size_t i = 0; i < ARRAY_LEN(kept); i++)
+			kept[i].effective = kept[i].permitted =
+				(uint32_t)(overlay_capabilities() >> 32 * i);
+	if (syscall(SYS_capset, &head, kept) < 0)
 		return step_fail(c->step, "drop capabilities");
 	return true;
 }
@@ -233,17 +238,24 @@ enter_filter(struct confining *c)
 
 	if (strict && c->watched)
 		keeps |= KEEP_NETWORK; /* sockets, in an empty namespace */
-	errno = filter_child_enter(filter_whole(keeps, strict));
+	errno = filter_child_enter(
+		filter_whole(keeps, strict, c->self->layers >= 0));
 	return errno == 0 ||
 		step_fail_at(PART_FILTER, c->step, "install the filter");
 }
 
 /* ---------------------------------------------------------------- levels */
 
+static bool
+has_store(const struct confining *c)
+{
+	return (c->keeps & KEEP_WORKSPACE) && c->plan->store != NULL;
+}
+
 /*
  * Root makes the user namespace last: the others then belong to the first user
- * namespace, and no capability in the new one reaches them.  An ordinary user
- * can make the others only inside a user namespace: clone(2) made all of them.
+ * namespace, and no capability in the new one reaches them; but what mounts has
+ * one mount namespace more.  An ordinary user can make the others only inside a user namespace: clone(2) made all of them.
  */
 static bool
 enter_user_namespace(struct confining *c)
@@ -251,7 +263,8 @@ enter_user_namespace(struct confining *c)
 	if (!c->plan->account.drop)
 		return true;
 	if (prctl(PR_SET_DUMPABLE, 1) < 0 ||
-		syscall(SYS_unshare, CLONE_NEWUSER) < 0)
+		syscall(SYS_unshare,
+			CLONE_NEWUSER | (has_store(c) ? CLONE_NEWNS : 0)) < 0)
 		return step_fail_at(
 			PART_NAMESPACES, c->step, "unshare the user namespace");
 	return map_account(c);
@@ -294,6 +307,8 @@ view_of(const struct confining *c)
 		.grant = p->grant,
 		.sites = p->sites,
 		.site_count = p->site_count,
+		.store = has_store(c) ? p->store : NULL,
+		.store_fd = p->store_fd,
 		.writes = c->self->landlock_abi >= 3,
 		.watches = reads_proc(c),
 		.scratch_bytes = p->scratch_bytes,
@@ -319,6 +334,9 @@ enter_strict(struct confining *c)
 	c->step->part = PART_VIEW;
 	if (!view_enter(&view, &c->keeps, c->step) || !become_account(c) ||
 		!enter_user_namespace(c) || !view_hide_mounts(c->step))
+		return false;
+	if (has_store(c) &&
+		(c->self->layers = overlay_take_layers(c->step)) < 0)
 		return false;
 	forbid_namespaces(c);
 	fd_close(&c->proc);
@@ -383,6 +401,7 @@ enter_level(struct confining *c)
 		.landlock_abi = landlock_abi(c->plan->landlock_abi_max),
 		.site = "",
 		.site_fd = -1,
+		.layers = -1,
 		.scratch = "",
 		.libexec = "",
 		.one_program = c->plan->one_program,

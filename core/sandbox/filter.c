@@ -22,10 +22,10 @@ _Static_assert(
 	ARRAY_LEN(narrow) == FILTER_NARROW, "one filter for each combination");
 
 const struct filter *
-filter_whole(unsigned keeps, bool alone)
+filter_whole(unsigned keeps, bool alone, bool mounts)
 {
 	return &whole[(keeps & (FILTER_NETWORK | FILTER_UNIX)) |
-		(alone ? FILTER_ALONE : 0)];
+		(alone ? FILTER_ALONE : 0) | (mounts ? FILTER_MOUNTS : 0)];
 }
 
 const struct filter *

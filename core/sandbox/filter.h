@@ -26,13 +26,18 @@ enum {
 	 * pidfd_send_signal(2).
 	 */
 	FILTER_ALONE = 1 << 2,
+	/* In a whole one: what overlay.c mounts with, for its launcher alone. */
+	FILTER_MOUNTS = 1 << 3,
 
 	FILTER_NARROW = 1 << 3, /* how many of each kind */
-	FILTER_WHOLE = 1 << 3
+	FILTER_WHOLE = 1 << 4
 };
 
-/* Of a process that keeps this (KEEP_...). */
-const struct filter *filter_whole(unsigned keeps, bool alone);
+/*
+ * Of a process that keeps this (KEEP_...).  mounts: it may mount; each of its
+ * commands enters one without.
+ */
+const struct filter *filter_whole(unsigned keeps, bool alone, bool mounts);
 /*
  * For one command of a launcher, beside the launcher's own filter: refuses the
  * socket families that the command's policy does not keep.  routes: allows

@@ -30,6 +30,8 @@ struct policy {
 	unsigned keeps; /* KEEP_...: not 0 means that the launcher runs it */
 	struct spawn_limits limits;
 	const char *page_dir;
+	/* Of the site, which it may write: overlay.h; NULL: no workspace. */
+	const char *workspace;
 	unsigned site; /* as in struct sandbox_place */
 };
 

@@ -328,6 +328,27 @@ allow_etc(struct building *b)
 			allow_those_there(b, view_etc_network, LAND_READ));
 }
 
+/* On the merged tree: rules for the lower one do not count there. */
+static bool
+allow_workspace(struct building *b, unsigned run)
+{
+	struct root top = ROOT_INIT;
+	int fd = -1;
+	bool done;
+
+	if (b->policy->workspace == NULL)
+		return true;
+	top.fd = open_place(b->self->site, O_DIRECTORY);
+	if (top.fd >= 0)
+		root_open_at(&top, b->policy->workspace, O_PATH | O_DIRECTORY,
+			&fd, NULL);
+	root_close(&top);
+	done = fd >= 0 ? allow_fd(b, fd, "the workspace", LAND_WRITE | run)
+		       : step_fail(&b->step, "open the workspace");
+	fd_close(&fd);
+	return done;
+}
+
 static bool
 allow_grants(struct building *b)
 {
@@ -336,6 +357,7 @@ allow_grants(struct building *b)
 
 	return allow_granted(b, &p->read, &p->read_under, run) &&
 		allow_granted(b, &p->write, &p->write_under, LAND_WRITE) &&
+		allow_workspace(b, run) &&
 		(p->unix_sockets.count == 0 ||
 			allow_list(b, &p->unix_sockets, LAND_CONNECT)) &&
 		(!(p->keeps & KEEP_PROC) || allow_path(b, "/proc", LAND_READ));

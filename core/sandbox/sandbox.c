@@ -6,7 +6,7 @@
 #include "sandbox/grant_path.h"
 
 static struct sandbox self = {
-	.site = "", .site_fd = -1, .scratch = "", .libexec = ""
+	.site = "", .site_fd = -1, .layers = -1, .scratch = "", .libexec = ""
 };
 static struct cgroup memory_group = CGROUP_INIT;
 

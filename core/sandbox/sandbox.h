@@ -62,9 +62,10 @@ struct sandbox {
 	int landlock_abi;       /* in use; 0: none */
 	const char *site;       /* "/site", or the real path: reopen it here */
 	int site_fd;            /* without a view: what that name meant; -1 */
-	const char *scratch;    /* the tools' TMPDIR */
-	const char *libexec;    /* our helper programs; "" */
-	bool one_program;       /* libexec is a file that is all of them */
+	int layers; /* with KEEP_WORKSPACE in a view: overlay.h; else -1 */
+	const char *scratch; /* the tools' TMPDIR */
+	const char *libexec; /* our helper programs; "" */
+	bool one_program;    /* libexec is a file that is all of them */
 	enum sandbox_memory memory;
 	char why[256];    /* why no higher level; "" */
 	char remedy[512]; /* what would give it, for the operator; "" */

@@ -18,6 +18,8 @@ struct sandbox_plan {
 	const struct grant *grant;     /* NULL: nothing is granted */
 	const struct view_site *sites; /* besides root, each for itself */
 	size_t site_count;
+	const char *store;        /* the workspaces' directory; NULL: none */
+	int store_fd;             /* the same, open; -1 */
 	const char *user, *group; /* to become when root; NULL: default */
 	uint64_t scratch_bytes;   /* of the private /tmp */
 	uint64_t scratch_files;
@@ -35,6 +37,7 @@ struct sandbox_plan {
 
 #define SANDBOX_PLAN_INIT                                                      \
 	((struct sandbox_plan){ .root_fd = -1,                                 \
+		.store_fd = -1,                                                \
 		.scratch_bytes = (uint64_t)64 << 20,                           \
 		.scratch_files = 10000 })
 

@@ -269,7 +269,7 @@ try_landlock(const struct sandbox_plan *p, char *detail)
 static bool
 try_filter(const struct sandbox_plan *p, char *detail)
 {
-	const struct filter *filter = filter_whole(0, true);
+	const struct filter *filter = filter_whole(0, true, false);
 	int fd;
 
 	(void)p;

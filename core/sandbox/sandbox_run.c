@@ -15,6 +15,7 @@
 #include "sandbox/landlock.h"
 #include "sandbox/launcher_call.h"
 #include "sandbox/other_sites.h"
+#include "sandbox/overlay.h"
 #include "sandbox/sandbox.h"
 
 struct last_steps {
@@ -23,6 +24,7 @@ struct last_steps {
 	bool only_own_signals; /* Landlock before ABI 6: by a filter */
 	bool no_attributes;    /* the view has what other sites may write */
 	const struct filter *narrow;
+	const struct filter *unmounting; /* this process may mount */
 };
 
 /* In the child, right before execve(2). */
@@ -34,6 +36,10 @@ child_enter(void *ctx)
 
 	if (e->level == SANDBOX_OFF)
 		return 0;
+	if (e->unmounting != NULL &&
+		((error = overlay_child_leave()) != 0 ||
+			(error = filter_child_enter(e->unmounting)) != 0))
+		return error;
 	if (e->ruleset >= 0 && (error = landlock_child_enter(e->ruleset)) != 0)
 		return error;
 	if (e->only_own_signals && (error = filter_child_signals()) != 0)
@@ -162,6 +168,8 @@ prepare_entry(const struct policy *p, const struct ruleset *r,
 			self->landlock_abi < 6,
 		.no_attributes =
 			self->level == SANDBOX_STRICT && others_write() };
+	if (self->layers >= 0)
+		entry->unmounting = filter_whole(p->keeps, true, false);
 	/* Of tools with a network only the HTTP tool may use rtnetlink(7). */
 	if (self->level >= SANDBOX_LANDLOCK &&
 		(p->keeps != self->keeps ||

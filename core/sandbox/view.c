@@ -11,6 +11,7 @@
 
 #include "base/fd.h"
 #include "sandbox/mount.h"
+#include "sandbox/overlay.h"
 #include "sandbox/view_grants.h"
 #include "sandbox/view_loaders.h"
 
@@ -459,6 +460,7 @@ view_enter(const struct view_plan *p, unsigned *keeps, struct step *s)
 		make_own_proc();
 	done = add_system(root, p, s) && add_etc(root, p, *keeps, s) &&
 		add_site(root, p, s) && add_sites(root, p, s) &&
+		(p->store == NULL || overlay_add_layers(root, p, s)) &&
 		view_grants_bind(root, p, *keeps, s) &&
 		view_loaders_cover(root, s) && add_scratch(root, p, s) &&
 		pivot_to(root, s) && (!(*keeps & KEEP_PROC) || copy_view(s));

@@ -12,6 +12,7 @@
 #define VIEW_SITES "/sites" /* of several: see struct view_site */
 #define VIEW_AT_MAX 48
 #define VIEW_SCRATCH "/tmp"
+#define VIEW_LAYERS "/layers" /* of workspaces; covered: see overlay.h */
 #define VIEW_LIBEXEC "/libexec"
 
 /* What lies at a path of a view (view_find.h). */
@@ -39,6 +40,8 @@ struct view_plan {
 	const struct grant *grant; /* NULL: nothing is granted */
 	const struct view_site *sites; /* besides root */
 	size_t site_count;
+	const char *store; /* of workspaces: its path, and open; NULL: none */
+	int store_fd;
 	bool writes;  /* bind [grant] write writable: Landlock is there */
 	bool watches; /* make a /proc for view_take_proc */
 	uint64_t scratch_bytes, scratch_files;

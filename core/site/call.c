@@ -7,10 +7,15 @@
 #include "page/words.h"
 #include "page/question.h"
 #include "page/toolcall.h"
+#include "page/toolname.h"
 #include "site/confirm.h"
 #include "site/executor.h"
 #include "site/exists.h"
+#include "site/keyed_call.h"
 #include "site/paging.h"
+#include "site/refusal.h"
+#include "site/request_log.h"
+#include "state/state.h"
 #include "wire/path.h"
 
 /* What the steps of one call share. */
@@ -26,10 +31,13 @@ struct call_state {
 	size_t tool;
 	struct env_scope scope;
 	char **argv, **envp;
-	struct confirm what;  /* from step_next on */
-	struct paging paging; /* of a tool whose output comes in parts */
-	bool answered;        /* from what was kept: nothing is left to do */
-	char *const **stages; /* of a pipe */
+	struct confirm what;     /* from step_next on */
+	struct paging paging;    /* of a tool whose output comes in parts */
+	struct keyed_call keyed; /* active: the call has a key */
+	struct call recorded;    /* the call, with its output copied */
+	bool started;            /* since then the page may be freed */
+	bool answered;           /* from what was kept: nothing is left to do */
+	char *const **stages;    /* of a pipe */
 	struct ss_result *result;
 	struct ss_error *err;
 };
@@ -58,6 +66,8 @@ step_page(struct call_state *r)
 	if (r->page->error.code != SS_OK) {
 		if (r->err != NULL)
 			*r->err = r->page->error;
+		if (r->err != NULL)
+			r->err->line = r->page->place.line;
 		return r->page->error.code;
 	}
 	if (r->page->front.format == FRONT_NONE)
@@ -94,33 +104,16 @@ set_name_error(struct call_state *r, const char *what)
 	return failed ? SS_INTERNAL : SS_NOT_ALLOWED;
 }
 
-/* By its short name, or by the hashed name that no other tool has. */
 static enum ss_err
 find_named(struct call_state *r)
 {
 	const struct frontmatter *front = &r->page->front;
-	const char *page = r->call->doc->path;
-	char name[TOOLCALL_NAME_MAX + 1];
-	size_t found = 0;
 
-	for (size_t i = 0; i < front->spec_count; i++) {
-		if (!toolcall_hashed_name(&front->specs[i], page, name))
-			return error_memory(r->err);
-		if (strcmp(name, r->request->call_name) == 0) {
-			r->tool = i;
-			found = 1;
-			break;
-		}
-		if (!toolcall_name(&front->specs[i], page, name))
-			return error_memory(r->err);
-		if (strcmp(name, r->request->call_name) == 0 && found++ == 0)
-			r->tool = i;
-	}
-	if (found == 0)
+	if (!toolcall_find(front->specs, front->spec_count, r->call->doc->path,
+		    r->request->call_name, &r->tool))
+		return error_memory(r->err);
+	if (r->tool == SIZE_MAX)
 		return set_name_error(r, "no tool of this page has that name");
-	if (found > 1)
-		return set_name_error(r,
-			"several tools have that name: call it by the longer one");
 	return SS_OK;
 }
 
@@ -423,6 +416,111 @@ step_tool(struct call_state *r)
 	return code;
 }
 
+/* ----------------------------------------------------- calls with a key -- */
+
+/* The directory of the records; -1 when there is none. */
+static enum ss_err
+open_records(struct call_state *r)
+{
+	const struct call_parts *parts = r->parts;
+	const struct state *state;
+	enum ss_err code = parts->state(parts->state_ctx, &state, r->err);
+
+	if (code != SS_OK)
+		return code;
+	r->keyed.store = (struct keyed_store){
+		.dir = state_folder(state->fd, "once"),
+		.keep_s = (uint64_t)parts->config->once.keep,
+		.records = parts->config->once.records,
+	};
+	if (r->keyed.store.dir >= 0)
+		return SS_OK;
+	error_set(r->err, SS_STATE,
+		"the key cannot be kept; the tool did not run");
+	error_detail(r->err, "once: %s", strerror(errno));
+	return SS_STATE;
+}
+
+static enum ss_err
+refuse_without_key(struct call_state *r)
+{
+	error_set(r->err, SS_KEY_REQUIRED,
+		"this tool runs only with a key; it did not run");
+	error_hint(r->err,
+		"send the header Idempotency-Key with a new random UUID, over "
+		"MCP _meta[\"" KEYED_META "\"], and the same one when the "
+		"request is repeated");
+	return SS_KEY_REQUIRED;
+}
+
+/* Another request with the key may run: to wait for it takes a tool's place. */
+static enum ss_err
+wait_for_answer(struct call_state *r)
+{
+	const struct call *c = r->call;
+	enum ss_err code;
+
+	if (!limit_start(r->parts->limit))
+		return limit_error(r->err);
+	code = keyed_call_wait(&r->keyed, c->wait_ms, c->client_fd, r->result,
+		&r->answered, r->err);
+	limit_end(r->parts->limit);
+	return code;
+}
+
+static enum ss_err
+step_once(struct call_state *r)
+{
+	const struct call *c = r->call;
+	const struct keyed_what what = { .root = r->parts->config->root,
+		.doc = c->doc,
+		.user = c->user,
+		.key = c->key,
+		.request = r->request,
+		.words = r->command.words,
+		.word_count = r->command.count };
+	enum ss_err code;
+
+	if (c->dry_run)
+		return SS_OK;
+	if (c->key == NULL)
+		return r->spec->once || r->page->front.once
+			? refuse_without_key(r)
+			: SS_OK;
+	r->keyed.arena = r->parts->arena;
+	r->keyed.output = c->output;
+	r->keyed.output_ctx = c->output_ctx;
+	code = keyed_call_init(&r->keyed, &what, r->err);
+	if (code == SS_OK)
+		code = open_records(r);
+	if (code == SS_OK)
+		code = keyed_call_look(
+			&r->keyed, r->result, &r->answered, r->err);
+	return code == SS_KEY_RUNNING && c->wait_ms > 0 ? wait_for_answer(r)
+							: code;
+}
+
+/* An answer that was not stored is told, and unknown when it is asked again. */
+static void
+end_keyed(struct call_state *r, enum ss_err code)
+{
+	int number;
+
+	if (!r->keyed.begun)
+		return;
+	if (code != SS_OK && r->err != NULL)
+		r->err->code = code;
+	number = keyed_call_end(
+		&r->keyed, r->result, code == SS_OK ? NULL : r->err);
+	if (number != 0)
+		request_log_fields(r->parts->log, "once",
+			(const struct ss_field[]){
+				{ "id", r->call->request_id, 0 },
+				{ "page", r->call->doc->path, 0 },
+				{ "not_stored", strerror(number), 0 } },
+			3);
+}
+
 static enum ss_err
 set_unconfirmed(struct call_state *r, const char *why)
 {
@@ -488,6 +586,12 @@ run_told(struct call_state *r, const struct ss_command *cmd, uint64_t number)
 	enum ss_err code;
 
 	r->result->run_us = 0;
+	if (r->keyed.active) {
+		code = keyed_call_begin(
+			&r->keyed, r->result, &r->answered, r->err);
+		if (!r->keyed.begun)
+			return code;
+	}
 	code = executor->run(executor->ctx, cmd, r->result, r->err);
 	if (limit->ran != NULL && r->result->run_us > 0)
 		limit->ran(limit->ctx, number, r->result);
@@ -563,7 +667,7 @@ run_part(struct call_state *r, const struct ss_command *asked)
 			cmd.progress = held_progress;
 	}
 	code = run_counted(r, &cmd);
-	if (code == SS_OK || call_was_ended(code)) {
+	if (!r->answered && (code == SS_OK || call_was_ended(code))) {
 		if (cmd.output != NULL)
 			r->result->out = buf_view(&held.out);
 		if (code != SS_OK)
@@ -603,6 +707,7 @@ step_job(struct call_state *r)
 		.tool = r->tool,
 		.user = c->user,
 		.request_id = c->request_id,
+		.key = c->key,
 		.number = limit_tool_number(r->parts->limit,
 			doc->real[0] != '\0' ? doc->real : doc->path, 0) };
 
@@ -612,14 +717,43 @@ step_job(struct call_state *r)
 	return c->job->make(c->job, &of, r->err);
 }
 
+/*
+ * The run of a call with a key goes on when the connection ends, since its
+ * answer can be had later; a copy of its output is for the record.
+ */
+static void
+begin_keyed(struct call_state *r)
+{
+	size_t ceiling = (size_t)r->parts->config->limits.max_output_bytes * 2;
+
+	r->recorded = *r->call;
+	if (!r->recorded.ends)
+		r->recorded.client_fd = -1;
+	if (r->recorded.output != NULL) {
+		r->keyed.copy[0] = BUF_INIT(ceiling);
+		r->keyed.copy[1] = BUF_INIT(ceiling);
+		r->keyed.progress = r->recorded.progress;
+		r->recorded.output = keyed_call_output;
+		r->recorded.output_ctx = &r->keyed;
+		if (r->recorded.progress != NULL)
+			r->recorded.progress = keyed_call_progress;
+	}
+	r->call = &r->recorded;
+}
+
 static enum ss_err
 step_run(struct call_state *r)
 {
-	const struct call *c = r->call;
+	const struct call *c;
 	const struct config *config = r->parts->config;
 	struct right *right = &r->page->rights.tools[r->tool];
+	struct ss_command cmd;
 	enum ss_err code;
-	struct ss_command cmd = {
+
+	if (r->keyed.active)
+		begin_keyed(r);
+	c = r->call;
+	cmd = (struct ss_command){
 		.size = sizeof(cmd),
 		.page = c->doc->path,
 		.tool = r->tool,
@@ -646,17 +780,19 @@ step_run(struct call_state *r)
 	code = keep_type(r);
 	if (code != SS_OK)
 		return code;
+	r->started = true;
 	if (!limit_start(r->parts->limit))
 		return limit_error(r->err);
 	code = spec_has_parts(r->spec) ? run_part(r, &cmd)
 				       : run_counted(r, &cmd);
+	end_keyed(r, code);
 	limit_end(r->parts->limit);
 	return code;
 }
 
-enum ss_err
-call_run(const struct call_parts *parts, const struct call *call,
-	const char **stage, struct ss_result *result, struct ss_error *err)
+/* r has the parts, the call, and where its result and error go. */
+static enum ss_err
+run_steps(struct call_state *r, const char **stage)
 {
 	static const struct {
 		const char *name;
@@ -669,27 +805,57 @@ call_run(const struct call_parts *parts, const struct call *call,
 		{ "stages", step_stages },
 		{ "next", step_next },
 		{ "tool", step_tool },
+		{ "once", step_once },
 		{ "confirm", step_confirm },
 		{ "job", step_job },
 		{ "run", step_run },
 	};
-	struct call_state r = { .parts = parts,
-		.call = call,
-		.request = call->request,
-		.result = result,
-		.err = err };
 	enum ss_err code = SS_OK;
 
-	result->tool = -1;
-	for (size_t i = 0; code == SS_OK && !r.answered && i < ARRAY_LEN(steps);
-		i++) {
-		if (steps[i].step == step_confirm && call->dry_run) {
+	r->request = r->call->request;
+	r->result->tool = -1;
+	for (size_t i = 0;
+		code == SS_OK && !r->answered && i < ARRAY_LEN(steps); i++) {
+		if (steps[i].step == step_confirm && r->call->dry_run) {
 			*stage = "run";
 			break;
 		}
 		*stage = steps[i].name;
-		code = steps[i].step(&r);
+		code = steps[i].step(r);
 	}
+	if (r->keyed.active)
+		keyed_call_release(&r->keyed);
+	return code;
+}
+
+enum ss_err
+call_try(const struct call_parts *parts, const struct call *call,
+	const char **stage, struct ss_result *result, struct ss_error *err)
+{
+	struct call_state r = {
+		.parts = parts, .call = call, .result = result, .err = err
+	};
+
+	return run_steps(&r, stage);
+}
+
+enum ss_err
+call_run(const struct call_parts *parts, const struct call *call,
+	const char **stage, struct ss_result *result, struct ss_error *err)
+{
+	struct call_state r = {
+		.parts = parts, .call = call, .result = result, .err = err
+	};
+	enum ss_err code = run_steps(&r, stage);
+
+	if (code == SS_OK || err == NULL)
+		return code;
+	refusal_step(&(struct refusal){ .parts = parts,
+			     .doc = call->doc,
+			     .page = r.started ? NULL : r.page,
+			     .request = call->request,
+			     .token = call->token },
+		err, result);
 	return code;
 }
 

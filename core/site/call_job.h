@@ -16,8 +16,8 @@ struct call_job_of {
 	const struct ss_document *doc;
 	const struct spec *spec;
 	size_t tool;
-	const char *user, *request_id; /* NULL: none */
-	uint64_t number;               /* of its page */
+	const char *user, *request_id, *key; /* NULL: none */
+	uint64_t number;                     /* of its page */
 };
 
 /* Of a call that may become a job. */

@@ -38,23 +38,27 @@ static enum ss_err
 name_tools(struct catalog *c, const struct frontmatter *front,
 	struct catalog_page *out, struct ss_error *err)
 {
+	struct toolcall_label *labels =
+		toolcall_labels(front->specs, front->spec_count, out->path);
+	bool good = labels != NULL;
+
 	out->tools = arena_array(
 		&c->arena, front->spec_count + 1, sizeof(*out->tools));
-	if (out->tools == NULL)
-		return error_memory(err);
-	for (size_t i = 0; i < front->spec_count; i++) {
+	good = good && out->tools != NULL;
+	for (size_t i = 0; good && i < front->spec_count; i++) {
 		struct catalog_tool *t = &out->tools[out->tool_count++];
 
 		t->index = i;
-		if (!toolcall_name(&front->specs[i], out->path, t->name) ||
-			!toolcall_hashed_name(
-				&front->specs[i], out->path, t->hashed))
-			return error_memory(err);
+		strcpy(t->label, labels[i].text);
+		strcpy(t->name, labels[i].text);
+		good = toolcall_hashed_name(
+			&front->specs[i], out->path, t->hashed);
 		for (size_t k = 0; k < i; k++)
 			t->hidden |=
 				strcmp(out->tools[k].hashed, t->hashed) == 0;
 	}
-	return SS_OK;
+	free(labels);
+	return good ? SS_OK : error_memory(err);
 }
 
 static enum ss_err
@@ -436,6 +440,7 @@ add_page(const struct catalog_cache *cache, struct catalog *c, const char *path,
 /* A tool in the order of names. */
 struct named {
 	struct catalog_tool *tool;
+	const char *path;
 };
 
 static int
@@ -446,7 +451,38 @@ by_name(const void *left, const void *right)
 	return strcmp(a->tool->name, b->tool->name);
 }
 
-/* Tools that would share a name all get their hashed name. */
+static void
+qualify(struct named *n)
+{
+	char name[TOOLCALL_NAME_MAX + 1];
+
+	strcpy(n->tool->name,
+		toolcall_qualify(n->path, n->tool->label, name)
+			? name
+			: n->tool->hashed);
+}
+
+static void
+use_hash(struct named *n)
+{
+	strcpy(n->tool->name, n->tool->hashed);
+}
+
+/* Gives tools that share a name another one. */
+static void
+part_names(struct named *all, size_t n, void (*rename)(struct named *n))
+{
+	qsort(all, n, sizeof(*all), by_name);
+	for (size_t i = 0, run; i < n; i += run) {
+		for (run = 1;
+			i + run < n && by_name(&all[i], &all[i + run]) == 0;)
+			run++;
+		for (size_t k = i; run > 1 && k < i + run; k++)
+			rename(&all[k]);
+	}
+}
+
+/* Each name of another catalog may have been one that no tool shared. */
 static enum ss_err
 settle_names(struct catalog *c, struct ss_error *err)
 {
@@ -459,18 +495,17 @@ settle_names(struct catalog *c, struct ss_error *err)
 	if (all == NULL)
 		return error_memory(err);
 	for (size_t i = 0; i < c->page_count; i++)
-		for (size_t k = 0; k < c->pages[i].tool_count; k++)
-			if (!c->pages[i].tools[k].hidden)
-				all[n++].tool = &c->pages[i].tools[k];
+		for (size_t k = 0; k < c->pages[i].tool_count; k++) {
+			struct catalog_tool *t = &c->pages[i].tools[k];
+
+			strcpy(t->name, t->label);
+			if (!t->hidden)
+				all[n++] =
+					(struct named){ t, c->pages[i].path };
+		}
 	c->tool_count = n;
-	qsort(all, n, sizeof(*all), by_name);
-	for (size_t i = 0, run; i < n; i += run) {
-		for (run = 1;
-			i + run < n && by_name(&all[i], &all[i + run]) == 0;)
-			run++;
-		for (size_t k = i; run > 1 && k < i + run; k++)
-			strcpy(all[k].tool->name, all[k].tool->hashed);
-	}
+	part_names(all, n, qualify);
+	part_names(all, n, use_hash);
 	free(all);
 	return SS_OK;
 }

@@ -7,7 +7,7 @@
 #ifndef SS_SITE_CATALOG_H
 #define SS_SITE_CATALOG_H
 
-#include "page/toolcall.h"
+#include "page/toolname.h"
 #include "site/listing.h"
 #include "site/page.h"
 #include "site/request_log.h"
@@ -23,7 +23,8 @@ struct catalog_list {
 };
 
 struct catalog_tool {
-	char name[TOOLCALL_NAME_MAX + 1]; /* the one that MCP lists */
+	char label[TOOLCALL_NAME_MAX + 1]; /* the one in its page */
+	char name[TOOLCALL_NAME_MAX + 1];  /* in the site: the one MCP lists */
 	char hashed[TOOLCALL_NAME_MAX + 1];
 	size_t index; /* in the page's tools */
 	bool hidden;  /* the same as an earlier tool, which is called */

@@ -86,8 +86,11 @@ struct config {
 	struct {
 		const char *enabled; /* "auto", "true", "false" */
 		uint64_t max_tools;
-		const char *uri;      /* what resources begin with */
-		const char *key_file; /* "": a key of this start */
+		const char *uri;          /* what resources begin with */
+		const char *name;         /* of the server; "": ours */
+		const char *icon;         /* its URI; "": none */
+		const char *instructions; /* for models; "": none */
+		const char *key_file;     /* "": a key of this start */
 	} mcp;
 	struct {
 		const char *mode; /* "dynamic", "static", "ondemand" */
@@ -108,6 +111,10 @@ struct config {
 		uint64_t max, max_page, max_kept, max_output_bytes;
 		double timeout, idle, keep; /* seconds */
 	} jobs;
+	struct {
+		double keep; /* seconds */
+		uint64_t records;
+	} once;
 	struct {
 		const char *level;
 		const char *format; /* "logfmt", "json" */

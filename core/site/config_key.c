@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "keyed/store.h"
 #include "page/env.h"
 #include "site/hidden.h"
 #include "wire/path.h"
@@ -145,6 +146,19 @@ is_uri_start(const char *text)
 
 	return colon != NULL && colon != text && is_one_word(text) &&
 		strpbrk(text, "{}\"\\?#%") == NULL;
+}
+
+static bool
+is_short(const char *text)
+{
+	return strlen(text) <= 64;
+}
+
+static bool
+is_icon(const char *text)
+{
+	return *text == '\0' || strncmp(text, "https://", 8) == 0 ||
+		strncmp(text, "data:image/", 11) == 0;
 }
 
 static bool
@@ -290,6 +304,13 @@ static const struct config_key keys[] = {
 		.fits = is_uri_start,
 		.wanted = "the start of a URI, as \"page:///\"",
 		.scope = KEY_OWN },
+	{ "mcp.name", KEY_TEXT, AT(mcp.name), .preset = "", .fits = is_short,
+		.wanted = "at most 64 bytes", .scope = KEY_OWN },
+	{ "mcp.icon", KEY_TEXT, AT(mcp.icon), .preset = "", .fits = is_icon,
+		.wanted = "a URI that begins with https: or data:",
+		.scope = KEY_OWN },
+	{ "mcp.instructions", KEY_TEXT, AT(mcp.instructions), .preset = "",
+		.scope = KEY_OWN },
 	{ "mcp.key_file", KEY_PATH, AT(mcp.key_file), .preset = "",
 		.scope = KEY_INHERITED },
 
@@ -350,6 +371,10 @@ static const struct config_key keys[] = {
 		.most = 30 * DAY, .scope = KEY_INHERITED },
 	{ "jobs.keep", KEY_SECONDS, AT(jobs.keep), .preset = "3600.0",
 		.most = 365 * DAY },
+	{ "once.keep", KEY_SECONDS, AT(once.keep), .preset = "86400.0",
+		.least = 1, .most = 366 * DAY, .scope = KEY_INHERITED },
+	{ "once.records", KEY_COUNT, AT(once.records), .preset = "262144",
+		.least = KEYED_PARTS, .most = 1e9 },
 
 	{ "log.level", KEY_WORD, AT(log.level), .preset = "info",
 		.words = "error warn info debug", .scope = KEY_INHERITED },

@@ -337,7 +337,7 @@ test_fields(void)
 	       "&quot;q&quot;: &quot;q&quot;}}"),
 		"an example leaves out what may be left out");
 	ok(has("<form data-tool=\"docs_ls\">"), "a name of the page");
-	is_int(2, (long long)count("<form data-tool=\"ls-"),
+	is_int(2, (long long)count("<form data-tool=\"ls_"),
 		"two tools of one name have longer ones");
 }
 

@@ -3,6 +3,7 @@
 #include "page/frontmatter.h"
 #include "tap.h"
 #include "page/toolcall.h"
+#include "page/toolname.h"
 
 static struct arena arena;
 static struct frontmatter front;
@@ -62,6 +63,113 @@ names(void)
 	ok(strcmp(first, second) != 0, "other parts, another hash");
 	toolcall_hashed_name(tool("[grep, '{}']"), "a.md", second);
 	is_str(first, second, "the same parts in other quotes, the same hash");
+}
+
+/* The labels of a page's tools, in their order. */
+static const char *
+labels(const char *page, const char *lines)
+{
+	static struct buf out = BUF_INIT(4096);
+	struct toolcall_label *all;
+
+	tool(lines);
+	buf_clear(&out);
+	all = toolcall_labels(front.specs, front.spec_count, page);
+	for (size_t i = 0; i < front.spec_count; i++)
+		buf_printf(&out, "%s%s", i > 0 ? " " : "", all[i].text);
+	free(all);
+	return out.data;
+}
+
+static const char *
+qualified(const char *page, const char *label)
+{
+	static char out[TOOLCALL_NAME_MAX + 1];
+
+	return toolcall_qualify(page, label, out) ? out : "too long";
+}
+
+static size_t
+found(const char *page, const char *lines, const char *wanted)
+{
+	size_t index = 99;
+
+	tool(lines);
+	ok(toolcall_find(front.specs, front.spec_count, page, wanted, &index),
+		"%s is looked for", wanted);
+	return index;
+}
+
+#define TOO_LONG "a123456789012345678901234567890123456789012345678901234567"
+
+static void
+labels_of_a_page(void)
+{
+	is_str("git_log git_show",
+		labels("git.md", "[git, log]\n  - [git, show, {rev}]"),
+		"the words behind a program tell its tools apart");
+	is_str("docs-git_log docs-git",
+		labels("docs/git.md", "[git, --no-pager, log]\n  - [git, -n]"),
+		"an option does not, and the page's program is told once");
+	is_str("docs_git_log", labels("docs/README.md", "[git, log, -n, {n}]"),
+		"arguments make no name");
+	is_str("a_docker_compose_up",
+		labels("a.md", "[docker, compose, up, now.txt, more]"),
+		"a file ends the words");
+	is_str("a_x_one_two_three",
+		labels("a.md", "[x, one, two, three, four]"), "three of them");
+	is_str("a_grep_c_q a_grep_q",
+		labels("a.md", "[grep, -c, {q}]\n  - [grep, {q}]"),
+		"tools that share a name get all words and arguments");
+	is_str("a_grep_q a_grep_c_q",
+		labels("a.md", "[grep, {q}]\n  - [grep, -c, {q}]"),
+		"in any order the same");
+	is_str("a_git_log a_git_log_n",
+		labels("a.md", "[git, log]\n  - [git, log, -, '{n}']"),
+		"the shorter one keeps the name");
+	is_str(name("[x, -a]", "a.md"), "a_x", "alone it has the short one");
+	is_str("q_ls q_ls_l",
+		labels("a.md",
+			"{ name: q, command: [ls] }\n"
+			"  - { name: q, command: [ls, -l] }"),
+		"also tools with one name of the author");
+	is_str("a_x-9", labels("a.md", "{ name: a_x-9, command: [ls] }"),
+		"which is kept as it is");
+	ok(strcmp(labels("a.md", "[ls, -l]\n  - [ls, +l]"), "a_ls_l a_ls_l") !=
+			0,
+		"what no word tells apart is hashed");
+	is_str(labels("a.md", "[ls]\n  - [ls]"),
+		labels("a.md", "[ls]\n  - [ls]"),
+		"the same command twice has one name");
+}
+
+static void
+found_by_name(void)
+{
+	static const char two[] = "{ name: q, command: [ls] }\n  - [ls, -l]";
+	char hashed[TOOLCALL_NAME_MAX + 1], again[TOOLCALL_NAME_MAX + 1];
+
+	is_str("a_q", qualified("a.md", "q"), "the page comes before a label");
+	is_str("a_q", qualified("a.md", "a_q"), "but once");
+	is_str("a", qualified("a.md", "a"), "also where it is all");
+	is_str("a_ab", qualified("a.md", "ab"), "a beginning is no page");
+	is_str("q", qualified("README.md", "q"), "the first page adds nothing");
+	is_str("too long", qualified("a/b.md", TOO_LONG + 3), "57 at most");
+	is_int(0, (long long)found("a.md", two, "q"), "by its label");
+	is_int(0, (long long)found("a.md", two, "a_q"), "with the page");
+	toolcall_hashed_name(tool("[ls, -l]"), "a.md", hashed);
+	is_int(1, (long long)found("a.md", two, hashed), "hashed");
+	ok(found("a.md", two, "ls") == SIZE_MAX, "and by no other name");
+	toolcall_hashed_name(
+		tool("[cat, { name: f, regex: x }]"), "a.md", hashed);
+	toolcall_hashed_name(
+		tool("[cat, { name: f, regex: x, description: A file }]"),
+		"a.md", again);
+	is_str(hashed, again, "a description changes no hash");
+	toolcall_hashed_name(tool("[cat, {f}]"), "a.md", hashed);
+	toolcall_hashed_name(
+		tool("[cat, { name: f, description: A file }]"), "a.md", again);
+	is_str(hashed, again, "nor for a bare placeholder");
 }
 
 static void
@@ -152,6 +260,8 @@ main(void)
 {
 	arena_init(&arena, 0);
 	names();
+	labels_of_a_page();
+	found_by_name();
 	properties();
 	calls();
 	frontmatter_release(&front);

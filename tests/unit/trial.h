@@ -55,9 +55,10 @@ struct trial {
 	int others;    /* children beside the worker */
 	bool plain_sh; /* sh, but with its own exec set only */
 	int abi;
-	unsigned runs; /* besides the first */
-	bool many;     /* twice, as one batch */
-	bool progress; /* descriptor 3 is a pipe for it */
+	unsigned runs;         /* besides the first */
+	bool many;             /* twice, as one batch */
+	bool progress;         /* descriptor 3 is a pipe for it */
+	const char *workspace; /* its policy's */
 };
 static struct trial trial;
 
@@ -126,6 +127,7 @@ prepare(struct arena *arena, struct policy *p, struct ruleset *r,
 		return false;
 	if (trial.plain_sh)
 		p->exec_any = false;
+	p->workspace = trial.workspace;
 	seen->code = ruleset_make(arena, p, r, err);
 	return seen->code == SS_OK;
 }

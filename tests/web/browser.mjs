@@ -110,7 +110,7 @@ const refusals = async () => {
 		"a word that does not match is seen before it is sent");
 	await head.getByLabel("file").fill("gettysburg-address.txt");
 	await head.getByRole("button", { name: "Run" }).click();
-	const box = head.locator(".refused");
+	const box = head.locator(".result .refused");
 	await box.waitFor();
 	const text = await box.innerText();
 	ok(text.startsWith('bad_request: the argument "lines" does not match'),
@@ -123,6 +123,20 @@ const refusals = async () => {
 	await head.getByRole("button", { name: "Run" }).click();
 	await head.locator(".state.good").waitFor();
 	ok(await box.count() === 0, "the next result replaces the refusal");
+	const earlier = head.locator(".earlier details");
+	is(await earlier.count(), 1, "which stays below, folded");
+	ok(/· head -n many /.test(await earlier.locator("summary").innerText()),
+		"with the words that it had",
+		await earlier.locator("summary").innerText());
+	await earlier.locator("summary").click();
+	ok(await earlier.locator(".refused").isVisible(),
+		"to be compared with the next one");
+	for (let i = 0; i < 6; i++) {
+		await head.getByRole("button", { name: "Run" }).click();
+		await head.locator(".result:not([aria-busy]) .state.good")
+			.waitFor();
+	}
+	is(await earlier.count(), 5, "no more than five of them stay");
 
 	const words = card(page, "words");
 	await words.getByLabel("standard input").fill("one two three\n");
@@ -473,13 +487,14 @@ const printing = async () => {
 	ok(text[1].startsWith("GIF89a"), "byte by byte");
 	const [url] = await result.locator("img").evaluateAll((all) =>
 		all.map((e) => e.src));
-	await run("gif");
+	for (let i = 0; i < 6; i++)
+		await run("gif");
 	ok(await page.evaluate((address) => new Promise((resolve) => {
 		const image = new Image();
 		image.onload = () => resolve(false);
 		image.onerror = () => resolve(true);
 		image.src = address;
-	}), url), "the next result gives its bytes back");
+	}), url), "a result that is not kept gives its bytes back");
 	page.said.length = 0;
 
 	result = await run("untrue");
@@ -578,6 +593,31 @@ const printing = async () => {
 	await phone.context().close();
 };
 
+// ------------------------------------------------------------- what it wrote
+
+const coloured = async () => {
+	for (const colorScheme of ["light", "dark"]) {
+		const page = await open({ ...WIDE, colorScheme });
+
+		await page.goto(hostile + "/colours");
+		const tool = card(page, "colours");
+		await tool.getByRole("button", { name: "Run" }).click();
+		await tool.locator(".result:not([aria-busy]) .state").waitFor();
+		const output = tool.locator(".result pre");
+		is(await output.innerText(), "plain red bold\nback 256 all <b>\n" +
+			"title link end\n", "control sequences are no text");
+		is(await output.locator("span").evaluateAll((all) => all.map((e) =>
+			e.className + "=" + e.textContent).join(",")),
+			"fg1=red,fg1 bold= bold,bg4=back,fg2=256,fg5=all",
+			"colours are classes of text");
+		is(await output.locator("b").count(), 0, "and nothing is HTML");
+		await check(page, `terminal colours: ${colorScheme}`);
+		await tool.screenshot({
+			path: `${pictures}/colours-${colorScheme}.png` });
+		await page.context().close();
+	}
+};
+
 // --------------------------------------------------- looks and accessibility
 
 const looks = async () => {
@@ -635,7 +675,8 @@ const check = async (page, where) => {
 
 try {
 	for (const part of [visit, refusals, links, lost, keyboard, without_script,
-		typed, no_harm, agreeing, parting, printing, looks])
+		typed, no_harm, agreeing, parting, printing,
+		coloured, looks])
 		await part();
 } catch (error) {
 	ok(false, "the browser could be driven to the end", error);

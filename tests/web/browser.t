@@ -167,6 +167,12 @@ my %servers = (
 		'parts.md' => "---\ntools:\n  - { command: [seq, '5', ;], "
 		    . "lines: 2 }\n---\n# Parts\n",
 		'output.md' => $page,
+		'colours.md' => "---\ntools:\n  - { name: colours, command: [cat, "
+		    . "colours.txt, ;] }\n---\n# Colours\n",
+		'colours.txt' => "plain \e[31mred\e[1m bold\e[0m\n\e[44mback\e[49m "
+		    . "\e[38;5;34m256\e[39m \e[38:2:200:20:200mall\e[m <b>\n"
+		    . "\e]0;no\atitle \e]8;;http://127.0.0.1:1/\e\\link\e]8;;\e\\ "
+		    . "\e[2K\e(Bend\n",
 		(map { +"$_.data" => $printed{$_}[1] } keys %printed),
 		'"><script>window.pwned=30<!--.md' => "# x\n",
 	}),

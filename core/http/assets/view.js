@@ -170,7 +170,10 @@
 
 		pre.tabIndex = 0;
 		pre.setAttribute("aria-label", name);
-		pre.append(element("code", "", text));
+		const code = element("code");
+
+		code.append(...ansi(text));
+		pre.append(code);
 		return text === "" ? [] : [title, pre];
 	};
 
@@ -280,11 +283,62 @@
 	};
 
 	/* Object URLs keep their bytes until they are given back. */
-	const replace = (result, ...nodes) => {
+	const forget = (result) => {
 		for (const e of result.querySelectorAll("[href^='blob:'], " +
 			"[src^='blob:']"))
 			URL.revokeObjectURL(e.href || e.src);
-		result.replaceChildren(...nodes);
+	};
+
+	/* -------------------------------------------------- earlier runs -- */
+
+	const EARLIER = 5;
+
+	/* What is shown goes below, to be compared with what comes next. */
+	const keep = (result) => {
+		const details = element("details");
+		const { run } = result;
+		let list = result.nextElementSibling;
+
+		if (!run)
+			return;
+		if (!list.matches(".earlier")) {
+			list = element("div", "earlier");
+			result.after(list);
+		}
+		details.append(element("summary", "", "Earlier: " + run),
+			...result.childNodes);
+		list.prepend(details);
+		while (list.childElementCount > EARLIER) {
+			forget(list.lastElementChild);
+			list.lastElementChild.remove();
+		}
+	};
+
+	/* Counts the seconds; a screen reader is told of the start alone. */
+	const clock = (result) => {
+		const p = element("p", "note", "Running");
+		const time = element("span", "time");
+		let timer, began;
+
+		time.setAttribute("aria-hidden", "true");
+		p.append(time);
+		return {
+			start: () => {
+				began = performance.now();
+				time.textContent = "";
+				result.replaceChildren(p);
+				timer = setInterval(() => {
+					time.textContent = " · " + Math.round(
+						(performance.now() - began) /
+						1000) + " s";
+				}, 1000);
+			},
+			stop: () => {
+				clearInterval(timer);
+				result.replaceChildren();
+				return performance.now() - began;
+			},
+		};
 	};
 
 	/* -------------------------------------------------------- tables -- */
@@ -574,23 +628,26 @@
 		}
 	};
 
-	const send = async (form, signal) => {
+	const send = async (form, signal, running) => {
 		const body = request(form, (input) => input.value);
-		let started = performance.now();
+
+		running.start();
 		let response = await post(body, signal);
 		let text = await response.text();
+		let ms = running.stop();
 		const error = asked(response, text);
 
 		if (error) {
 			if (!await agreed(body, error))
 				return [element("p", "note", "It did not run.")];
-			started = performance.now();
+			running.start();
 			response = await post({ ...body, confirm: error.confirm },
 				signal);
 			text = await response.text();
+			ms = running.stop();
 		}
 
-		const time = duration(response, performance.now() - started);
+		const time = duration(response, ms);
 		const name = form.closest(".tool").querySelector("h3").textContent;
 
 		try {
@@ -627,11 +684,18 @@
 			running = new AbortController();
 			button.textContent = "Stop";
 			result.setAttribute("aria-busy", "true");
+			keep(result);
+			result.run = new Date().toLocaleTimeString() + " · " +
+				line.textContent;
+
+			const time = clock(result);
+
 			try {
-				replace(result,
-					...await send(form, running.signal));
+				result.replaceChildren(
+					...await send(form, running.signal, time));
 			} catch (error) {
-				replace(result, failure(error));
+				time.stop();
+				result.replaceChildren(failure(error));
 			}
 			result.removeAttribute("aria-busy");
 			button.textContent = "Run";

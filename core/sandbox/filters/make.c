@@ -117,12 +117,13 @@ refuse_sockets(scmp_filter_ctx ctx, unsigned keeps)
 }
 
 static int
-refuse_all(scmp_filter_ctx ctx)
+refuse_all(scmp_filter_ctx ctx, bool mounts)
 {
 	int e = 0;
 
 	for (size_t i = 0; i < rule_count && e == 0; i++)
-		e = refuse(ctx, &rules[i]);
+		if (!mounts || !rules[i].mounts)
+			e = refuse(ctx, &rules[i]);
 	return e;
 }
 
@@ -189,12 +190,14 @@ is_refused(uint32_t answer)
 }
 
 static bool
-check_rule(const struct program *p, const struct rule *r)
+check_rule(const struct program *p, const struct rule *r, bool mounts)
 {
 	int number = number_of(r);
 	uint64_t value = r->value + (r->condition == NOT_EQUAL);
 
-	return number < 0 || is_refused(ask(p, number, r->position, value));
+	return number < 0 ||
+		is_refused(ask(p, number, r->position, value)) !=
+		(mounts && r->mounts);
 }
 
 static bool
@@ -236,11 +239,14 @@ check_rest(const struct program *p)
 }
 
 static bool
-check(const struct program *p, unsigned families, bool whole, bool alone)
+check(const struct program *p, unsigned families, bool whole, unsigned which)
 {
+	bool alone = whole && (which & FILTER_ALONE);
+
 	for (size_t i = 0; whole && i < rule_count; i++)
-		if (!check_rule(p, &rules[i])) {
-			fprintf(stderr, "make_filters: %s is not refused\n",
+		if (!check_rule(p, &rules[i], which & FILTER_MOUNTS)) {
+			fprintf(stderr,
+				"make_filters: %s is not as it should\n",
 				rules[i].name);
 			return false;
 		}
@@ -267,7 +273,7 @@ print_filter(const char *name, unsigned which, bool whole)
 	struct program *p = calloc(1, sizeof(*p));
 	scmp_filter_ctx ctx = NULL;
 	unsigned families = which;
-	bool alone = whole && (which & FILTER_ALONE);
+	bool mounts = which & FILTER_MOUNTS;
 	int e = p == NULL ? -ENOMEM : begin(&ctx);
 
 	if (whole) {
@@ -276,14 +282,15 @@ print_filter(const char *name, unsigned which, bool whole)
 			families |= FILTER_ROUTES;
 	}
 	if (e == 0 && whole)
-		program_refuse_common(p, target, rules, rule_count, alone);
+		program_refuse_common(p, target, rules, rule_count,
+			which & FILTER_ALONE, mounts);
 	if (e == 0 && whole)
-		e = refuse_all(ctx);
+		e = refuse_all(ctx, mounts);
 	if (e == 0)
 		e = refuse_sockets(ctx, families);
 	if (e == 0)
 		e = append_code(ctx, p);
-	if (e == 0 && (p->failed || !check(p, families, whole, alone)))
+	if (e == 0 && (p->failed || !check(p, families, whole, which)))
 		e = -EINVAL;
 	if (e == 0)
 		print_code(p, name, which);

@@ -69,7 +69,7 @@ refuse(struct program *p, const struct rule *r)
 
 void
 program_refuse_common(struct program *p, uint32_t arch, const struct rule *from,
-	size_t count, bool alone)
+	size_t count, bool alone, bool mounts)
 {
 	size_t first = p->count, last;
 
@@ -79,7 +79,7 @@ program_refuse_common(struct program *p, uint32_t arch, const struct rule *from,
 	load(p, offsetof(struct seccomp_data, nr));
 	jump(p, BPF_JGE, FIRST_COMMON_CALL, 0, 0);
 	for (size_t i = 0; i < count; i++)
-		if (from[i].number != 0)
+		if (from[i].number != 0 && !(mounts && from[i].mounts))
 			refuse(p, &from[i]);
 	if (alone)
 		refuse(p, &rule_alone);

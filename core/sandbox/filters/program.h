@@ -31,6 +31,6 @@ struct program {
  * architecture; others, and other calls, go on behind it.
  */
 void program_refuse_common(struct program *p, uint32_t arch,
-	const struct rule *from, size_t count, bool alone);
+	const struct rule *from, size_t count, bool alone, bool mounts);
 
 #endif

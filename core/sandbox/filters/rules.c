@@ -18,32 +18,36 @@
 
 #define REFUSED(call, number, error)                                           \
 	{                                                                      \
-		call, number, error, ALWAYS, 0, 0, 0                           \
+		call, number, error, ALWAYS, 0, 0, 0, false                    \
+	}
+#define MOUNTING(call, number, error)                                          \
+	{                                                                      \
+		call, number, error, ALWAYS, 0, 0, 0, true                     \
 	}
 #define WHERE(call, number, error, position, mask, value)                      \
 	{                                                                      \
-		call, number, error, MASKED, position, mask, value             \
+		call, number, error, MASKED, position, mask, value, false      \
 	}
 #define IS(call, position, value) WHERE(call, 0, EPERM, position, LOW32, value)
 #define HAS(call, position, bit) WHERE(call, 0, EPERM, position, bit, bit)
 #define NOT(call, position, value)                                             \
 	{                                                                      \
-		call, 0, EPERM, NOT_EQUAL, position, 0, value                  \
+		call, 0, EPERM, NOT_EQUAL, position, 0, value, false           \
 	}
 
 const struct rule rules[] = {
 	/* Mounts, old and new; statmount and listmount show host paths. */
-	REFUSED("mount", 0, EPERM),
+	MOUNTING("mount", 0, EPERM),
 	REFUSED("umount", 0, EPERM),
-	REFUSED("umount2", 0, EPERM),
+	MOUNTING("umount2", 0, EPERM),
 	REFUSED("pivot_root", 0, EPERM),
 	REFUSED("chroot", 0, EPERM),
-	REFUSED("fsopen", 430, EPERM),
-	REFUSED("fsconfig", 431, EPERM),
-	REFUSED("fsmount", 432, EPERM),
+	MOUNTING("fsopen", 430, EPERM),
+	MOUNTING("fsconfig", 431, EPERM),
+	MOUNTING("fsmount", 432, EPERM),
 	REFUSED("fspick", 433, EPERM),
-	REFUSED("move_mount", 429, EPERM),
-	REFUSED("open_tree", 428, EPERM),
+	MOUNTING("move_mount", 429, EPERM),
+	MOUNTING("open_tree", 428, EPERM),
 	REFUSED("mount_setattr", 442, EPERM),
 	REFUSED("statmount", 457, EPERM),
 	REFUSED("listmount", 458, EPERM),
@@ -196,8 +200,8 @@ const struct rule rules[] = {
 	/* RLIMIT_DATA does not count its growth. */
 	WHERE("mmap", 0, ENOMEM, 3, MAP_GROWSDOWN, MAP_GROWSDOWN),
 	/* Without an error and without effect: buffers are memory. */
-	{ "setsockopt", 0, 0, EQUAL, 2, 0, SO_SNDBUF },
-	{ "setsockopt", 0, 0, EQUAL, 2, 0, SO_RCVBUF },
+	{ "setsockopt", 0, 0, EQUAL, 2, 0, SO_SNDBUF, false },
+	{ "setsockopt", 0, 0, EQUAL, 2, 0, SO_RCVBUF, false },
 	/* By sendto(2) a datagram socket of a pair reaches any other socket. */
 	NOT("socketpair", 0, AF_UNIX),
 	WHERE("socketpair", 0, EPROTONOSUPPORT, 1, 0xf, SOCK_DGRAM),

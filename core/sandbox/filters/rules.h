@@ -10,6 +10,7 @@
 #ifndef SS_SANDBOX_FILTERS_RULES_H
 #define SS_SANDBOX_FILTERS_RULES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,7 @@ struct rule {
 	enum condition condition;
 	unsigned position; /* which argument */
 	uint64_t mask, value;
+	bool mounts; /* not refused to who has FILTER_MOUNTS */
 };
 
 extern const struct rule rules[];
