@@ -450,17 +450,23 @@ send_bytes(void *ctx, const char *data, size_t len)
 	return true;
 }
 
-/* Sends a piece of an answer whose end is not known yet, at once. */
+/*
+ * Sends a piece of an answer whose end is not known yet, at once.  After a
+ * failure the socket is shut down: whoever polls it for a hang-up ends the tool.
+ */
 static bool
 stream(void *ctx, const struct ss_response *res, const char *data, size_t len)
 {
 	struct connection *c = ctx;
 	struct reply_sink sink = { .ctx = c, .send = send_bytes };
+	bool sent = c->streaming || reply_begin(res, &sink);
 
-	if (!c->streaming && !reply_begin(res, &sink))
-		return false;
 	c->streaming = true;
-	return send_bytes(c, data, len) && FCGX_FFlush(c->fcgi.out) == 0;
+	sent = sent && send_bytes(c, data, len) &&
+		FCGX_FFlush(c->fcgi.out) == 0;
+	if (!sent)
+		shutdown(c->fd, SHUT_RDWR);
+	return sent;
 }
 
 /*

@@ -88,6 +88,27 @@ utf8_ill_formed(const char *s, size_t len)
 }
 
 size_t
+utf8_unfinished(const char *s, size_t len)
+{
+	for (size_t n = 1; n <= 3 && n <= len; n++) {
+		const char *p = s + len - n;
+		unsigned char lead = (unsigned char)*p;
+
+		if ((lead & 0xc0) == 0x80)
+			continue;
+		if (lead < 0xc2 || lead > 0xf4)
+			return 0;
+		return n < (lead < 0xe0                  ? 2u
+					   : lead < 0xf0 ? 3u
+							 : 4u) &&
+				utf8_ill_formed(p, n) == n
+			? n
+			: 0;
+	}
+	return 0;
+}
+
+size_t
 utf8_cut(const char *s, size_t len, size_t max)
 {
 	if (len <= max)

@@ -17,6 +17,11 @@ bool utf8_valid(const char *s, size_t len);
 size_t utf8_encode(uint32_t codepoint, char out[4]);
 /* How many ill-formed bytes at s, 1 to 3, one U+FFFD replaces. */
 size_t utf8_ill_formed(const char *s, size_t len);
+/*
+ * How many bytes at the end, 0 to 3, begin a sequence that more bytes could
+ * complete.
+ */
+size_t utf8_unfinished(const char *s, size_t len);
 /* The length, at most max, to which text is cut without breaking a sequence. */
 size_t utf8_cut(const char *s, size_t len, size_t max);
 

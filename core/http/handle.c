@@ -6,7 +6,9 @@
 #include "base/clock.h"
 #include "http/browser.h"
 #include "http/content.h"
+#include "http/events.h"
 #include "http/exchange.h"
+#include "http/follow.h"
 #include "http/mcp.h"
 #include "http/origin.h"
 #include "http/output.h"
@@ -14,6 +16,7 @@
 #include "site/call.h"
 #include "site/sites.h"
 #include "wire/media.h"
+#include "wire/prefer.h"
 
 /* How a stage ended; STAGE_FAILED: x->err says why. */
 enum stage_end { STAGE_NEXT, STAGE_ANSWERED, STAGE_FAILED };
@@ -288,20 +291,26 @@ server_timing(struct exchange *x)
 static enum stage_end
 stage_run(struct exchange *x)
 {
-	const struct call call = { .doc = &x->doc,
+	struct call call = { .doc = &x->doc,
 		.page = x->parsed,
 		.request = &x->request,
 		.request_id = x->id,
 		.stdin_fd = -1,
 		.client_fd = x->req->client_fd,
 		.user = x->req->remote_user,
+		.key = x->req->idempotency_key,
+		.wait_ms = prefer_wait_ms(x->req->prefer),
 		.token = x->confirm };
-	enum ss_err code = call_run(
-		&x->site->calls, &call, &x->stage, &x->result, &x->err);
+	enum ss_err code = events_preferred(x)
+		? follow_run(x, &call)
+		: call_run(&x->site->calls, &call, &x->stage, &x->result,
+			  &x->err);
 
 	x->tool = x->result.tool;
 	if (code != SS_OK)
 		return stage_end(x, code, STAGE_FAILED);
+	if (x->streamed)
+		return STAGE_ANSWERED;
 	server_timing(x);
 	output_answer(x);
 	return STAGE_ANSWERED;

@@ -4,27 +4,19 @@
  * message, with the headers it needs and the status of its answer.
  */
 #include "base/base64.h"
+#include "http/events.h"
 #include "http/mcp.h"
+#include "http/mcp_refusal.h"
 #include "mcp/cancel.h"
 #include "mcp/message.h"
 #include "mcp/session.h"
 #include "mcp/wait.h"
 #include "wire/media.h"
 
-#define MCP_PATH "/mcp"
 #define ALLOWED "POST, OPTIONS"
 #define HEADER_MAX 8192
 /* The Python SDK refuses an event of over 1 MiB. */
 #define EVENT_MAX ((size_t)1000 << 10)
-
-bool
-http_mcp_is_path(const struct exchange *x)
-{
-	const char *path = exchange_path(x);
-
-	return path != NULL && strncmp(path, MCP_PATH, 4) == 0 &&
-		(path[4] == '\0' || strcmp(path + 4, "/") == 0);
-}
 
 bool
 http_mcp_wanted(const struct exchange *x)
@@ -149,67 +141,19 @@ answer_accepted(struct exchange *x)
 /* ---------------------------------------------------------------- stream -- */
 
 /*
- * Server-Sent Events, one for each message: for a request with a progressToken
+ * Server-sent events, one for each message: for a request with a progressToken
  * or a question, if the client accepts them and the front can send them.
  */
 static bool
-send_piece(struct exchange *x, const struct buf *piece)
-{
-	struct ss_response head;
-
-	if (!x->streamed) {
-		exchange_header(x, "Content-Type", "text/event-stream");
-		exchange_header(x, "Cache-Control", "no-store");
-		/* nginx: send now, not when a buffer is full. */
-		exchange_header(x, "X-Accel-Buffering", "no");
-		exchange_common(x);
-		x->status = 200;
-		x->streamed = true;
-	}
-	head = SS_INIT(ss_response);
-	head.status = x->status;
-	head.headers = x->headers;
-	head.header_count = x->header_count;
-	head.fd = -1;
-	head.length = SS_LENGTH_UNKNOWN;
-	x->length += piece->len;
-	return buf_ok(piece) &&
-		x->req->stream(
-			x->req->stream_ctx, &head, piece->data, piece->len);
-}
-
-static bool
 send_event(void *ctx, const char *message, size_t len)
 {
-	struct buf piece = BUF_INIT(len + 64);
-	bool sent;
-
-	buf_text(&piece, "event: message\ndata: ");
-	buf_add(&piece, message, len);
-	buf_text(&piece, "\n\n");
-	sent = send_piece(ctx, &piece);
-	buf_release(&piece);
-	return sent;
+	return events_send(ctx, "message", NULL, message, len);
 }
 
-/* Sends a comment, which clients drop. */
 static bool
 send_beat(void *ctx)
 {
-	struct buf piece = BUF_INIT(64);
-	bool sent;
-
-	buf_text(&piece, ": waiting\n\n");
-	sent = send_piece(ctx, &piece);
-	buf_release(&piece);
-	return sent;
-}
-
-static bool
-reads_events(const struct exchange *x)
-{
-	return x->req->accept != NULL &&
-		strstr(x->req->accept, "text/event-stream") != NULL;
+	return events_beat(ctx);
 }
 
 /* A question to a person goes into the stream of the call that waits. */
@@ -247,7 +191,7 @@ receive_answer(void *ctx, const char *id, uint32_t timeout_ms,
 static bool
 wants_events(const struct exchange *x, const struct mcp *m)
 {
-	return x->req->stream != NULL && reads_events(x) &&
+	return events_accepted(x) &&
 		rpc_is_token(rpc_member(m->meta, "progressToken"));
 }
 
@@ -259,7 +203,7 @@ answer_cancelled(struct exchange *x, struct mcp *m)
 	x->stage = "cancelled";
 	if (x->streamed)
 		return SS_OK;
-	if (!reads_events(x)) {
+	if (!events_accepted(x)) {
 		mcp_refuse(m, RPC_INTERNAL, "the call was cancelled");
 		return answer_error(x, m, RPC_INTERNAL, 200);
 	}
@@ -280,8 +224,7 @@ run_message(struct exchange *x, struct mcp *m, bool *was_cancelled)
 	const char *session;
 
 	mcp_cancel_begin(&watch, m);
-	if (watch.fd >= 0 && x->req->stream != NULL && reads_events(x) &&
-		mcp_wait_possible(m))
+	if (watch.fd >= 0 && events_accepted(x) && mcp_wait_possible(m))
 		m->client.asker = (struct mcp_asker){ send_question,
 			receive_answer, &question };
 	if (!watch.cancelled)

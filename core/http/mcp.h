@@ -14,10 +14,6 @@
 
 /* Is this request, of any method, for /mcp, and is MCP on? */
 bool http_mcp_wanted(const struct exchange *x);
-/* Is it for /mcp, on or not? */
-bool http_mcp_is_path(const struct exchange *x);
-/* The body for x->err, when no message was read. */
-void http_mcp_refusal(struct exchange *x);
 /*
  * The whole answer.  What the protocol calls an error is an answer, SS_OK;
  * errors are of HTTP: SS_CONTENT_TYPE, SS_BODY_TOO_LARGE, SS_GONE, SS_INTERNAL.

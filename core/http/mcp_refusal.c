@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Refusals of HTTP at /mcp, as errors of JSON-RPC: clients show no other body.
- */
-#include "http/mcp.h"
+#include "http/mcp_refusal.h"
+
 #include "wire/json.h"
 #include "wire/rpc.h"
 
+#define MCP_PATH "/mcp"
 #define PARSED_MAX ((size_t)64 << 10) /* of a body, for its id */
+
+bool
+http_mcp_is_path(const struct exchange *x)
+{
+	const char *path = exchange_path(x);
+
+	return path != NULL && strncmp(path, MCP_PATH, 4) == 0 &&
+		(path[4] == '\0' || strcmp(path + 4, "/") == 0);
+}
 
 /*
  * The id of the request; null where it could not be read (JSON-RPC 2.0): the

@@ -55,9 +55,8 @@ text_block(struct mcp *m, struct ss_text text)
 
 /* -------------------------------------------------------------- the cut -- */
 
-/* Of the bytes of an event: for the rest of the message, for text blocks. */
+/* Of the bytes of an event: for the rest of the message. */
 #define REST_BYTES 8192
-#define CONTENT_BYTES ((size_t)64 << 10)
 /* Around a value as structure. */
 #define VALUE_BYTES 64
 
@@ -100,26 +99,6 @@ cut_to(struct ss_text out, struct ss_text err, size_t most)
 	return s;
 }
 
-/*
- * The output is there twice, as text and as structure.  Where that is too much
- * for an event, the structure gets what there is room for, and the text what is
- * left.
- */
-static void
-cut_both(const struct mcp *m, struct ss_text out, struct ss_text err,
-	struct shown *text, struct shown *structure)
-{
-	size_t most = event_room(m);
-
-	*structure = *text = cut_to(out, err, most);
-	if (!text->cut && text->size <= most / 2)
-		return;
-	*structure = cut_to(
-		out, err, most > CONTENT_BYTES ? most - CONTENT_BYTES : 0);
-	*text = cut_to(
-		out, err, most > structure->size ? most - structure->size : 0);
-}
-
 static void
 cut_block(struct mcp *m, const struct shown *s, size_t whole, bool elsewhere)
 {
@@ -160,21 +139,25 @@ part_block(struct mcp *m)
 	buf_release(&line);
 }
 
+/*
+ * What a program wants to know of the run besides its text, where there is
+ * something to know.  Content alone has the text: some clients give their
+ * model content, some structuredContent, and some both.
+ */
 static void
-write_structure(struct mcp *m, const struct shown *s, int code)
+note_status(struct mcp *m, bool cut)
 {
-	const struct ss_part *p = &m->record.result.part;
+	const struct ss_result *r = &m->record.result;
+	struct buf *to = &m->result_meta;
 
-	mcp_key(m, "structuredContent");
-	buf_text(m->out, "{\"stdout\":");
-	json_string(m->out, s->out.data, s->out.len);
-	buf_text(m->out, ",\"stderr\":");
-	json_string(m->out, s->err.data, s->err.len);
-	buf_printf(m->out, ",\"returncode\":%d%s", code,
-		s->cut || p->more ? ",\"truncated\":true" : "");
-	if (p->next != NULL)
-		mcp_text(m, TOOLCALL_NEXT, p->next);
-	buf_char(m->out, '}');
+	if (r->returncode != 0)
+		buf_printf(to, ",\"" MCP_OWN "returncode\":%d", r->returncode);
+	if (cut || r->part.more)
+		buf_text(to, ",\"" MCP_OWN "truncated\":true");
+	if (r->part.next == NULL)
+		return;
+	buf_text(to, ",\"" MCP_OWN TOOLCALL_NEXT "\":");
+	json_string(to, r->part.next, strlen(r->part.next));
 }
 
 /* ------------------------------------------------------------ the output -- */
@@ -195,22 +178,16 @@ text_blocks(struct mcp *m, const struct shown *s, size_t whole, bool elsewhere,
 }
 
 static void
-write_texts(struct mcp *m, struct ss_text out, struct ss_text err, int code,
-	bool has_structure, struct ss_text status)
+write_texts(struct mcp *m, struct ss_text out, struct ss_text err,
+	struct ss_text status)
 {
-	size_t whole = out.len + err.len;
-	struct shown text, structure = { .cut = false };
+	struct shown text = cut_to(out, err, event_room(m));
 
-	if (has_structure)
-		cut_both(m, out, err, &text, &structure);
-	else
-		text = cut_to(out, err, event_room(m));
 	mcp_key(m, "content");
 	buf_char(m->out, '[');
-	text_blocks(m, &text, whole, has_structure && !structure.cut, status);
+	text_blocks(m, &text, out.len + err.len, false, status);
 	buf_char(m->out, ']');
-	if (has_structure)
-		write_structure(m, &structure, code);
+	note_status(m, text.cut);
 }
 
 /* The structure is an object: another value is its member "result". */
@@ -223,6 +200,13 @@ write_value(struct mcp *m, struct ss_text json)
 	buf_text(m->out, object ? "" : "{\"result\":");
 	json_compact(m->out, json.data, json.len);
 	buf_text(m->out, object ? "" : "}");
+}
+
+/* Does the client say that it reads the structure alone? */
+static bool
+takes_structure(const struct mcp *m)
+{
+	return rpc_is_true(rpc_member(m->meta, MCP_OWN "structured"));
 }
 
 /*
@@ -242,10 +226,13 @@ ran_value(struct mcp *m)
 	good = fits && json_check(r->out.data, r->out.len, &why) == SS_OK;
 	if (fits && !good)
 		buf_printf(&line, "no structuredContent: %s", why.message);
-	text = cut_to(r->out, r->err, good ? most - value : most);
+	text = cut_to(good && takes_structure(m) ? TEXT("") : r->out, r->err,
+		good ? most - value : most);
 	mcp_key(m, "content");
 	buf_char(m->out, '[');
-	text_blocks(m, &text, r->out.len + r->err.len, good, buf_view(&line));
+	if (!good || !takes_structure(m) || r->err.len > 0)
+		text_blocks(m, &text, r->out.len + r->err.len, good,
+			buf_view(&line));
 	buf_char(m->out, ']');
 	if (good)
 		write_value(m, r->out);
@@ -263,8 +250,7 @@ write_is_error(struct mcp *m, bool error)
 
 /* The reason is the end of stderr. */
 static enum rpc_code
-write_failure(struct mcp *m, struct ss_text type, struct ss_text out,
-	struct ss_text err)
+write_failure(struct mcp *m, struct ss_text out, struct ss_text err)
 {
 	struct buf reason =
 		BUF_INIT(sizeof(m->err.message) + sizeof(m->err.hint) + 2);
@@ -273,8 +259,7 @@ write_failure(struct mcp *m, struct ss_text type, struct ss_text out,
 	if (m->err.hint[0] != '\0')
 		buf_printf(&reason, "\n%s", m->err.hint);
 	write_texts(m, out,
-		call_stderr(&m->site->arena, err, buf_view(&reason)), 1,
-		type.len == 0, TEXT(""));
+		call_stderr(&m->site->arena, err, buf_view(&reason)), TEXT(""));
 	m->out->failed |= reason.failed;
 	buf_release(&reason);
 	return write_is_error(m, true);
@@ -283,7 +268,8 @@ write_failure(struct mcp *m, struct ss_text type, struct ss_text out,
 enum rpc_code
 mcp_content_refused(struct mcp *m, struct ss_text type)
 {
-	return write_failure(m, type, TEXT(""), TEXT(""));
+	(void)type;
+	return write_failure(m, TEXT(""), TEXT(""));
 }
 
 enum rpc_code
@@ -294,7 +280,7 @@ mcp_content_ended(struct mcp *m, struct ss_text type)
 	/* Half an image is of no use. */
 	return is_bytes(type) || is_own(type)
 		? mcp_content_refused(m, type)
-		: write_failure(m, type, r->out, r->err);
+		: write_failure(m, r->out, r->err);
 }
 
 /* Blocks that the tool wrote itself: a JSON list of objects with a type. */
@@ -381,8 +367,7 @@ ran_texts(struct mcp *m, struct ss_text type)
 		if (r->limit != NULL)
 			buf_printf(&line, " (limit: %s)", r->limit);
 	}
-	write_texts(
-		m, out, r->err, r->returncode, type.len == 0, buf_view(&line));
+	write_texts(m, out, r->err, buf_view(&line));
 	buf_release(&line);
 }
 

@@ -8,10 +8,7 @@
 
 #include "mcp/mcp.h"
 
-/*
- * "image/png", without parameters; "" for text, whose structure is that of
- * mcp_schema_output.
- */
+/* "image/png", without parameters; "" for text, which has no structure. */
 struct ss_text mcp_content_type(const struct spec *spec);
 
 /*

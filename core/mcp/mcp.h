@@ -11,6 +11,7 @@
 #include "site/site.h"
 
 #define MCP_NAMESPACE "io.modelcontextprotocol/"
+#define MCP_OWN "statespace/" /* before names of ours in _meta */
 
 /*
  * How a client is asked while its call waits (MCP_ASKS_BY_REQUEST).  receive
@@ -68,6 +69,8 @@ struct mcp {
 	struct buf *out;         /* the answer */
 	const char *result_type; /* "complete" */
 	struct buf error_data;   /* JSON for error.data; empty: none */
+	struct buf result_meta;  /* members of result._meta, each with a comma
+				    before it */
 	struct ss_error err;
 	struct mcp_record record;
 };

@@ -104,6 +104,7 @@ mcp_message_init(struct mcp *m, struct ss_site *site, struct buf *out)
 		.elicitation = { .text = BUF_INIT(65536) },
 		.result_type = "complete",
 		.error_data = BUF_INIT(65536),
+		.result_meta = BUF_INIT(65536),
 		.record = { .tool = -1, .result = SS_INIT(ss_result) } };
 }
 
@@ -114,6 +115,7 @@ mcp_message_release(struct mcp *m)
 	rpc_release(&m->elicitation.response);
 	buf_release(&m->elicitation.text);
 	buf_release(&m->error_data);
+	buf_release(&m->result_meta);
 }
 
 enum rpc_code
@@ -199,6 +201,28 @@ mcp_message_error(struct mcp *m, enum rpc_code code)
 	buf_text(m->out, "}}");
 }
 
+static void
+write_meta(struct mcp *m)
+{
+	const char *own = m->result_meta.data; /* begins with a comma */
+	bool typed = m->revision->typed_results;
+
+	if (typed)
+		mcp_text(m, "resultType", m->result_type);
+	if (!typed && m->result_meta.len == 0)
+		return;
+	mcp_key(m, "_meta");
+	buf_char(m->out, '{');
+	if (typed) {
+		mcp_key(m, MCP_NAMESPACE "serverInfo");
+		mcp_server_info(m);
+	}
+	if (m->result_meta.len > 0)
+		buf_text(m->out, typed ? own : own + 1);
+	buf_char(m->out, '}');
+	m->out->failed |= m->result_meta.failed;
+}
+
 static enum rpc_code
 run_method(struct mcp *m)
 {
@@ -215,13 +239,7 @@ run_method(struct mcp *m)
 	code = method->run(m);
 	if (code != RPC_OK)
 		return code;
-	if (m->revision->typed_results) {
-		mcp_text(m, "resultType", m->result_type);
-		mcp_key(m, "_meta");
-		buf_text(m->out, "{\"" MCP_NAMESPACE "serverInfo\":");
-		mcp_server_info(m);
-		buf_char(m->out, '}');
-	}
+	write_meta(m);
 	buf_text(m->out, "}}");
 	if (buf_ok(m->out))
 		return RPC_OK;

@@ -160,6 +160,9 @@ run_watched(struct mcp *m, struct call *job, enum spec_progress kind,
 	job->output = NULL;
 	job->output_ctx = NULL;
 	job->progress = NULL;
+	/* A line that came less than SPACING_MS or a tick before the end. */
+	if (code == SS_OK && p.lines.news)
+		send_progress(&p);
 	if ((code == SS_OK || call_was_ended(code)) &&
 		(!copy_output(m, &p.out[0], &m->record.result.out) ||
 			!copy_output(m, &p.out[1], &m->record.result.err)))

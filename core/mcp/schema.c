@@ -108,26 +108,6 @@ mcp_schema_input(
 	buf_text(m->out, ",\"additionalProperties\":false}");
 }
 
-void
-mcp_schema_output(struct mcp *m, const struct spec *spec)
-{
-	mcp_key(m, "outputSchema");
-	buf_text(m->out,
-		"{\"type\":\"object\",\"properties\":{"
-		"\"stdout\":{\"type\":\"string\"},"
-		"\"stderr\":{\"type\":\"string\"},"
-		"\"returncode\":{\"type\":\"integer\"},");
-	if (spec_has_parts(spec))
-		buf_text(m->out,
-			"\"next\":{\"type\":\"string\",\"description\":"
-			"\"Gets the next part of the output, as an argument "
-			"of the same call\"},");
-	buf_text(m->out,
-		"\"truncated\":{\"type\":\"boolean\",\"description\":"
-		"\"The output was longer\"}},"
-		"\"required\":[\"stdout\",\"stderr\",\"returncode\"]}");
-}
-
 static enum sandbox_level
 level_of_tools(const struct mcp *m)
 {

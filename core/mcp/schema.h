@@ -15,8 +15,6 @@ void mcp_schema_field(
 	struct mcp *m, const struct spec *spec, const struct argument *a);
 /* A property of inputSchema, for a tool whose output comes in parts. */
 void mcp_schema_next(struct mcp *m);
-/* Member outputSchema; next is a member only where output comes in parts. */
-void mcp_schema_output(struct mcp *m, const struct spec *spec);
 
 /* Member annotations: as far as the sandbox enforces what they promise. */
 void mcp_schema_hints(struct mcp *m, bool writes, bool reaches);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "mcp/tools.h"
-#include "mcp/content.h"
 #include "mcp/document.h"
 #include "mcp/list.h"
 #include "mcp/schema.h"
@@ -49,8 +48,6 @@ write_tool(struct mcp *m, const struct catalog_page *listed,
 	mcp_text(m, "title", spec->title != NULL ? spec->title : listed->title);
 	write_description(m, listed, spec);
 	mcp_schema_input(m, page, spec);
-	if (mcp_content_type(spec).len == 0)
-		mcp_schema_output(m, spec);
 	mcp_schema_hints_of(m, page, spec);
 	buf_char(m->out, '}');
 }

@@ -111,6 +111,10 @@ struct config {
 		const char *commit; /* "none", "files", "all" */
 	} workspace;
 	struct {
+		double keep; /* seconds */
+		uint64_t records;
+	} once;
+	struct {
 		const char *level;
 		const char *format; /* "logfmt", "json" */
 		const char *file;   /* "": standard error */

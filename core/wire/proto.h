@@ -50,6 +50,10 @@ struct proto_request {
 	const char *confirm; /* the token of an earlier answer; NULL: none */
 	const char *next;    /* the cursor of an earlier answer; NULL: none */
 	bool parse;          /* the output is wanted as JSON */
+	/* "workspace": {"session": ID, "commit": true} */
+	bool has_workspace;
+	const char *session; /* NULL: none */
+	bool commit;
 };
 
 /* Errors: SS_BAD_REQUEST, SS_COMMAND_TOO_LARGE, SS_INTERNAL. All in arena. */
@@ -75,6 +79,12 @@ bool proto_result(struct buf *out, const struct ss_result *result);
 bool proto_ended(struct buf *out, const struct ss_result *result,
 	struct ss_text stderr_text, const struct ss_error *err);
 bool proto_error(struct buf *out, const struct ss_error *err);
+/*
+ * What either of the two has beside the output, for a client that has read the
+ * output already.  err NULL: the run came to its end.
+ */
+bool proto_end(struct buf *out, const struct ss_result *result,
+	const struct ss_error *err);
 /*
  * An error with more members: confirm, the token to send back; command, the
  * words that would run, with the server's values as $NAME; and, unless it is

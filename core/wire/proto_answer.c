@@ -70,12 +70,19 @@ add_parsed(struct buf *out, const struct ss_result *r)
 }
 
 static void
+add_returncode(struct buf *out, int returncode)
+{
+	buf_text(out, "\"returncode\": ");
+	buf_number(out, returncode);
+}
+
+static void
 add_end(struct buf *out, struct ss_text stderr_text, int returncode)
 {
 	buf_text(out, ", \"stderr\": ");
 	json_string(out, stderr_text.data, stderr_text.len);
-	buf_text(out, ", \"returncode\": ");
-	buf_number(out, returncode);
+	buf_text(out, ", ");
+	add_returncode(out, returncode);
 }
 
 /* Of a tool with `lines` or `bytes`, when its output was cut. */
@@ -97,16 +104,9 @@ add_part(struct buf *out, const struct ss_part *p)
 	}
 }
 
-bool
-proto_result(struct buf *out, const struct ss_result *r)
+static void
+add_sandbox(struct buf *out, const struct ss_result *r)
 {
-	buf_char(out, '{');
-	if (r->parse)
-		add_parsed(out, r);
-	else
-		add_stdout(out, r);
-	add_end(out, r->err, r->returncode);
-	add_part(out, &r->part);
 	if (r->sandbox != NULL || r->limit != NULL)
 		buf_text(out, ", \"sandbox\": {");
 	if (r->sandbox != NULL)
@@ -125,11 +125,38 @@ proto_result(struct buf *out, const struct ss_result *r)
 		add_member(out, "limit", r->limit);
 	if (r->sandbox != NULL || r->limit != NULL)
 		buf_char(out, '}');
+}
+
+bool
+proto_result(struct buf *out, const struct ss_result *r)
+{
+	buf_char(out, '{');
+	if (r->parse)
+		add_parsed(out, r);
+	else
+		add_stdout(out, r);
+	add_end(out, r->err, r->returncode);
+	add_part(out, &r->part);
+	add_sandbox(out, r);
 	return buf_char(out, '}') && buf_ok(out);
 }
 
 /* Of a command that did not run. */
 static const struct ss_result nothing = { .out = { "", 0 } };
+
+/* Up to the hint; the caller closes it. */
+static void
+add_error(struct buf *out, const struct ss_error *err)
+{
+	buf_text(out, ", \"error\": {");
+	add_member(out, "code", ss_err_code(err->code));
+	buf_text(out, ", ");
+	add_member(out, "message", err->message);
+	buf_text(out, ", ");
+	add_member(out, "hint", err->hint);
+	if (err->code == SS_KEY_UNKNOWN)
+		buf_text(out, ", \"outcome\": \"unknown\"");
+}
 
 /* Writes an error's answer up to the hint; the caller closes it. */
 static void
@@ -140,12 +167,7 @@ begin_error(struct buf *out, const struct ss_result *r,
 	add_stdout(out, r);
 	add_end(out, stderr_text, 1);
 	add_part(out, &r->part);
-	buf_text(out, ", \"error\": {");
-	add_member(out, "code", ss_err_code(err->code));
-	buf_text(out, ", ");
-	add_member(out, "message", err->message);
-	buf_text(out, ", ");
-	add_member(out, "hint", err->hint);
+	add_error(out, err);
 }
 
 bool
@@ -155,6 +177,26 @@ proto_ended(struct buf *out, const struct ss_result *r,
 	begin_error(out, r, stderr_text, err);
 	buf_text(out, "}}");
 	return buf_ok(out);
+}
+
+bool
+proto_end(
+	struct buf *out, const struct ss_result *r, const struct ss_error *err)
+{
+	buf_char(out, '{');
+	add_returncode(out, err != NULL ? 1 : r->returncode);
+	if (r->type != NULL) {
+		buf_text(out, ", ");
+		add_member(out, "type", r->type);
+	}
+	add_part(out, &r->part);
+	if (err == NULL) {
+		add_sandbox(out, r);
+	} else {
+		add_error(out, err);
+		buf_char(out, '}');
+	}
+	return buf_char(out, '}') && buf_ok(out);
 }
 
 bool

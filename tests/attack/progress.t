@@ -87,7 +87,7 @@ sub call
 	    split /\n\n/, $answer->{body};
 	my $end = pop @events;
 
-	return ($end->{result}{structuredContent}{stdout} // '', \@events,
+	return ($end->{result}{content}[0]{text} // '', \@events,
 		$answer->{body});
 }
 

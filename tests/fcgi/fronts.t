@@ -31,6 +31,10 @@ my $pool = Statespace::Pool->start(
 		    . "    write: [count]\n---\n# Counts\n", 'count/log' => '',
 		'slow.md' => "# Slow\n\n```component\n"
 		    . "test -e go || sleep $nap; echo done\n```\n",
+		'wait.md' => "---\ntools:\n  - { name: echo-wait, script: wait.sh }\n"
+		    . "---\n# Waits\n",
+		'wait.sh' => "#!/bin/sh\necho one\n"
+		    . "until test -e go-events; do sleep 0.05; done\necho two\n",
 		'healthzero.md' => "# No health\n", 'b%41.md' => "# Percent\n" },
 	# Apache does not run as root: its account must reach the socket.
 	config => "[pool]\nmode = \"static\"\nworkers = 4\n"
@@ -121,7 +125,35 @@ sub same_cases
 		Origin => 'http://evil.example' })->{status}, 403,
 		"$name: a foreign Origin");
 	mcp_cases($front, $name);
+	events_case($front, $name);
 	death_case($front, $name);
+	return;
+}
+
+# The first line comes while the tool waits for a file, which is made then.
+sub events_case
+{
+	my ($front, $name) = @_;
+	my $go = $pool->site->dir . '/go-events';
+	my $body = '{"command": ["echo-wait"]}';
+	my $client = $front->connect;
+	my $seen = '';
+
+	return unless tools_run($front);
+	print $client "POST /wait HTTP/1.1\r\nHost: tools.example.org\r\n"
+	    . "Content-Type: application/json\r\nConnection: close\r\n"
+	    . "Accept: text/event-stream\r\nContent-Length: "
+	    . length($body) . "\r\n\r\n$body";
+	$client->flush;
+	local $SIG{ALRM} = sub { shutdown $client, 2 };
+	alarm 30;
+	$seen .= $_ while $seen !~ /"one\\n"/ && defined($_ = <$client>);
+	like($seen, qr/event: stdout\nid: 4\n/, "$name: output while it comes");
+	Statespace::TestSite::write_file($go, '');
+	$seen .= $_ while $seen !~ /"returncode"/ && defined($_ = <$client>);
+	alarm 0;
+	like($seen, qr/"two\\n".*event: end/s, "$name: and its end");
+	unlink $go;
 	return;
 }
 
@@ -655,9 +687,11 @@ SKIP: {
 	    =~ /^# As plain CGI.*?\n(#\t.*?)^#\n/ms;
 	$lines =~ s/^#\t//mg;
 	$lines =~ s{/srv/cgi-bin}{$bin};
+	my ($events) = slurp("$top/nginx/lighttpd.conf")
+	    =~ /^(\$REQUEST_HEADER\["Accept"\].*?^\}\n)/ms;
 	Statespace::TestSite::write_file("$dir/cgi.conf",
 		"server.modules = ()\nserver.bind = \"127.0.0.1\"\n"
-		. "server.port = $port\n$lines");
+		. "server.port = $port\n$lines$events");
 	my ($pid, $front) = start_front($port, 'lighttpd', '-D', '-f',
 		"$dir/cgi.conf");
 	same_cases($front, 'lighttpd mod_cgi');

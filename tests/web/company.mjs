@@ -67,7 +67,7 @@ async function same(name, client, transport, ask, person)
 		const result = await call('search', { q: 'GET',
 			...next && { next } });
 		all += text(result);
-		next = result.structuredContent?.next;
+		next = result._meta?.['statespace/next'];
 		parts++;
 	} while (next && parts < 20);
 	is(all, table.whole, `2 ${name}: all parts are the whole`);

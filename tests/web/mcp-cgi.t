@@ -95,6 +95,8 @@ sub begins
 
 my @ways = (
 	['POST', '/', '{"command":["sleep","37"]}'],
+	['POST with events', '/', '{"command":["sleep","37"]}',
+		HTTP_ACCEPT => 'text/event-stream'],
 	['MCP', '/mcp', message('slow')],
 	['MCP with events', '/mcp', message('slow',
 		_meta => { progressToken => 1 }),
@@ -140,9 +142,9 @@ sub test_agreement
 		action => 'accept', content => { ok => JSON::PP::true } } });
 
 	like($state, qr/^\d+\.c\./, 'a person is asked');
-	is($call->(@agree)->{result}{structuredContent}{stdout}, "done\n",
+	is($call->(@agree)->{result}{content}[0]{text}, "done\n",
 		'another process knows the signature');
-	is($call->(@agree)->{result}{structuredContent}{stdout}, "done\n",
+	is($call->(@agree)->{result}{content}[0]{text}, "done\n",
 		'but not that the agreement had its run');
 	Statespace::TestSite::write_file("$bin/key", 'j' x 64);
 	is($call->(@agree)->{error}{code}, -32602, 'another key knows nothing');

@@ -285,18 +285,10 @@ for (const tool of tools) {
 	let compiled = true;
 	try {
 		ajv.compile(tool.inputSchema);
-		if (tool.outputSchema)
-			ajv.compile(tool.outputSchema);
 	} catch (e) {
 		compiled = String(e);
 	}
 	ok(compiled === true, `${tool.name}: its schemas compile`, compiled);
-}
-for (const name of ['test_simple_text', 'test_error_handling']) {
-	const [{ result }] = await http(MODERN, sent(MODERN, ++id, ...call(name)));
-	const check = ajv.compile(tools.find(t => t.name === name).outputSchema);
-	ok(check(result.structuredContent),
-		`${name}: what it gives is what it says`, check.errors);
 }
 console.log(`1..${count}`);
 process.exit(0);

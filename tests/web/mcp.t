@@ -211,8 +211,8 @@ sub test_tools
 	like($tool{careful}{description}, qr/; a person is asked first$/,
 		'and is told');
 	unlike($tool{echo}{description}, qr/a person is asked/, 'of it alone');
-	ok($tool{echo}{outputSchema} && !$tool{pixel}{outputSchema},
-		'an output schema for text, none for bytes');
+	ok(!(grep { exists $_->{outputSchema} } @$tools),
+		'no output schema: no tool has one of its own');
 	like($tool{steps}{description}, qr/^Runs \[sh, -c, \x{2026}, ;\] in the/m,
 		'a script is not listed');
 	like($tool{first}{description}, qr/^Runs \[head, -n, \{lines\}, \{file\}\] in/m,
@@ -252,11 +252,11 @@ sub test_typed
 		'what has a default or is optional is not required');
 	my %given = (ratio => -1.5, all => JSON::PP::true,
 		day => '2026-02-28', what => 'a/../b', id => 7, q => '-a b/c');
-	is(call('typed', \%given)->{structuredContent}{stdout},
+	is(call('typed', \%given)->{content}[0]{text},
 		'10|-1.5|true|2026-02-28|open|a/../b|/items/7?q=-a%20b%2Fc|',
 		'numbers and booleans of JSON become words');
 	is(call('typed', { %given, n => '99', count => 0, state => 5 })
-		->{structuredContent}{stdout}, '99|-1.5|true|2026-02-28|5|a/../b|'
+		->{content}[0]{text}, '99|-1.5|true|2026-02-28|5|a/../b|'
 		. '0|/items/7?q=-a%20b%2Fc|', 'and so does their text');
 	like(call('typed', { %given, %$_ })->{content}[0]{text},
 		qr/no value for the argument "\w+"|"\w+" must be/, 'refuses '
@@ -301,12 +301,12 @@ sub test_typed_form
 		type => 'string', enum => ['open', 'paid'] } } } } } },
 		'what is optional is asked for once');
 	is(result(again(\%call, $next, second => { state => 'paid' }))
-		->{structuredContent}{stdout}, '5|1.5|false|2026-01-31|paid|',
+		->{content}[0]{text}, '5|1.5|false|2026-01-31|paid|',
 		'and the tool gets the values as words');
 	delete $first{n};
 	$next = result(again(\%call, $asked, first => { %first, note => 'x' }));
 	is(result(again(\%call, $next, second => { state => 'open' }))
-		->{structuredContent}{stdout}, '3|1.5|false|2026-01-31|open|x|',
+		->{content}[0]{text}, '3|1.5|false|2026-01-31|open|x|',
 		'a field that is left empty has its default');
 	return;
 }
@@ -315,24 +315,22 @@ sub test_calls
 {
 	my $r = call('echo', { word => 'a "b" $WHO' });
 
-	is_deeply($r->{structuredContent}, { stdout => "a \"b\" \$WHO\n",
-		stderr => '', returncode => 0 }, 'a call runs the tool');
-	is_deeply([@$r{qw(content isError)}], [[{ type => 'text',
-		text => "a \"b\" \$WHO\n" }], JSON::PP::false],
-		'and the text has it too');
+	is_deeply($r, { content => [{ type => 'text',
+		text => "a \"b\" \$WHO\n" }], isError => JSON::PP::false },
+		'a call runs the tool, and its text is sent once');
 	is(call('first', { lines => '1', file => 'docs/a.md' })
-		->{structuredContent}{stdout}, "---\n", 'arguments become words');
+		->{content}[0]{text}, "---\n", 'arguments become words');
 	is(call('first', { lines => '1', file => 'docs/a.md', args => undef,
-		stdin => undef })->{structuredContent}{stdout}, "---\n",
+		stdin => undef })->{content}[0]{text}, "---\n",
 		'one that is null is absent');
 	is(call('greet', { env => { WHO => 'ada' } })
-		->{structuredContent}{stdout}, "hello ada\n", 'env is set');
-	is(call('eat', { stdin => "line\n" })->{structuredContent}{stdout},
+		->{content}[0]{text}, "hello ada\n", 'env is set');
+	is(call('eat', { stdin => "line\n" })->{content}[0]{text},
 		"line\n", 'stdin is passed');
-	is(call('bytes')->{structuredContent}{stdout}, "a\x{fffd}b",
+	is(call('bytes')->{content}[0]{text}, "a\x{fffd}b",
 		'bytes that are no text become U+FFFD');
 	$r = call('fails');
-	ok($r->{isError} && $r->{structuredContent}{returncode} == 3,
+	ok($r->{isError} && $r->{_meta}{"statespace/returncode"} == 3,
 		'an exit code is an error of the tool');
 	like($r->{content}[-1]{text}, qr/exit status 3/, 'the text has the exit status');
 	for (['first', { lines => 'x', file => 'a' }, qr/does not match/],
@@ -410,9 +408,15 @@ sub test_declared
 	is_deeply([@$r{qw(isError structuredContent)}, $r->{content}[0]{text}],
 		[JSON::PP::true, undef, '[1'],
 		'nor one that was ended: what it had written is text');
-	is_deeply([map { defined $tool{$_}{outputSchema} ? 1 : 0 } qw(echo
-		drawing object list word pixel)], [1, 1, 0, 0, 0, 0],
-		'the schema is that of text: only tools that print it have it');
+	$r = result(modern('tools/call', { name => 'object', arguments => {} },
+		meta => { 'statespace/structured' => JSON::PP::true }));
+	is_deeply([@$r{qw(content structuredContent)}],
+		[[], { a => [1.1, {}], stdout => undef }],
+		'a client that reads the structure gets it alone');
+	$r = result(modern('tools/call', { name => 'list', arguments => {} },
+		meta => { 'statespace/structured' => JSON::PP::true }));
+	is_deeply([map { $_->{text} } @{ $r->{content} }], ["more\n"],
+		'with what else the tool wrote');
 	like($tool{object}{description},
 		qr{; prints application/json; x=y$}, 'the type is told');
 	unlike($tool{echo}{description}, qr/prints/, 'where there is one');
@@ -425,10 +429,10 @@ sub test_changes
 	my $site = $server->site;
 
 	$site->write('new.md', "---\ntools: [[echo, old, ;]]\n---\n");
-	is(call('new_echo_old')->{structuredContent}{stdout}, "old\n",
+	is(call('new_echo_old')->{content}[0]{text}, "old\n",
 		'a new page is there at once');
 	$site->write('new.md', "---\ntools: [[ls], [echo, old, new, ;]]\n---\n");
-	is(call('new_echo_old_new')->{structuredContent}{stdout}, "old new\n",
+	is(call('new_echo_old_new')->{content}[0]{text}, "old new\n",
 		'a tool keeps its name when another is put before it');
 	unlink $site->dir . '/new.md';
 	is(error(legacy('tools/call', { name => 'new_echo' }))->{code}, -32602,
@@ -561,7 +565,7 @@ sub test_eras
 	is(error(modern('no/method'))->{code}, -32601, 'unknown methods are 404');
 	ok(defined result(modern('tools/list'))->{ttlMs}, 'lists may be kept');
 	is(result(modern('tools/call', { name => 'echo',
-		arguments => { word => 'x' } }))->{structuredContent}{stdout},
+		arguments => { word => 'x' } }))->{content}[0]{text},
 		"x\n", 'a call needs nothing before it');
 	is(error(modern('resources/read', { uri => 'page:///x' }))->{code},
 		-32602, 'what is not found has another code there');
@@ -683,12 +687,12 @@ sub test_confirm
 	is(result(again(\%call, {}, confirm => $yes))->{resultType},
 		'input_required', 'an answer without a question is asked again');
 	is(result(again(\%call, $asked, confirm => $yes))
-		->{structuredContent}{stdout}, "done x\n",
+		->{content}[0]{text}, "done x\n",
 		'and the tool runs when the person agrees');
 	is(error(again(\%call, $asked, confirm => $yes))->{code}, -32602,
 		'once') for 1 .. 8;
 	is(result(again(\%call, $ask->(), confirm => $yes))
-		->{structuredContent}{stdout}, "done x\n",
+		->{content}[0]{text}, "done x\n",
 		'who is asked again may agree again');
 	my $answer = modern('tools/call', \%call);
 	is_deeply([$answer->{status}, @{ error($answer) }{qw(code data)}],
@@ -712,7 +716,7 @@ sub test_question
 		. "/README.md", 'the author\'s question, and the '
 		. 'command');
 	is(result(again(\%call, $asked, confirm => { ok => JSON::PP::true }))
-		->{structuredContent}{stdout}, '7|none|', 'which then runs');
+		->{content}[0]{text}, '7|none|', 'which then runs');
 	my $mine = asking_session('2025-11-25');
 	my $call = begin_with({ id => 1, name => 'cancel', arguments =>
 		{ id => 8, note => "\x{202e}x\n" } }, 'Mcp-Session-Id' => $mine);
@@ -720,7 +724,7 @@ sub test_question
 	like($q->{params}{message}, qr/^Cancel 8 \("\\u202ex\\n"\)\?\nprintf/,
 		'and with initialize, with nothing unseen');
 	reply($q, $mine, $YES);
-	is(next_event($call)->{result}{structuredContent}{stdout},
+	is(next_event($call)->{result}{content}[0]{text},
 		"8|\x{202e}x\n|", 'and it runs');
 	return;
 }
@@ -748,9 +752,9 @@ sub test_agreement
 		$socket->flush;
 	}
 	my @answers = map { local $/; scalar readline($_) // '' } @sockets;
-	cmp_ok(scalar(grep { /"stdout":"done x\\n"/ } @answers), '<=', 1,
+	cmp_ok(scalar(grep { /"text":"done x\\n"/ } @answers), '<=', 1,
 		'an agreement has one run, whatever the worker');
-	is(scalar(grep { /"code":-32602|"stdout":"done x/ } @answers),
+	is(scalar(grep { /"code":-32602|"text":"done x/ } @answers),
 		24, 'and all others get an error');
 	return;
 }
@@ -782,11 +786,11 @@ sub test_asking
 	isnt($next->{requestState}, $asked->{requestState},
 		'with a state of its own');
 	is(result(again(\%call, $next, second => { WHO => 'ada',
-		note => '$x "y"' }))->{structuredContent}{stdout},
+		note => '$x "y"' }))->{content}[0]{text},
 		"tea for ada, \$x \"y\"\n", 'and then the tool runs');
 	is(result(again(\%call, {}, first => { what => 'tea' },
 		second => { WHO => 'b', note => 'n' }, other => 'accept'))
-		->{structuredContent}{stdout}, "tea for b, n\n",
+		->{content}[0]{text}, "tea for b, n\n",
 		'answers may come together, and others are ignored');
 	like(result(again(\%call, $asked, first => 'cancel'))
 		->{content}[0]{text}, qr/did not answer: "Which drink\?"/,
@@ -800,7 +804,7 @@ sub test_asking
 		'and cannot be taken out');
 	$asked = result(modern('tools/call', { name => 'order', arguments =>
 		{ what => 'tea', note => 'n', env => { WHO => 'c' } } }, %CAN));
-	is($asked->{structuredContent}{stdout}, "tea for c, n\n",
+	is($asked->{content}[0]{text}, "tea for c, n\n",
 		'who gives all is not asked');
 	$asked = result(modern('tools/call', { name => 'order', arguments =>
 		{ what => 'tea', note => 'n' } }, %CAN));
@@ -834,7 +838,7 @@ sub test_asking_and_confirm
 	like($next->{inputRequests}{confirm}{params}{message}, qr/^echo tea$/m,
 		'then the command with it, whatever was agreed to before');
 	is(result(again(\%call, $next, confirm => $yes))
-		->{structuredContent}{stdout}, "tea\n", 'and then it runs');
+		->{content}[0]{text}, "tea\n", 'and then it runs');
 	is(error(again(\%call, $next, confirm => $yes))->{code}, -32602, 'once');
 	return;
 }
@@ -893,7 +897,7 @@ sub test_progress
 		[map { $_->{params}{progress} } @news], 'the value rises');
 	ok((grep { ($_->{params}{message} // '') eq 'two' } @news),
 		'and has what the tool wrote');
-	is($events[-1]{result}{structuredContent}{stdout}, "end\n",
+	is($events[-1]{result}{content}[0]{text}, "end\n",
 		'the result comes last');
 	is($ask->(Accept => 'application/json')->{json}{id}, $id,
 		'who does not read events gets one answer');
@@ -944,12 +948,12 @@ sub test_told
 		'on a descriptor of its own, and on that alone');
 	is_deeply([@{ $told[-1] }[0, 1]], [4, 4], 'up to the end');
 	my ($r) = grep { exists $_->{result} } events(watched('tells')->{body});
-	is($r->{result}{structuredContent}{stdout}, "end\n",
+	is($r->{result}{content}[0]{text}, "end\n",
 		'it is no output');
 	@told = told('pours');
 	cmp_ok(scalar @told, '<', 400, '100 MB of progress are a few messages');
 	is($told[-1][2], 'all', 'of which the last one counts');
-	is(call('tells')->{structuredContent}{stdout}, "end\n",
+	is(call('tells')->{content}[0]{text}, "end\n",
 		'nobody needs to listen');
 	return;
 }
@@ -964,18 +968,16 @@ sub test_long_events
 	};
 	my $r = $read->('long');
 
-	is(length $r->{structuredContent}{stdout}, 900000,
-		'what fits once is whole as structure');
-	ok(!exists $r->{structuredContent}{truncated}, 'and not called cut');
-	like($r->{content}[0]{text}, qr/\Ax{60000}/, 'the text is cut');
-	like($r->{content}[1]{text}, qr/^\[cut: these are (\d+) of 900000 bytes; /,
-		'which the result tells');
+	is(length $r->{content}[0]{text}, 900000,
+		'what fits is whole');
+	ok(!exists $r->{_meta}{"statespace/truncated"}, 'and not called cut');
+	is(scalar @{ $r->{content} }, 1, 'by no text either');
 	ok(!$r->{isError}, 'and it is no error');
 	$r = $read->('longer');
-	is(length $r->{structuredContent}{stderr}, 40000, 'stderr is kept');
-	cmp_ok(length $r->{structuredContent}{stdout}, '>', 400000,
+	is(length $r->{content}[1]{text}, 40000, 'stderr is kept');
+	cmp_ok(length $r->{content}[0]{text}, '>', 400000,
 		'of the rest what fits');
-	ok($r->{structuredContent}{truncated}, 'a structure that is cut is marked');
+	ok($r->{_meta}{"statespace/truncated"}, 'a text that is cut is marked');
 	like($r->{content}[-1]{text}, qr/of 940000 bytes; ask for less/,
 		'and as text');
 	$r = $read->('picture');
@@ -992,10 +994,8 @@ sub test_long_events
 	like($r->{content}[-1]{text}, qr/^\[cut: .* ask for less/, 'that is cut');
 	is(length call('longer_json')->{structuredContent}{result}[0], 1045000,
 		'an answer that is no event has it');
-	$r = call('long');
-	is_deeply([length $r->{structuredContent}{stdout},
-		length $r->{content}[0]{text}], [900000, 900000],
-		'an answer that is no event is whole twice');
+	is(length call('long')->{content}[0]{text}, 900000,
+		'as has one of text');
 	is(length call('picture')->{content}[0]{data}, 1200000, 'any kind');
 	return;
 }
@@ -1006,17 +1006,15 @@ sub test_ended
 	my $late = qr/\Awhy\nthe tool ran and was stopped after 1 s/;
 
 	for (call('late'), (events(watched('late')->{body}))[-1]{result}) {
-		is($_->{structuredContent}{stdout}, "begun\n",
+		is($_->{content}[0]{text}, "begun\n",
 			'the output of a tool that ran out of time');
-		like($_->{structuredContent}{stderr}, $late, 'and the reason');
-		is($_->{content}[0]{text}, "begun\n", 'as text, too');
-		like($_->{content}[1]{text}, $late, 'with the reason');
+		like($_->{content}[1]{text}, $late, 'and the reason');
 		ok($_->{isError}, 'it is an error');
 	}
 	my $r = call('endless');
-	is(length $r->{structuredContent}{stdout}, 1 << 20,
+	is(length $r->{content}[0]{text}, 1 << 20,
 		'the output up to its limit');
-	like($r->{structuredContent}{stderr}, qr/wrote more than/, 'and why');
+	like($r->{content}[1]{text}, qr/wrote more than/, 'and why');
 	for (['late', 408, "begun\n", $late],
 		['endless', 413, "y\n" x (1 << 19), qr/wrote more than/]) {
 		my ($name, $status, $out, $why) = @$_;
@@ -1160,7 +1158,7 @@ sub test_cancelling_more
 		cancel($n, $mine);
 		whole_answer($long);
 	}
-	is(call('echo', { word => 'x' })->{structuredContent}{stdout}, "x\n",
+	is(call('echo', { word => 'x' })->{content}[0]{text}, "x\n",
 		'twenty cancelled calls hold no worker');
 	ok(!Statespace::Server::process_lives('sleep 20', 5), 'and leave no tool');
 	$server->{site}->write('docs/far.md', "---\nsandbox: { proc: true }\n"
@@ -1223,7 +1221,7 @@ sub test_elicitation
 		for my $n (2 .. 12) {
 			$call = begin($n, 'again', %mine);
 			reply(next_event($call), $mine, $YES);
-			is(next_event($call)->{result}{structuredContent}{stdout},
+			is(next_event($call)->{result}{content}[0]{text},
 				"done\n", 'the person agrees') || last;
 		}
 		$call = begin(20, 'again', %mine);
@@ -1262,7 +1260,7 @@ sub test_typed_elicitation
 		is($q->{params}{message}, 'Which?', 'then the second form');
 		reply($q, $mine, { action => 'accept',
 			content => { state => 'open' } });
-		is(next_event($call)->{result}{structuredContent}{stdout},
+		is(next_event($call)->{result}{content}[0]{text},
 			'3|2|true|2026-01-31|open|', 'and the tool runs');
 	}
 	return;
@@ -1287,7 +1285,7 @@ sub test_many_questions
 	};
 	$refused += $ask->($_) for 1 .. 9;
 	ok($refused && $refused < 9, 'a limited number of people is asked at a time');
-	is(call('echo', { word => 'x' })->{structuredContent}{stdout}, "x\n",
+	is(call('echo', { word => 'x' })->{content}[0]{text}, "x\n",
 		'and other clients are served');
 	close $_ for splice @calls;
 	my ($n, $until) = (100, time + 20);
@@ -1422,7 +1420,7 @@ sub test_crowd
 		local $/;
 		my $answer = readline($sockets[$client]) // '';
 		for my $n (map { $client * $each + $_ } 1 .. $each) {
-			$right++ if $answer =~ /"id":$n,.*"stdout":"w$n\\n"/;
+			$right++ if $answer =~ /"id":$n,.*"text":"w$n\\n"/;
 		}
 	}
 	is($right, $clients * $each, 'two thousand calls are each answered');
@@ -1484,7 +1482,7 @@ sub test_many
 		->{content}[0]{text}, qr/\npages with tools: p1\.md, /,
 		'as does the answer to a wrong one');
 	is(call('run', { page => 'p7', command => ['echo', 'hi'] })
-		->{structuredContent}{stdout}, "hi\n", 'it runs what a page allows');
+		->{content}[0]{text}, "hi\n", 'it runs what a page allows');
 	like(call('run', { page => 'p7', command => ['id'] })
 		->{content}[0]{text}, qr/no tool of this page/,
 		'and nothing else');
