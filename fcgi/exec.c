@@ -25,7 +25,8 @@
 static const char usage[] =
 	"usage: statespace-exec [-C DIR] [-c FILE] [-e K=V]... [--env-file F]\n"
 	"                       [--timeout S] [--json] [--dry-run] [--explain]\n"
-	"                       [--site SITE] [--yes] [--next CURSOR] PAGE -- WORD...\n"
+	"                       [--site SITE] [--yes] [--next CURSOR]\n"
+	"                       [--workspace ID] [--commit] PAGE -- WORD...\n"
 	"       statespace-exec [options] PAGE --tool T [K=V]... [-- WORD...]\n"
 	"       statespace-exec [options] PAGE -\n"
 	"       statespace-exec [options] --get PAGE\n";
@@ -38,13 +39,17 @@ enum {
 	OPTION_YES,
 	OPTION_NEXT,
 	OPTION_GET,
+	OPTION_WORKSPACE,
+	OPTION_COMMIT,
 };
 
 struct exec {
 	struct options options;
 	bool json, dry_run, explain, get;
-	bool yes;         /* to a tool with `confirm: true` */
-	const char *next; /* the cursor that an earlier run told */
+	bool yes;            /* to a tool with `confirm: true` */
+	const char *session; /* a workspace's */
+	bool commit;         /* what the tool changed, if it ended with 0 */
+	const char *next;    /* the cursor that an earlier run told */
 	const char *page;
 	const char *const *words;
 	size_t word_count;
@@ -269,6 +274,8 @@ call_of(struct exec *job)
 	call.dry_run = job->dry_run;
 	call.explain = job->explain;
 	call.next = job->next;
+	call.session = job->session;
+	call.commit = job->commit;
 	if (!job->json)
 		call.output = relay;
 	if (job->yes || (agree_can_ask() && !job->from_stdin)) {
@@ -443,6 +450,8 @@ take_arguments(struct exec *job, int argc, char **argv)
 		{ "explain", no_argument, NULL, OPTION_EXPLAIN },
 		{ "yes", no_argument, NULL, OPTION_YES },
 		{ "next", required_argument, NULL, OPTION_NEXT },
+		{ "workspace", required_argument, NULL, OPTION_WORKSPACE },
+		{ "commit", no_argument, NULL, OPTION_COMMIT },
 		{ "get", no_argument, NULL, OPTION_GET },
 		{ "site", required_argument, NULL, OPTION_SITE },
 		{ NULL, 0, NULL, 0 } };
@@ -457,6 +466,8 @@ take_arguments(struct exec *job, int argc, char **argv)
 		case OPTION_EXPLAIN: job->explain = true; break;
 		case OPTION_YES: job->yes = true; break;
 		case OPTION_NEXT: job->next = optarg; break;
+		case OPTION_WORKSPACE: job->session = optarg; break;
+		case OPTION_COMMIT: job->commit = true; break;
 		case OPTION_GET: job->get = true; break;
 		default:
 			status = options_take(&job->options, option, optarg);

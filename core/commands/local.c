@@ -77,6 +77,11 @@ ss_site_call(struct ss_site *site, const struct ss_call *call,
 		code = parse_call(site, call, &request, err);
 	if (call->next != NULL)
 		request.next = call->next;
+	if (call->session != NULL || call->commit) {
+		request.has_workspace = true;
+		request.session = call->session;
+		request.commit = call->commit;
+	}
 	if (code != SS_OK)
 		return code;
 	code = documents_open_any(documents, l->path, &l->doc, err);

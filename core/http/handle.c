@@ -13,6 +13,7 @@
 #include "http/origin.h"
 #include "http/output.h"
 #include "http/virtual.h"
+#include "http/workspaces.h"
 #include "site/call.h"
 #include "site/sites.h"
 #include "wire/media.h"
@@ -117,6 +118,14 @@ stage_mcp(struct exchange *x)
 	if (!http_mcp_wanted(x))
 		return STAGE_NEXT;
 	return stage_end(x, http_mcp_answer(x), STAGE_ANSWERED);
+}
+
+static enum stage_end
+stage_workspaces(struct exchange *x)
+{
+	if (!http_workspaces_is_path(x))
+		return STAGE_NEXT;
+	return stage_end(x, http_workspaces_answer(x), STAGE_ANSWERED);
 }
 
 static enum stage_end
@@ -323,6 +332,7 @@ static const struct {
 	{ "hooks", stage_hooks },
 	{ "guard", stage_guard },
 	{ "mcp", stage_mcp },
+	{ "workspaces", stage_workspaces },
 	{ "method", stage_method },
 	{ "path", stage_path },
 	{ "reserved", stage_reserved },

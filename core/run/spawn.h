@@ -127,7 +127,7 @@ struct spawn_result {
 	int status;
 	enum spawn_step failed_step;
 	int failed_errno;
-	struct buf out, err; /* released by spawn_result_release */
+	struct buf out, err;  /* released by spawn_result_release */
 	struct buf workspace; /* the same: what is told of it, as JSON */
 	struct buf report;    /* the same: the first bytes of descriptor 3 */
 	uint64_t run_us;

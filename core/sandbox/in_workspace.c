@@ -13,15 +13,18 @@
 #include "sandbox/sandbox_plan.h"
 #include "sandbox/sandbox_run.h"
 #include "sandbox/workspace_use.h"
+#include "wire/path.h"
 #include "workspace/commit.h"
 
 static bool stuck;
 
-struct using {
+struct using
+{
 	const struct workspace_use *use;
 	struct workspace w;
 	int store, root; /* root: of the site, for reading and writing */
 	bool own;        /* made for this call */
+	bool folder;     /* what was read is one */
 	bool mounted;
 	struct sandbox_place before; /* of the process, while it is moved */
 	bool moved;
@@ -79,8 +82,15 @@ open_places(struct using *u, struct ss_error *err)
 static enum ss_err
 open_session(struct using *u, bool locked, struct ss_error *err)
 {
-	enum ss_err code = workspace_open(&u->w, u->store, u->root,
-		u->use->session, &u->use->meta.owner, &u->arena, err);
+	struct workspace_owner owner = u->use->meta.owner;
+	enum ss_err code;
+
+	if (u->use->anybody)
+		owner.caller = NULL;
+	if (u->use->act != WORKSPACE_RUN)
+		owner.page = NULL;
+	code = workspace_open(&u->w, u->store, u->root, u->use->session, &owner,
+		&u->arena, err);
 
 	if (code == SS_OK && locked)
 		code = workspace_lock(&u->w, err);
@@ -104,16 +114,20 @@ make_session(struct using *u, enum workspace_backend backend, bool temporary,
 
 /* -------------------------------------------------------------- the mount */
 
-/* The policy's page directory, for the masks. */
+/* Dot entries down to the page's directory are masked, for readers too. */
 static bool
 mount_session(struct using *u, const struct policy *p, struct step *s)
 {
+	const char *page = u->w.meta.owner.page;
+	const char *dir = u->use->act == WORKSPACE_READ
+		? arena_copy(&u->arena, page, path_dir_len(page))
+		: p->page_dir;
 	const struct overlay overlay = { .id = u->w.id,
 		.upper = u->w.upper,
 		.work = u->w.work,
 		.whole = u->w.meta.backend == WORKSPACE_COPY,
 		.folder = u->w.meta.folder,
-		.page_dir = p->page_dir != NULL ? p->page_dir : "" };
+		.page_dir = dir != NULL ? dir : "" };
 
 	u->mounted = overlay_begin(&overlay, s);
 	return u->mounted;
@@ -168,8 +182,7 @@ refuse_mount(const struct using *u, const struct step *s, struct ss_error *err)
 	if (s->number == ENOSPC || s->number == EDQUOT)
 		error_hint(err, "the disk of the state directory is full");
 	else if (s->number == ENOENT || s->number == ELOOP)
-		error_hint(err,
-			"workspace folder %s is not there, or a link",
+		error_hint(err, "workspace folder %s is not there, or a link",
 			u->use->meta.folder);
 	else
 		error_hint(err,
@@ -239,8 +252,8 @@ open_below_site(const char *path)
 }
 
 static enum ss_err
-run_inside(const struct policy *p, struct spawn *s,
-	struct spawn_result *result, struct arena *arena, struct ss_error *err)
+run_inside(const struct policy *p, struct spawn *s, struct spawn_result *result,
+	struct arena *arena, struct ss_error *err)
 {
 	struct ruleset rules = RULESET_INIT;
 	int dir = open_below_site(p->page_dir), before = s->dir_fd;
@@ -340,10 +353,11 @@ read_file(struct using *u, const struct policy *p, struct buf *out,
 	struct ss_error *err)
 {
 	enum ss_err code = open_and_enter(u, p, err);
-	int top = code == SS_OK ? open_below_site(u->w.meta.folder) : -1;
+	int top = code == SS_OK ? open_below_site("") : -1;
 
 	if (code == SS_OK)
-		code = workspace_tell_file(u->use, top, &u->arena, out, err);
+		code = workspace_tell_file(
+			u->use, u->w.meta.folder, top, out, &u->folder, err);
 	fd_close(&top);
 	leave_session(u);
 	return code;
@@ -364,14 +378,14 @@ act(struct using *u, const struct policy *p, struct buf *out,
 	case WORKSPACE_READ: return read_file(u, p, out, err);
 	case WORKSPACE_DIFF:
 		code = open_session(u, false, err);
-		return code == SS_OK ? workspace_tell_diff(use, &u->w,
-					       &u->arena, out, err)
-				     : code;
+		return code == SS_OK
+			? workspace_tell_diff(use, &u->w, &u->arena, out, err)
+			: code;
 	case WORKSPACE_COMMIT:
 		code = open_session(u, true, err);
-		return code == SS_OK ? workspace_do_commit(use, &u->w,
-					       &u->arena, out, err)
-				     : code;
+		return code == SS_OK
+			? workspace_do_commit(use, &u->w, &u->arena, out, err)
+			: code;
 	case WORKSPACE_DISCARD:
 		code = open_session(u, true, err);
 		if (code == SS_OK)
@@ -409,6 +423,8 @@ in_workspace(const struct policy *p, struct spawn *s,
 		code = run_in(&u, p, s, result, err);
 	else if (code == SS_OK)
 		code = act(&u, p, &result->out, err);
+	if (code == SS_OK && u.folder)
+		buf_text(&result->workspace, "directory");
 	if (u.own && u.w.dir >= 0)
 		workspace_discard(&u.w, NULL);
 	workspace_close(&u.w);

@@ -176,6 +176,7 @@ put_workspace(struct buf *b, const struct workspace_use *u)
 	put_text(b, u->session);
 	put_number(b, u->commit);
 	put_number(b, u->force);
+	put_number(b, u->anybody);
 	put_number(b, u->patch);
 	put_text(b, u->commits);
 	put_number(b, u->total_bytes);
@@ -209,6 +210,7 @@ get_workspace(struct reader *r, const struct workspace_use **out)
 	u->session = get_text(r);
 	u->commit = get_number(r) != 0;
 	u->force = get_number(r) != 0;
+	u->anybody = get_number(r) != 0;
 	u->patch = get_number(r) != 0;
 	u->commits = get_text(r);
 	u->total_bytes = get_number(r);

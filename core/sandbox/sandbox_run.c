@@ -101,8 +101,9 @@ refuse_missing(unsigned missing, struct ss_error *err)
 	return refuse_unconfined(err,
 		missing & KEEP_WORKSPACE
 			? "workspaces need a state directory and a launcher"
-		: missing & KEEP_PROC ? "a /proc of the tool's own needs the "
-				      "level strict"
+			: missing & KEEP_PROC
+			? "a /proc of the tool's own needs the "
+			  "level strict"
 			: missing & KEEP_UNIX
 			? "granted sockets cannot be had here"
 			: "the network cannot be had here");

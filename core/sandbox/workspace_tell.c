@@ -116,8 +116,8 @@ workspace_do_commit(const struct workspace_use *u, struct workspace *w,
 	if (strcmp(u->commits, "none") == 0) {
 		error_set(err, SS_NOT_ALLOWED,
 			"this server lets no client commit a workspace");
-		error_hint(err,
-			"the operator does: statespace workspace commit");
+		error_hint(
+			err, "the operator does: statespace workspace commit");
 		return SS_NOT_ALLOWED;
 	}
 	code = commit_apply(w, &ask, arena, &c, err);
@@ -172,21 +172,37 @@ tell_folder(int fd, struct buf *out, struct ss_error *err)
 	return buf_ok(out) ? SS_OK : error_memory(err);
 }
 
-enum ss_err
-workspace_tell_file(const struct workspace_use *u, int top,
-	struct arena *arena, struct buf *out, struct ss_error *err)
+static bool
+is_in_folder(const char *path, const char *folder)
 {
+	size_t n = strlen(folder);
+
+	return n == 0 ||
+		(strncmp(path, folder, n) == 0 &&
+			(path[n] == '/' || path[n] == '\0'));
+}
+
+enum ss_err
+workspace_tell_file(const struct workspace_use *u, const char *folder, int top,
+	struct buf *out, bool *is_folder, struct ss_error *err)
+{
+	const char *path = u->path[0] != '\0' ? u->path : folder;
 	const struct root root = { .fd = top };
 	struct stat st;
 	int fd = -1, error;
-	enum ss_err code = root_open_at(
-		&root, u->path, O_RDONLY | O_NONBLOCK, &fd, err);
+	enum ss_err code;
 
-	(void)arena;
+	if (!is_in_folder(path, folder)) {
+		error_set(err, SS_NOT_FOUND, "no such file");
+		error_hint(err, "this workspace is of the folder %s", folder);
+		return SS_NOT_FOUND;
+	}
+	code = root_open_at(&root, path, O_RDONLY | O_NONBLOCK, &fd, err);
 	if (code == SS_OK && fstat(fd, &st) < 0)
 		code = error_internal(err, errno, "workspace: fstat");
 	if (code == SS_OK && S_ISDIR(st.st_mode)) {
 		code = tell_folder(fd, out, err);
+		*is_folder = true;
 	} else if (code == SS_OK && !S_ISREG(st.st_mode)) {
 		code = error_set(err, SS_NOT_FOUND, "it is no file");
 	} else if (code == SS_OK) {

@@ -28,7 +28,8 @@ struct workspace_use {
 	const char *session; /* ""; then a run has one of its own */
 	bool commit;         /* a run's changes, if the tool ended with 0 */
 	bool force;          /* commit, although the site changed */
-	bool patch;          /* the diff as a patch */
+	bool anybody; /* sessions of every caller: the operator's shell */
+	bool patch;   /* the diff as a patch */
 	const char *commits; /* [workspace] commit */
 	uint64_t total_bytes;
 	struct workspace_meta meta; /* of a new one; owner: who asks */
@@ -64,14 +65,18 @@ bool in_workspace_is_stuck(void);
  */
 enum ss_err workspace_tell_list(const struct workspace_use *u, int store,
 	struct arena *arena, struct buf *out, struct ss_error *err);
-enum ss_err workspace_tell_diff(const struct workspace_use *u,
-	const struct workspace *w, struct arena *arena, struct buf *out,
-	struct ss_error *err);
-enum ss_err workspace_do_commit(const struct workspace_use *u,
-	struct workspace *w, struct arena *arena, struct buf *out,
-	struct ss_error *err);
-/* A file's bytes, or a folder as a list; top is the merged tree. */
-enum ss_err workspace_tell_file(const struct workspace_use *u, int top,
+enum ss_err
+workspace_tell_diff(const struct workspace_use *u, const struct workspace *w,
 	struct arena *arena, struct buf *out, struct ss_error *err);
+enum ss_err
+workspace_do_commit(const struct workspace_use *u, struct workspace *w,
+	struct arena *arena, struct buf *out, struct ss_error *err);
+/*
+ * A file's bytes, or (*is_folder) a list; top is the merged tree of the site,
+ * and the path must lie in the folder of the session.
+ */
+enum ss_err
+workspace_tell_file(const struct workspace_use *u, const char *folder, int top,
+	struct buf *out, bool *is_folder, struct ss_error *err);
 
 #endif

@@ -393,8 +393,8 @@ read_workspace(struct arena *arena, const struct json_value *item,
 			kind_name(item));
 	JSON_EACH(m, item)
 	{
-		if (strcmp(m->name, "session") == 0 || (is_boolean(m) &&
-				strcmp(m->name, "commit") == 0))
+		if (strcmp(m->name, "session") == 0 ||
+			(is_boolean(m) && strcmp(m->name, "commit") == 0))
 			continue;
 		error_set(err, SS_BAD_REQUEST,
 			"\"workspace\" has \"session\", a string, and "
