@@ -25,7 +25,7 @@
 static const char usage[] =
 	"usage: statespace-exec [-C DIR] [-c FILE] [-e K=V]... [--env-file F]\n"
 	"                       [--timeout S] [--json] [--dry-run] [--explain]\n"
-	"                       [--site SITE] [--yes] [--next CURSOR]\n"
+	"                       [--site SITE] [--yes] [--next CURSOR] [--once KEY]\n"
 	"                       [--workspace ID] [--commit] PAGE -- WORD...\n"
 	"       statespace-exec [options] PAGE --tool T [K=V]... [-- WORD...]\n"
 	"       statespace-exec [options] PAGE -\n"
@@ -38,6 +38,7 @@ enum {
 	OPTION_EXPLAIN,
 	OPTION_YES,
 	OPTION_NEXT,
+	OPTION_ONCE,
 	OPTION_GET,
 	OPTION_WORKSPACE,
 	OPTION_COMMIT,
@@ -50,6 +51,7 @@ struct exec {
 	const char *session; /* a workspace's */
 	bool commit;         /* what the tool changed, if it ended with 0 */
 	const char *next;    /* the cursor that an earlier run told */
+	const char *key;     /* for which the tool runs once */
 	const char *page;
 	const char *const *words;
 	size_t word_count;
@@ -189,6 +191,15 @@ print_command(struct ss_result *result)
 	return 0;
 }
 
+static void
+say_next(struct ss_result *result, const struct ss_error *err)
+{
+	const char *next = ss_result_next(result, err);
+
+	if (next != NULL)
+		say("next: %s", next);
+}
+
 static int
 report(const struct exec *job, struct ss_result *result, enum ss_err code,
 	const struct ss_error *err)
@@ -203,8 +214,10 @@ report(const struct exec *job, struct ss_result *result, enum ss_err code,
 		puts(json);
 		return job->dry_run && code != SS_OK ? EXIT_REFUSED : 0;
 	}
-	if (code != SS_OK && code != SS_GONE)
+	if (code != SS_OK && code != SS_GONE) {
 		say_error(NULL, err);
+		say_next(result, err);
+	}
 	if (code != SS_OK)
 		return status_of(code, err);
 	if (job->dry_run)
@@ -276,6 +289,7 @@ call_of(struct exec *job)
 	call.next = job->next;
 	call.session = job->session;
 	call.commit = job->commit;
+	call.key = job->key;
 	if (!job->json)
 		call.output = relay;
 	if (job->yes || (agree_can_ask() && !job->from_stdin)) {
@@ -316,6 +330,8 @@ run_call(struct ss_site *site, struct exec *job)
 			ss_site_option(site, "root"));
 	status = report(job, result, code, &err);
 	say_refused(result);
+	if (result->replayed)
+		say("it ran before with this key: this is its answer");
 	if (!job->json && code != SS_GONE)
 		say_part(&result->part);
 	if (stopped_by != 0)
@@ -452,6 +468,7 @@ take_arguments(struct exec *job, int argc, char **argv)
 		{ "next", required_argument, NULL, OPTION_NEXT },
 		{ "workspace", required_argument, NULL, OPTION_WORKSPACE },
 		{ "commit", no_argument, NULL, OPTION_COMMIT },
+		{ "once", required_argument, NULL, OPTION_ONCE },
 		{ "get", no_argument, NULL, OPTION_GET },
 		{ "site", required_argument, NULL, OPTION_SITE },
 		{ NULL, 0, NULL, 0 } };
@@ -468,6 +485,7 @@ take_arguments(struct exec *job, int argc, char **argv)
 		case OPTION_NEXT: job->next = optarg; break;
 		case OPTION_WORKSPACE: job->session = optarg; break;
 		case OPTION_COMMIT: job->commit = true; break;
+		case OPTION_ONCE: job->key = optarg; break;
 		case OPTION_GET: job->get = true; break;
 		default:
 			status = options_take(&job->options, option, optarg);
