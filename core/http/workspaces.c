@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "http/origin.h"
+#include "site/workspace_act.h"
 #include "site/workspaces.h"
 #include "wire/json_tree.h"
 #include "wire/media.h"
@@ -81,7 +82,7 @@ query_value(struct exchange *x, const char *name)
 		len = strcspn(at, "&#");
 		out = end = arena_copy(&x->site->arena, at, len);
 		for (size_t i = 0; out != NULL && i < len; i++) {
-			bool coded = at[i] == '%' && i + 2 < len + 0 + 1 &&
+			bool coded = at[i] == '%' && i + 2 < len &&
 				digit_of(at[i + 1]) >= 0 &&
 				digit_of(at[i + 2]) >= 0;
 
@@ -118,7 +119,7 @@ begin_use(struct exchange *x, struct workspace_use *u, const struct target *t,
 static enum ss_err
 run_act(struct exchange *x, const struct workspace_use *u, const char *page)
 {
-	return workspaces_act(&x->site->calls, u, page, &x->result, &x->err);
+	return workspace_act(&x->site->calls, u, page, &x->result, &x->err);
 }
 
 static void
@@ -176,7 +177,7 @@ want_of_page(struct exchange *x, const char *page, struct workspace_use *u)
 			&x->doc, &x->parsed, &x->err);
 	x->doc_open = code == SS_OK;
 	if (code == SS_OK)
-		code = workspaces_of_page(&site->config, x->parsed, x->doc.path,
+		code = workspace_of_page(&site->config, x->parsed, x->doc.path,
 			x->req->remote_user, u, &x->err);
 	return code;
 }

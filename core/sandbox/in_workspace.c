@@ -13,6 +13,7 @@
 #include "sandbox/sandbox_plan.h"
 #include "sandbox/sandbox_run.h"
 #include "sandbox/workspace_use.h"
+#include "wire/json.h"
 #include "wire/path.h"
 #include "workspace/commit.h"
 
@@ -67,7 +68,7 @@ open_places(struct using *u, struct ss_error *err)
 		u->root = openat(self->layers, number,
 			O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	} else {
-		u->store = openat(self->plan->store_fd, ".",
+		u->store = openat(self->store_fd, ".",
 			O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		u->root = self->site_fd < 0
 			? open(self->site, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -216,6 +217,10 @@ make_and_enter(struct using *u, const struct policy *p, bool temporary,
 			return refuse_mount(u, &s, err);
 	}
 	code = make_session(u, WORKSPACE_COPY, temporary, err);
+	if (code != SS_OK && view)
+		error_detail(err, "no overlay: %s: %s; no copy: errno %d",
+			s.name, strerror(s.number),
+			err != NULL ? err->sys_errno : 0);
 	if (code != SS_OK || enter_session(u, p, &s))
 		return code;
 	workspace_discard(&u->w, NULL);
@@ -281,14 +286,36 @@ tool_succeeded(const struct spawn_result *r)
 	return r->end == SPAWN_EXITED && r->status == 0;
 }
 
-/* {"session": ..., "backend": ..., "committed": ..., "diff": {...}} */
+static void
+tell_error(struct buf *out, const struct ss_error *err)
+{
+	buf_printf(out, ", \"error\": {\"code\": \"%s\", \"message\": ",
+		ss_err_code(err->code));
+	json_string(out, err->message, strlen(err->message));
+	buf_text(out, ", \"hint\": ");
+	json_string(out, err->hint, strlen(err->hint));
+	buf_char(out, '}');
+}
+
+/*
+ * {"session": ..., "backend": ..., "committed": ..., "diff": {...}}.  A commit
+ * that is refused does not hide what the tool wrote: its error is told beside
+ * what would have been committed.
+ */
 static enum ss_err
 tell_run(struct using *u, bool succeeded, struct buf *out, struct ss_error *err)
 {
 	const struct workspace_use *use = u->use;
+	struct buf diff = BUF_INIT(WORKSPACE_ANSWER_MAX);
+	struct ss_error refused = { .code = SS_OK };
 	bool commits = use->commit && succeeded;
 	enum ss_err code = SS_OK;
 
+	if (commits)
+		refused.code = workspace_do_commit(
+			use, &u->w, &u->arena, &diff, &refused);
+	if (refused.code != SS_OK || (!commits && u->own))
+		code = workspace_tell_diff(use, &u->w, &u->arena, &diff, err);
 	buf_text(out, "{\"session\": ");
 	if (u->own)
 		buf_text(out, "null");
@@ -296,16 +323,17 @@ tell_run(struct using *u, bool succeeded, struct buf *out, struct ss_error *err)
 		buf_printf(out, "\"%s\"", u->w.id);
 	buf_printf(out, ", \"backend\": \"%s\", \"committed\": %s",
 		workspace_backend_name(u->w.meta.backend),
-		commits ? "true" : "false");
-	if (commits || u->own) {
+		commits && refused.code == SS_OK ? "true" : "false");
+	if (refused.code != SS_OK)
+		tell_error(out, &refused);
+	if (diff.len > 0) {
 		buf_text(out, ", \"diff\": ");
-		code = commits
-			? workspace_do_commit(use, &u->w, &u->arena, out, err)
-			: workspace_tell_diff(use, &u->w, &u->arena, out, err);
+		buf_add(out, diff.data, diff.len);
 	}
 	buf_char(out, '}');
-	if (code == SS_OK && !buf_ok(out))
+	if (code == SS_OK && (!buf_ok(out) || !buf_ok(&diff)))
 		code = error_memory(err);
+	buf_release(&diff);
 	return code;
 }
 

@@ -261,6 +261,8 @@ run_one(const struct policy *p, const struct ruleset *r, struct spawn *s,
 {
 	if (runs_in_launcher(p))
 		return launcher_call(p, s, result, err);
+	if (s->workspace != NULL && !(sandbox_self()->keeps & KEEP_WORKSPACE))
+		return refuse_missing(KEEP_WORKSPACE, err);
 	if (s->workspace != NULL)
 		return in_workspace(p, s, result, err);
 	return sandbox_run_here(p, r, s, result, err);

@@ -5,7 +5,6 @@
 
 #include "sandbox/sandbox_plan.h"
 #include "sandbox/workspace_use.h"
-#include "site/call.h"
 #include "site/config.h"
 #include "state/state.h"
 
@@ -24,19 +23,5 @@ enum ss_err workspaces_open_store(struct sandbox_plan *plan,
 void workspaces_fill(struct workspace_use *out, const struct config *config,
 	const struct workspace_want *want, const char *page,
 	const char *caller);
-/*
- * The same from a page that was read.
- * Errors  the page's own; SS_NOT_ALLOWED: none of its tools has a workspace.
- */
-enum ss_err workspaces_of_page(const struct config *config, struct page *page,
-	const char *path, const char *caller, struct workspace_use *out,
-	struct ss_error *err);
-/*
- * Does an act of use, which is no run; its answer is result->out, borrowed from
- * the executor.  page: a new session's; "".
- */
-enum ss_err
-workspaces_act(const struct call_parts *parts, const struct workspace_use *use,
-	const char *page, struct ss_result *result, struct ss_error *err);
 
 #endif
