@@ -289,6 +289,7 @@ call_of(struct exec *job)
 	call.next = job->next;
 	call.session = job->session;
 	call.commit = job->commit;
+	call.last = true;
 	call.key = job->key;
 	if (!job->json)
 		call.output = relay;

@@ -114,6 +114,10 @@ struct config {
 		const char *commit; /* "none", "files", "all" */
 	} workspace;
 	struct {
+		uint64_t max, max_page, max_kept, max_output_bytes;
+		double timeout, idle, keep; /* seconds */
+	} jobs;
+	struct {
 		double keep; /* seconds */
 		uint64_t records;
 	} once;

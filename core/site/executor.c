@@ -508,7 +508,8 @@ run_apart(struct executor *e, const struct ss_command *cmd,
 		.cmd = cmd,
 		.collected = e->collected,
 		.workspace = &e->workspace,
-		.watched = cmd->explain };
+		.watched = cmd->explain,
+		.last = e->last_run };
 	struct oneshot_result got;
 	enum ss_err code;
 
