@@ -231,6 +231,7 @@ run_tool(struct mcp *m, struct calling *c)
 		.stdin_fd = -1,
 		.client_fd = m->client.fd,
 		.user = m->client.user,
+		.trace = m->record.trace,
 		.key = mcp_message_key(m),
 		.wait_ms = m->client.wait_ms,
 		.ends = m->client.ends };
