@@ -144,6 +144,7 @@ exchange_header(struct exchange *x, const char *name, const char *value)
 
 #define GUIDE(prefix)                                                          \
 	"<" prefix "/AGENTS.md>; rel=\"service-doc\", <" prefix                \
+	"/openapi.json>; rel=\"service-desc\", <" prefix                       \
 	"/llms.txt>; rel=\"index\""
 
 void
@@ -161,7 +162,7 @@ exchange_guide(struct exchange *x)
 	if (buf_ok(&path))
 		exchange_header(x, "Link",
 			arena_printf(&x->site->arena, GUIDE("%s"), path.data,
-				path.data));
+				path.data, path.data));
 	buf_release(&path);
 }
 

@@ -79,7 +79,7 @@ struct config {
 	} grant;
 	struct {
 		struct config_list hosts, origins, listed, hidden;
-		bool cors, html;
+		bool cors, html, preamble;
 		const char *handover; /* "auto", "none", or a front's name */
 		const char *prefix;   /* taken off the request path; "" */
 	} http;
