@@ -4,7 +4,7 @@ _statespace()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
 	local command= i words= site=.
-	local commands='new serve fcgi exec mcp fsworker check doctor'
+	local commands='new serve fcgi exec mcp fsworker check workspace doctor'
 
 	COMPREPLY=()
 	case ${COMP_WORDS[0]##*/} in
@@ -47,6 +47,9 @@ _statespace()
 	fsworker) words='--config --env --env-file --socket --root --help' ;;
 	check) words='--config --env --env-file --json --run --run-all
 		--directory --site --help' ;;
+	workspace) words='create list diff commit discard export --config
+		--directory --site --json --folder --backend --patch --force
+		--digest --after --most --help' ;;
 	doctor) words='--config --json --help' ;;
 	new) words='--help' ;;
 	esac

@@ -646,6 +646,37 @@ void ss_result_release(struct ss_result *result);
 int ss_site_fsworker(struct ss_site *site, int in, int out, bool *shut_down);
 
 /*
+ * One operation on the site's copy-on-write sessions, as the account that owns
+ * the state directory: sessions of all pages and callers, outside any sandbox.
+ * Commits whose process was killed are finished first, old sessions collected.
+ *
+ * operation  "create", "list", "diff", "commit" or "discard".
+ * put        gets the answer; false ends it with SS_GONE.
+ * Errors     SS_STATE: there is no state directory; SS_NOT_FOUND: no such
+ *            session or folder; SS_BUSY: a tool runs in it; SS_CONFLICT and
+ *            SS_NOT_ALLOWED: nothing was committed, and put had the reasons;
+ *            SS_BAD_REQUEST; SS_INTERNAL.
+ */
+struct ss_workspace_ask {
+	size_t size;
+	const char *operation;
+	const char *session;  /* of diff, commit and discard */
+	const char *folder;   /* of create, below the root; NULL: all of it */
+	const char *backend;  /* of create; NULL: "overlay" */
+	bool json;            /* objects; else lines for a person */
+	bool patch;           /* of diff: what git apply takes */
+	const char *after;    /* of diff in JSON: `next` of the page before */
+	size_t most;          /* of changes on a page; 0: all */
+	bool force;           /* of commit: over conflicts */
+	const char *expected; /* of commit: `digest` of what was shown; NULL */
+	bool (*put)(void *ctx, const char *data, size_t len);
+	void *ctx;
+};
+
+enum ss_err ss_site_workspace(struct ss_site *site,
+	const struct ss_workspace_ask *ask, struct ss_error *err);
+
+/*
  * One message of the Model Context Protocol without HTTP, a JSON object of
  * len bytes.  send gets each message of the answer, without a line break:
  * notifications while a tool runs, then the response; nothing for what needs
