@@ -222,7 +222,7 @@ open_jobs(struct mcp_jobs *jobs, const struct options *o,
 	};
 
 	own = *o;
-	/* Of several sites it said which one. */
+	/* Of several sites it chose one. */
 	if (options_has_sites(all))
 		own.root = NULL;
 	jobs->starter = (struct job_starter){ &own, jobs->site };
