@@ -255,7 +255,7 @@ enter_filters(bool strict)
 	int listener;
 
 	must(filter_child_listen(NULL, &listener) == 0 &&
-			filter_child_enter(filter_whole(0, strict)) == 0,
+			filter_child_enter(filter_whole(0, strict, false)) == 0,
 		"filter");
 }
 
