@@ -55,6 +55,7 @@ enum ss_err {
 	SS_BAD_ENV,             /* 400 bad_env */
 	SS_NO_FRONTMATTER,      /* 400 no_frontmatter */
 	SS_BAD_FRONTMATTER,     /* 400 bad_frontmatter */
+	SS_KEY_REQUIRED,        /* 400 key_required */
 	SS_UNAUTHORIZED,        /* 401 unauthorized: for hooks, never ours */
 	SS_NOT_ALLOWED,         /* 403 not_allowed */
 	SS_PATH_REFUSED,        /* 403 path_refused */
@@ -64,6 +65,8 @@ enum ss_err {
 	SS_NOT_FOUND,           /* 404 not_found */
 	SS_METHOD,              /* 405 method */
 	SS_TIMEOUT,             /* 408 timeout */
+	SS_KEY_RUNNING,         /* 409 key_running */
+	SS_KEY_UNKNOWN,         /* 409 outcome_unknown */
 	SS_BUSY,                /* 409 busy */
 	SS_CONFLICT,            /* 409 conflict */
 	SS_NEXT_GONE,           /* 410 next_gone */
@@ -73,6 +76,7 @@ enum ss_err {
 	SS_OUTPUT_TOO_LARGE,    /* 413 output_too_large */
 	SS_CONTENT_TYPE,        /* 415 content_type */
 	SS_HOST_REFUSED,        /* 421 host_refused */
+	SS_KEY_REUSED,          /* 422 key_reused */
 	SS_CONFIRM_REQUIRED,    /* 428 confirm_required */
 	SS_EXEC_FAILED,         /* 500 exec_failed */
 	SS_INTERNAL,            /* 500 internal */
@@ -331,13 +335,15 @@ struct ss_request {
 	bool status_allowed;     /* the front lets this one see status */
 	const char *body;
 	size_t body_len;
-	bool body_too_large;     /* it was not read whole */
-	int client_fd;           /* watched for hang-up; -1: none */
-	uint64_t received_us;    /* CLOCK_MONOTONIC when accepted; 0: now */
-	const char *mcp_version; /* MCP-Protocol-Version */
-	const char *mcp_method;  /* Mcp-Method */
-	const char *mcp_name;    /* Mcp-Name */
-	const char *mcp_session; /* Mcp-Session-Id */
+	bool body_too_large;         /* it was not read whole */
+	int client_fd;               /* watched for hang-up; -1: none */
+	uint64_t received_us;        /* CLOCK_MONOTONIC when accepted; 0: now */
+	const char *mcp_version;     /* MCP-Protocol-Version */
+	const char *mcp_method;      /* Mcp-Method */
+	const char *mcp_name;        /* Mcp-Name */
+	const char *mcp_session;     /* Mcp-Session-Id */
+	const char *idempotency_key; /* Idempotency-Key */
+	const char *prefer;          /* Prefer, RFC 7240 */
 	/*
 	 * Sends a piece of an answer at once, the head of res (200, without a
 	 * length) before the first; false: the client left.  NULL: answers are
@@ -500,6 +506,7 @@ struct ss_call {
 	const char *tool;
 	const struct ss_pair *arguments;
 	size_t argument_count;
+	const char *key; /* the tool runs once for it; NULL: none */
 };
 
 #define SS_CALL_INIT                                                           \
@@ -552,6 +559,12 @@ struct ss_result {
 	 * of them NULL-terminated.  NULL: argv runs.
 	 */
 	const char *const *const *stages;
+	/*
+	 * No program was started: set by an executor that is sure of it, so
+	 * that a key is as if it had not been used.
+	 */
+	bool unstarted;
+	bool replayed; /* the answer that was stored for the key */
 };
 
 /*

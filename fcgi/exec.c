@@ -116,6 +116,10 @@ status_of(enum ss_err code, const struct ss_error *err)
 	case SS_BAD_ENV:
 	case SS_NO_FRONTMATTER:
 	case SS_BAD_FRONTMATTER:
+	case SS_KEY_REQUIRED:
+	case SS_KEY_RUNNING:
+	case SS_KEY_UNKNOWN:
+	case SS_KEY_REUSED:
 	case SS_UNAUTHORIZED:
 	case SS_NOT_ALLOWED:
 	case SS_PATH_REFUSED:

@@ -78,10 +78,11 @@ phrase_of(int status)
 		{ 304, "Not Modified" }, { 400, "Bad Request" },
 		{ 401, "Unauthorized" }, { 403, "Forbidden" },
 		{ 404, "Not Found" }, { 405, "Method Not Allowed" },
-		{ 408, "Request Timeout" }, { 413, "Content Too Large" },
-		{ 415, "Unsupported Media Type" },
+		{ 408, "Request Timeout" }, { 409, "Conflict" },
+		{ 413, "Content Too Large" }, { 415, "Unsupported Media Type" },
 		{ 416, "Range Not Satisfiable" },
 		{ 421, "Misdirected Request" },
+		{ 422, "Unprocessable Content" },
 		{ 500, "Internal Server Error" }, { 502, "Bad Gateway" },
 		{ 503, "Service Unavailable" } };
 

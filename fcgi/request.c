@@ -60,6 +60,8 @@ static const struct field {
 	{ TEXT("HTTP_MCP_METHOD", mcp_method) },
 	{ TEXT("HTTP_MCP_NAME", mcp_name) },
 	{ TEXT("HTTP_MCP_SESSION_ID", mcp_session) },
+	{ TEXT("HTTP_IDEMPOTENCY_KEY", idempotency_key) },
+	{ TEXT("HTTP_PREFER", prefer) },
 	{ TEXT("REMOTE_ADDR", remote_addr) },
 	{ TEXT("REQUEST_ID", request_id) },
 	{ EXTRA(STATESPACE_END) },

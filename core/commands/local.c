@@ -93,6 +93,8 @@ ss_site_call(struct ss_site *site, const struct ss_call *call,
 			.output = call->output,
 			.output_ctx = call->output_ctx,
 			.shell = true,
+			.key = call->key,
+			.ends = true,
 			.confirm = call->confirm,
 			.confirm_ctx = call->confirm_ctx },
 		&stage, result, err);

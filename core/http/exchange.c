@@ -212,7 +212,7 @@ exchange_error(struct exchange *x)
 		exchange_header(x, "Allow",
 			exchange_is(x, "POST") ? ALLOWED_WITHOUT_POST
 					       : ALLOWED_METHODS);
-	if (x->err.code == SS_OVERLOADED)
+	if (x->err.code == SS_OVERLOADED || x->err.code == SS_KEY_RUNNING)
 		exchange_header(x, "Retry-After", "1");
 	exchange_header(x, "Cache-Control", "no-store");
 }
@@ -248,13 +248,14 @@ add_cors(struct exchange *x)
 	exchange_header(x, "Access-Control-Allow-Origin",
 		arena_copy(&x->site->arena, origin, strlen(origin)));
 	exchange_header(x, "Access-Control-Expose-Headers",
-		"Content-Range, ETag, Link, Mcp-Session-Id, Retry-After, "
+		"Content-Range, ETag, Idempotency-Replayed, Link, Mcp-Session-Id, Retry-After, "
 		"Server-Timing, Statespace-Returncode, X-Request-Id");
 	if (!exchange_is(x, "OPTIONS"))
 		return;
 	exchange_header(x, "Access-Control-Allow-Methods", ALLOWED_METHODS);
 	exchange_header(x, "Access-Control-Allow-Headers",
-		"Authorization, Content-Type, If-None-Match, Range, "
+		"Authorization, Content-Type, Idempotency-Key, If-None-Match, "
+		"Prefer, Range, "
 		"MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id");
 	exchange_header(x, "Access-Control-Max-Age", "600");
 }
@@ -263,6 +264,8 @@ void
 exchange_common(struct exchange *x)
 {
 	add_cors(x);
+	if (x->result.replayed)
+		exchange_header(x, "Idempotency-Replayed", "true");
 	exchange_header(x, "X-Content-Type-Options", "nosniff");
 	exchange_header(x, "X-Request-Id", x->id);
 }

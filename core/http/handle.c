@@ -16,6 +16,7 @@
 #include "site/call.h"
 #include "site/sites.h"
 #include "wire/media.h"
+#include "wire/prefer.h"
 
 /* How a stage ended; STAGE_FAILED: x->err says why. */
 enum stage_end { STAGE_NEXT, STAGE_ANSWERED, STAGE_FAILED };
@@ -297,6 +298,8 @@ stage_run(struct exchange *x)
 		.stdin_fd = -1,
 		.client_fd = x->req->client_fd,
 		.user = x->req->remote_user,
+		.key = x->req->idempotency_key,
+		.wait_ms = prefer_wait_ms(x->req->prefer),
 		.token = x->confirm };
 	enum ss_err code = events_preferred(x)
 		? follow_run(x, &call)

@@ -175,6 +175,8 @@ add_tool(const struct agents_page *page, const struct spec *spec,
 		buf_text(out, ", reads `stdin`");
 	if (spec->confirm)
 		buf_text(out, ", a person is asked first");
+	if (spec->once)
+		buf_text(out, ", needs an `Idempotency-Key`");
 	add_variables(page, spec, out);
 	if (spec->output != NULL && strcmp(spec->output, "text") != 0) {
 		buf_text(out, ", prints ");

@@ -89,7 +89,7 @@ frontmatter_format_name(enum front_format format)
 /* One member for each key that is read; NULL: absent. */
 struct keys {
 	const struct node *tools, *env, *sandbox, *title, *description,
-		*prompts, *hidden;
+		*prompts, *hidden, *once;
 };
 
 /* Other keys are the page's own.  A key of ours is refused the second time. */
@@ -102,7 +102,8 @@ find_keys(const struct reading *r, const struct node *root, struct keys *out)
 	} table[] = { { "tools", &out->tools }, { "env", &out->env },
 		{ "sandbox", &out->sandbox }, { "title", &out->title },
 		{ "description", &out->description },
-		{ "prompts", &out->prompts }, { "hidden", &out->hidden } };
+		{ "prompts", &out->prompts }, { "hidden", &out->hidden },
+		{ "once", &out->once } };
 	enum ss_err e;
 
 	for (const struct node *n = root->first; n != NULL; n = n->next)
@@ -173,6 +174,8 @@ read_lists(const struct reading *r, const struct keys *keys,
 
 	if (keys->hidden != NULL)
 		e = value_go_on(r, value_bool(r, keys->hidden, &out->hidden));
+	if (e == SS_OK && keys->once != NULL)
+		e = value_go_on(r, spec_parse_once(r, keys->once, &out->once));
 	if (e == SS_OK && keys->env != NULL)
 		e = value_go_on(r, value_names(r, keys->env, &out->env));
 	if (e == SS_OK && keys->sandbox != NULL)

@@ -20,6 +20,7 @@ struct frontmatter {
 	struct wants sandbox;
 	const char *title, *description; /* NULL: none */
 	bool hidden; /* from readers; also where only a line says so */
+	bool once;   /* a call of a tool must have a key */
 	struct prompt *prompts;
 	size_t prompt_count;
 	const struct node *root; /* the whole mapping, for check */

@@ -127,7 +127,7 @@ parse_stages(const struct reading *r, const struct node *map, struct spec *out)
 static const char *const tool_keys[] = { "command", "pipe", "script",
 	"arguments", "name", "title", "description", "version", "stdin", "env",
 	"max_running", "confirm", "ask", "output", "lines", "bytes", "progress",
-	"allow", WANTS_KEYS };
+	"once", "allow", WANTS_KEYS };
 
 static enum ss_err
 read_texts(const struct reading *r, const struct node *map, struct spec *out)
@@ -263,6 +263,22 @@ read_progress(const struct reading *r, const struct node *map, struct spec *out)
 	return SS_OK;
 }
 
+enum ss_err
+spec_parse_once(const struct reading *r, const struct node *n, bool *out)
+{
+	const char *word = "";
+	enum ss_err e = value_text(r, n, &word);
+
+	if (e != SS_OK)
+		return e;
+	if (strcmp(word, "required") != 0)
+		return value_refuse(r, n, "required",
+			"write once: required, and each call must have an "
+			"Idempotency-Key");
+	*out = true;
+	return SS_OK;
+}
+
 static enum ss_err
 read_settings(const struct reading *r, const struct node *map, struct spec *out)
 {
@@ -277,6 +293,8 @@ read_settings(const struct reading *r, const struct node *map, struct spec *out)
 		e = value_go_on(r, value_names(r, n, &out->env));
 	if (e == SS_OK && (n = node_member(map, "max_running")) != NULL)
 		e = value_go_on(r, value_count(r, n, &out->max_running));
+	if (e == SS_OK && (n = node_member(map, "once")) != NULL)
+		e = value_go_on(r, spec_parse_once(r, n, &out->once));
 	if (e == SS_OK)
 		e = value_go_on(r, read_parts(r, map, out));
 	return e == SS_OK ? value_go_on(r, read_progress(r, map, out)) : e;

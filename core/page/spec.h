@@ -36,6 +36,7 @@ struct spec {
 	const char *name, *title, *description, *version, *output;
 	bool takes_stdin;
 	bool confirm;
+	bool once;            /* a call must have a key */
 	const char *question; /* that confirm: asks; NULL: the command */
 	const struct ask *asks;
 	size_t ask_count;
@@ -65,6 +66,9 @@ enum ss_err
 spec_parse(const struct reading *r, const struct node *entry, struct spec *out);
 void spec_release(struct spec *s);
 
+/* The value of `once:`, of a tool or of a page. */
+enum ss_err
+spec_parse_once(const struct reading *r, const struct node *n, bool *out);
 /* Does its output come in parts? */
 bool spec_has_parts(const struct spec *s);
 /* For stages.h: the parts of one list, without its arguments' numbers. */

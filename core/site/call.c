@@ -11,7 +11,10 @@
 #include "site/confirm.h"
 #include "site/executor.h"
 #include "site/exists.h"
+#include "site/keyed_call.h"
 #include "site/paging.h"
+#include "site/request_log.h"
+#include "state/state.h"
 #include "wire/path.h"
 
 /* What the steps of one call share. */
@@ -27,10 +30,12 @@ struct call_state {
 	size_t tool;
 	struct env_scope scope;
 	char **argv, **envp;
-	struct confirm what;  /* from step_next on */
-	struct paging paging; /* of a tool whose output comes in parts */
-	bool answered;        /* from what was kept: nothing is left to do */
-	char *const **stages; /* of a pipe */
+	struct confirm what;     /* from step_next on */
+	struct paging paging;    /* of a tool whose output comes in parts */
+	struct keyed_call keyed; /* active: the call has a key */
+	struct call recorded;    /* the call, with its output copied */
+	bool answered;           /* from what was kept: nothing is left to do */
+	char *const **stages;    /* of a pipe */
 	struct ss_result *result;
 	struct ss_error *err;
 };
@@ -407,6 +412,111 @@ step_tool(struct call_state *r)
 	return code;
 }
 
+/* ----------------------------------------------------- calls with a key -- */
+
+/* The directory of the records; -1 when there is none. */
+static enum ss_err
+open_records(struct call_state *r)
+{
+	const struct call_parts *parts = r->parts;
+	const struct state *state;
+	enum ss_err code = parts->state(parts->state_ctx, &state, r->err);
+
+	if (code != SS_OK)
+		return code;
+	r->keyed.store = (struct keyed_store){
+		.dir = state_folder(state->fd, "once"),
+		.keep_s = (uint64_t)parts->config->once.keep,
+		.records = parts->config->once.records,
+	};
+	if (r->keyed.store.dir >= 0)
+		return SS_OK;
+	error_set(r->err, SS_STATE,
+		"the key cannot be kept; the tool did not run");
+	error_detail(r->err, "once: %s", strerror(errno));
+	return SS_STATE;
+}
+
+static enum ss_err
+refuse_without_key(struct call_state *r)
+{
+	error_set(r->err, SS_KEY_REQUIRED,
+		"this tool runs only with a key; it did not run");
+	error_hint(r->err,
+		"send the header Idempotency-Key with a new random UUID, over "
+		"MCP _meta[\"" KEYED_META "\"], and the same one when the "
+		"request is repeated");
+	return SS_KEY_REQUIRED;
+}
+
+/* Another request with the key may run: to wait for it takes a tool's place. */
+static enum ss_err
+wait_for_answer(struct call_state *r)
+{
+	const struct call *c = r->call;
+	enum ss_err code;
+
+	if (!limit_start(r->parts->limit))
+		return limit_error(r->err);
+	code = keyed_call_wait(&r->keyed, c->wait_ms, c->client_fd, r->result,
+		&r->answered, r->err);
+	limit_end(r->parts->limit);
+	return code;
+}
+
+static enum ss_err
+step_once(struct call_state *r)
+{
+	const struct call *c = r->call;
+	const struct keyed_what what = { .root = r->parts->config->root,
+		.doc = c->doc,
+		.user = c->user,
+		.key = c->key,
+		.request = r->request,
+		.words = r->command.words,
+		.word_count = r->command.count };
+	enum ss_err code;
+
+	if (c->dry_run)
+		return SS_OK;
+	if (c->key == NULL)
+		return r->spec->once || r->page->front.once
+			? refuse_without_key(r)
+			: SS_OK;
+	r->keyed.arena = r->parts->arena;
+	r->keyed.output = c->output;
+	r->keyed.output_ctx = c->output_ctx;
+	code = keyed_call_init(&r->keyed, &what, r->err);
+	if (code == SS_OK)
+		code = open_records(r);
+	if (code == SS_OK)
+		code = keyed_call_look(
+			&r->keyed, r->result, &r->answered, r->err);
+	return code == SS_KEY_RUNNING && c->wait_ms > 0 ? wait_for_answer(r)
+							: code;
+}
+
+/* An answer that was not stored is told, and unknown when it is asked again. */
+static void
+end_keyed(struct call_state *r, enum ss_err code)
+{
+	int number;
+
+	if (!r->keyed.begun)
+		return;
+	if (code != SS_OK && r->err != NULL)
+		r->err->code = code;
+	number = keyed_call_end(
+		&r->keyed, r->result, code == SS_OK ? NULL : r->err);
+	if (number != 0)
+		request_log_fields(r->parts->log, "once",
+			(const struct ss_field[]){
+				{ "id", r->call->request_id, 0 },
+				{ "page", r->call->doc->path, 0 },
+				{ "not_stored", strerror(number), 0 } },
+			3);
+}
+
 static enum ss_err
 set_unconfirmed(struct call_state *r, const char *why)
 {
@@ -472,6 +582,12 @@ run_told(struct call_state *r, const struct ss_command *cmd, uint64_t number)
 	enum ss_err code;
 
 	r->result->run_us = 0;
+	if (r->keyed.active) {
+		code = keyed_call_begin(
+			&r->keyed, r->result, &r->answered, r->err);
+		if (!r->keyed.begun)
+			return code;
+	}
 	code = executor->run(executor->ctx, cmd, r->result, r->err);
 	if (limit->ran != NULL && r->result->run_us > 0)
 		limit->ran(limit->ctx, number, r->result);
@@ -547,7 +663,7 @@ run_part(struct call_state *r, const struct ss_command *asked)
 			cmd.progress = held_progress;
 	}
 	code = run_counted(r, &cmd);
-	if (code == SS_OK || call_was_ended(code)) {
+	if (!r->answered && (code == SS_OK || call_was_ended(code))) {
 		if (cmd.output != NULL)
 			r->result->out = buf_view(&held.out);
 		if (code != SS_OK)
@@ -562,14 +678,43 @@ run_part(struct call_state *r, const struct ss_command *asked)
 	return code;
 }
 
+/*
+ * The run of a call with a key goes on when the connection ends, since its
+ * answer can be had later; a copy of its output is for the record.
+ */
+static void
+begin_keyed(struct call_state *r)
+{
+	size_t ceiling = (size_t)r->parts->config->limits.max_output_bytes * 2;
+
+	r->recorded = *r->call;
+	if (!r->recorded.ends)
+		r->recorded.client_fd = -1;
+	if (r->recorded.output != NULL) {
+		r->keyed.copy[0] = BUF_INIT(ceiling);
+		r->keyed.copy[1] = BUF_INIT(ceiling);
+		r->keyed.progress = r->recorded.progress;
+		r->recorded.output = keyed_call_output;
+		r->recorded.output_ctx = &r->keyed;
+		if (r->recorded.progress != NULL)
+			r->recorded.progress = keyed_call_progress;
+	}
+	r->call = &r->recorded;
+}
+
 static enum ss_err
 step_run(struct call_state *r)
 {
-	const struct call *c = r->call;
+	const struct call *c;
 	const struct config *config = r->parts->config;
 	struct right *right = &r->page->rights.tools[r->tool];
+	struct ss_command cmd;
 	enum ss_err code;
-	struct ss_command cmd = {
+
+	if (r->keyed.active)
+		begin_keyed(r);
+	c = r->call;
+	cmd = (struct ss_command){
 		.size = sizeof(cmd),
 		.page = c->doc->path,
 		.tool = r->tool,
@@ -600,6 +745,7 @@ step_run(struct call_state *r)
 		return limit_error(r->err);
 	code = spec_has_parts(r->spec) ? run_part(r, &cmd)
 				       : run_counted(r, &cmd);
+	end_keyed(r, code);
 	limit_end(r->parts->limit);
 	return code;
 }
@@ -619,6 +765,7 @@ call_run(const struct call_parts *parts, const struct call *call,
 		{ "stages", step_stages },
 		{ "next", step_next },
 		{ "tool", step_tool },
+		{ "once", step_once },
 		{ "confirm", step_confirm },
 		{ "run", step_run },
 	};
@@ -639,6 +786,8 @@ call_run(const struct call_parts *parts, const struct call *call,
 		*stage = steps[i].name;
 		code = steps[i].step(&r);
 	}
+	if (r.keyed.active)
+		keyed_call_release(&r.keyed);
 	return code;
 }
 

@@ -15,6 +15,9 @@
 #include "statespace.h"
 #include "wire/proto.h"
 
+struct request_log;
+struct state;
+
 struct call {
 	const struct ss_document *doc;
 	struct page
@@ -35,6 +38,13 @@ struct call {
 	/* What a tool writes to STATESPACE_PROGRESS_FD; NULL: it is dropped. */
 	void (*progress)(void *ctx, const char *data, size_t len);
 	const char *user; /* that the front verified; NULL */
+	const char *key;  /* the tool runs once for it; NULL: none */
+	uint32_t wait_ms; /* for another request with the key that runs */
+	/*
+	 * A hang-up of client_fd ends a run with a key too: the caller ends
+	 * it, not a connection.
+	 */
+	bool ends;
 	bool shell; /* its cursors are good in each process of this account */
 	/* A tool with `confirm: true` runs by the first of these that is set. */
 	bool confirmed; /* a person was asked and agreed */
@@ -53,6 +63,10 @@ struct call_parts {
 	struct limit *limit;
 	struct seal *seal;
 	const struct ss_store *store; /* put NULL: none */
+	enum ss_err (*state)(
+		void *ctx, const struct state **out, struct ss_error *err);
+	void *state_ctx;
+	const struct request_log *log;
 };
 
 /*

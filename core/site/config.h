@@ -105,6 +105,10 @@ struct config {
 		const char *directory; /* "auto"; "": none; absolute */
 	} state;
 	struct {
+		double keep; /* seconds */
+		uint64_t records;
+	} once;
+	struct {
 		const char *level;
 		const char *format; /* "logfmt", "json" */
 		const char *file;   /* "": standard error */

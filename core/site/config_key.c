@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "keyed/store.h"
 #include "page/env.h"
 #include "site/hidden.h"
 #include "wire/path.h"
@@ -334,6 +335,11 @@ static const struct config_key keys[] = {
 	{ "state.directory", KEY_TEXT, AT(state.directory), .preset = "auto",
 		.fits = is_state_directory,
 		.wanted = "\"auto\", an absolute path, or \"\"" },
+
+	{ "once.keep", KEY_SECONDS, AT(once.keep), .preset = "86400.0",
+		.least = 1, .most = 366 * DAY, .scope = KEY_INHERITED },
+	{ "once.records", KEY_COUNT, AT(once.records), .preset = "262144",
+		.least = KEYED_PARTS, .most = 1e9 },
 
 	{ "log.level", KEY_WORD, AT(log.level), .preset = "info",
 		.words = "error warn info debug", .scope = KEY_INHERITED },

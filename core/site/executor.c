@@ -321,6 +321,7 @@ run_here(void *ctx, const struct ss_command *cmd, struct ss_result *result,
 	};
 	enum ss_err code = rights_prepare(right, e->grant, err);
 
+	result->unstarted = true;
 	result->sandbox = sandbox_level_name(sandbox_self()->level);
 	result->memory = sandbox_memory_name(sandbox_self()->memory);
 	result->remedy = sandbox_remedy();
@@ -339,11 +340,14 @@ run_here(void *ctx, const struct ss_command *cmd, struct ss_result *result,
 	if (code != SS_OK)
 		return code;
 	spawn_result_release(&e->last);
+	result->unstarted = false;
 	code = sandbox_run(&right->policy, &right->ruleset, &s, &e->last, err);
 	executor_cleaned(e);
 	if (code != SS_OK)
 		return code;
 	take_result(e, result);
+	result->unstarted = e->last.end == SPAWN_FAILED &&
+		e->last.failed_step != SPAWN_STEP_NONE;
 	code = tool_reported(buf_view(&e->last.report), err);
 	if (code == SS_OK)
 		code = error_of_foreign(&e->last, s.program, cmd, err);
@@ -418,7 +422,8 @@ run_tool(void *ctx, const struct ss_command *cmd, struct oneshot_result *out,
 		.limit = e->last.limit,
 		.run_us = result.run_us,
 		.cpu_us = result.cpu_us,
-		.memory_bytes = result.memory_bytes };
+		.memory_bytes = result.memory_bytes,
+		.unstarted = result.unstarted };
 	return code;
 }
 
@@ -457,6 +462,7 @@ take_oneshot(const struct executor *e, const struct oneshot_result *got,
 	result->run_us = got->run_us;
 	result->cpu_us = got->cpu_us;
 	result->memory_bytes = got->memory_bytes;
+	result->unstarted = got->unstarted;
 	result->sandbox = sandbox_level_name(got->level);
 	result->memory = sandbox_memory_name(got->memory);
 	result->remedy = remedy[0] != '\0' ? remedy : NULL;
@@ -496,6 +502,7 @@ executor_run(void *ctx, const struct ss_command *cmd, struct ss_result *result,
 {
 	struct executor *e = ctx;
 
+	result->unstarted = e->must_exit;
 	if (e->must_exit)
 		return error_set(err, SS_SANDBOX_UNAVAILABLE,
 			"the tool did not run: this worker is being replaced");

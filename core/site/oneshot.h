@@ -16,6 +16,7 @@ struct oneshot_result {
 	int returncode;
 	enum spawn_limit limit;
 	uint64_t run_us, cpu_us, memory_bytes;
+	bool unstarted;             /* as in struct ss_result */
 	enum sandbox_level level;   /* of the child */
 	enum sandbox_memory memory; /* the same */
 };

@@ -56,6 +56,7 @@ request_log_run(
 	log_number(l, "exit", result->returncode);
 	log_text(l, "sandbox", result->sandbox);
 	log_text(l, "limit", result->limit);
+	log_text(l, "replayed", result->replayed ? "true" : NULL);
 	log_ms(l, "run_ms", result->run_us);
 }
 

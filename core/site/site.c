@@ -23,6 +23,12 @@
 #include "run/cgroup.h"
 #include "sandbox/sandbox_fork.h"
 
+static enum ss_err
+state_of(void *ctx, const struct state **out, struct ss_error *err)
+{
+	return site_state(ctx, out, err);
+}
+
 /* Each part borrows what it uses of the others. */
 static void
 lend_parts(struct ss_site *site)
@@ -51,7 +57,10 @@ lend_parts(struct ss_site *site)
 		.executor = &site->executor,
 		.limit = &site->exec_state.limit,
 		.seal = &site->seal,
-		.store = &site->store };
+		.store = &site->store,
+		.state = state_of,
+		.state_ctx = site,
+		.log = &site->log };
 }
 
 struct ss_site *

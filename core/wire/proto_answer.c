@@ -154,6 +154,8 @@ add_error(struct buf *out, const struct ss_error *err)
 	add_member(out, "message", err->message);
 	buf_text(out, ", ");
 	add_member(out, "hint", err->hint);
+	if (err->code == SS_KEY_UNKNOWN)
+		buf_text(out, ", \"outcome\": \"unknown\"");
 }
 
 /* Writes an error's answer up to the hint; the caller closes it. */
