@@ -29,7 +29,7 @@ _statespace()
 	--front)
 		mapfile -t COMPREPLY < <(compgen -W 'nginx lighttpd' -- "$word")
 		return ;;
-	-h | --host | -p | --port | --timeout | --workers | --next | \
+	-h | --host | -p | --port | --timeout | --workers | --next | --once | \
 		--site | --tool | -e | --env)
 		return ;;
 	esac
@@ -41,7 +41,7 @@ _statespace()
 	fcgi) words='--config --env --env-file --timeout --socket --workers
 		--help' ;;
 	exec) words='--config --env --env-file --timeout --directory --json
-		--dry-run --explain --yes --next --get --tool --site --help' ;;
+		--dry-run --explain --yes --next --once --get --tool --site --help' ;;
 	mcp) words='--config --env --env-file --timeout --site --help' ;;
 	fsworker) words='--config --env --env-file --socket --root --help' ;;
 	check) words='--config --env --env-file --json --run --run-all

@@ -93,6 +93,14 @@ enum ss_err {
 const char *ss_err_code(enum ss_err code);
 /* The HTTP status for it; 500 for what has none. */
 int ss_err_status(enum ss_err code);
+/*
+ * What decided: "matching", "path", "capability", "limit", "overload", "page"
+ * or "server"; never NULL.
+ */
+const char *ss_err_class(enum ss_err code);
+/* May the same request, sent again after so many seconds, succeed? */
+bool ss_err_retryable(enum ss_err code);
+unsigned ss_err_retry_after(enum ss_err code);
 
 /*
  * One failure: a text for the client, what to do about it, and what only the
@@ -104,6 +112,15 @@ struct ss_error {
 	char message[512]; /* for the client */
 	char hint[2048];   /* for the client: what would work */
 	char detail[1024]; /* for the operator's log, never sent */
+	/* The line of the page that decided (0: none), and what it says. */
+	unsigned line;
+	char rule[256];
+	/*
+	 * A key of the configuration that decided, "grant.write", and what to
+	 * add to its list, or its value, to allow it; "": unknown.
+	 */
+	char setting[48];
+	char value[256];
 };
 
 /* ------------------------------------------------------------------ */
@@ -590,6 +607,14 @@ struct ss_result {
 	 */
 	bool unstarted;
 	bool replayed; /* the answer that was stored for the key */
+	/*
+	 * Of a refusal: the page whose rule decided, and one step that would
+	 * work, as the JSON object of statespace-protocol(7), REFUSALS, and as
+	 * one line; NULL: as the code alone tells.
+	 */
+	const char *page;
+	const char *step;
+	const char *step_line;
 };
 
 /*
@@ -611,6 +636,12 @@ ss_result_json(struct ss_result *result, const struct ss_error *err);
  * without a line break; lives as long.  NULL: no memory.
  */
 const char *ss_result_command(struct ss_result *result);
+/*
+ * The step that would work after the refusal err, in one line; lives as long.
+ * NULL: no memory, or no site was asked.
+ */
+const char *
+ss_result_next(struct ss_result *result, const struct ss_error *err);
 void ss_result_release(struct ss_result *result);
 
 /*

@@ -25,7 +25,8 @@
 static const char usage[] =
 	"usage: statespace-exec [-C DIR] [-c FILE] [-e K=V]... [--env-file F]\n"
 	"                       [--timeout S] [--json] [--dry-run] [--explain]\n"
-	"                       [--site SITE] [--yes] [--next CURSOR] PAGE -- WORD...\n"
+	"                       [--site SITE] [--yes] [--next CURSOR] [--once KEY]\n"
+	"                       PAGE -- WORD...\n"
 	"       statespace-exec [options] PAGE --tool T [K=V]... [-- WORD...]\n"
 	"       statespace-exec [options] PAGE -\n"
 	"       statespace-exec [options] --get PAGE\n";
@@ -37,6 +38,7 @@ enum {
 	OPTION_EXPLAIN,
 	OPTION_YES,
 	OPTION_NEXT,
+	OPTION_ONCE,
 	OPTION_GET,
 };
 
@@ -45,6 +47,7 @@ struct exec {
 	bool json, dry_run, explain, get;
 	bool yes;         /* to a tool with `confirm: true` */
 	const char *next; /* the cursor that an earlier run told */
+	const char *key;  /* for which the tool runs once */
 	const char *page;
 	const char *const *words;
 	size_t word_count;
@@ -184,6 +187,15 @@ print_command(struct ss_result *result)
 	return 0;
 }
 
+static void
+say_next(struct ss_result *result, const struct ss_error *err)
+{
+	const char *next = ss_result_next(result, err);
+
+	if (next != NULL)
+		say("next: %s", next);
+}
+
 static int
 report(const struct exec *job, struct ss_result *result, enum ss_err code,
 	const struct ss_error *err)
@@ -198,8 +210,10 @@ report(const struct exec *job, struct ss_result *result, enum ss_err code,
 		puts(json);
 		return job->dry_run && code != SS_OK ? EXIT_REFUSED : 0;
 	}
-	if (code != SS_OK && code != SS_GONE)
+	if (code != SS_OK && code != SS_GONE) {
 		say_error(NULL, err);
+		say_next(result, err);
+	}
 	if (code != SS_OK)
 		return status_of(code, err);
 	if (job->dry_run)
@@ -269,6 +283,7 @@ call_of(struct exec *job)
 	call.dry_run = job->dry_run;
 	call.explain = job->explain;
 	call.next = job->next;
+	call.key = job->key;
 	if (!job->json)
 		call.output = relay;
 	if (job->yes || (agree_can_ask() && !job->from_stdin)) {
@@ -309,6 +324,8 @@ run_call(struct ss_site *site, struct exec *job)
 			ss_site_option(site, "root"));
 	status = report(job, result, code, &err);
 	say_refused(result);
+	if (result->replayed)
+		say("it ran before with this key: this is its answer");
 	if (!job->json && code != SS_GONE)
 		say_part(&result->part);
 	if (stopped_by != 0)
@@ -443,6 +460,7 @@ take_arguments(struct exec *job, int argc, char **argv)
 		{ "explain", no_argument, NULL, OPTION_EXPLAIN },
 		{ "yes", no_argument, NULL, OPTION_YES },
 		{ "next", required_argument, NULL, OPTION_NEXT },
+		{ "once", required_argument, NULL, OPTION_ONCE },
 		{ "get", no_argument, NULL, OPTION_GET },
 		{ "site", required_argument, NULL, OPTION_SITE },
 		{ NULL, 0, NULL, 0 } };
@@ -457,6 +475,7 @@ take_arguments(struct exec *job, int argc, char **argv)
 		case OPTION_EXPLAIN: job->explain = true; break;
 		case OPTION_YES: job->yes = true; break;
 		case OPTION_NEXT: job->next = optarg; break;
+		case OPTION_ONCE: job->key = optarg; break;
 		case OPTION_GET: job->get = true; break;
 		default:
 			status = options_take(&job->options, option, optarg);

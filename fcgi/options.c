@@ -79,6 +79,8 @@ print_help(const char *usage)
 		{ "--site SITE",
 			"Of several sites the one with this HOST/PREFIX." },
 		{ "--next CURSOR", "Print the next part of a long output." },
+		{ "--once KEY",
+			"Run once for the key; later runs tell its answer." },
 		{ "--get PAGE", "Print what GET would answer." },
 	};
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/digest.h"
 
+#include <errno.h>
 #include <nettle/hmac.h>
 #include <nettle/memops.h>
 #include <nettle/sha2.h>
+#include <unistd.h>
 
 static void
 sha256_add(struct sha256_ctx *ctx, const char *data, size_t len)
@@ -33,6 +35,27 @@ digest_of(const char *data, size_t len, uint8_t out[static DIGEST_BYTES])
 	sha256_init(&ctx);
 	sha256_add(&ctx, data, len);
 	sha256_digest(&ctx, DIGEST_BYTES, out);
+}
+
+int
+digest_file(int fd, uint64_t *bytes, uint8_t out[static DIGEST_BYTES])
+{
+	struct sha256_ctx ctx;
+	char chunk[16384];
+	ssize_t n;
+
+	*bytes = 0;
+	sha256_init(&ctx);
+	while ((n = read(fd, chunk, sizeof(chunk))) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno;
+		sha256_add(&ctx, chunk, (size_t)n);
+		*bytes += (uint64_t)n;
+	}
+	sha256_digest(&ctx, DIGEST_BYTES, out);
+	return 0;
 }
 
 void

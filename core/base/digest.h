@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * SHA-256 (FIPS 180-4) and HMAC over it (RFC 2104): the only file that knows
- * nettle.  Pure.
+ * nettle.  Pure, but for digest_file.
  */
 #ifndef SS_BASE_DIGEST_H
 #define SS_BASE_DIGEST_H
@@ -15,6 +15,11 @@
 void digest_parts(const struct ss_text *parts, size_t count,
 	uint8_t out[static DIGEST_BYTES]);
 void digest_of(const char *data, size_t len, uint8_t out[static DIGEST_BYTES]);
+/*
+ * Of a file from its offset to its end, which *bytes of it were; reads the file.
+ * 0 or errno.
+ */
+int digest_file(int fd, uint64_t *bytes, uint8_t out[static DIGEST_BYTES]);
 void digest_keyed(const uint8_t key[static DIGEST_BYTES], const char *data,
 	size_t len, uint8_t out[static DIGEST_BYTES]);
 /* Writes lower-case digits and a NUL. */

@@ -22,6 +22,15 @@ void error_hint(struct ss_error *err, const char *hint, ...) PRINTF_LIKE(2, 3);
 /* For the operator only; added to a filled error. */
 void
 error_detail(struct ss_error *err, const char *detail, ...) PRINTF_LIKE(2, 3);
+/* The line of the page that decided and what it says; 0: no line. */
+void error_rule(struct ss_error *err, unsigned line, const char *rule, ...)
+	PRINTF_LIKE(3, 4);
+/*
+ * The key of the configuration that decided, "grant.write", and what is to be
+ * added to its list, or its value, to allow it; "": unknown.
+ */
+void error_setting(struct ss_error *err, const char *key, const char *value,
+	...) PRINTF_LIKE(3, 4);
 /*
  * SS_INTERNAL with a fixed sentence for the client; number is errno as it was
  * right after the call (0: none), detail names the call and its object.

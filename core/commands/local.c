@@ -7,10 +7,12 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "site/call.h"
+#include "site/refusal.h"
 #include "site/site.h"
 #include "wire/escape.h"
 #include "wire/json.h"
 #include "wire/path.h"
+#include "wire/step.h"
 
 /* What a result borrows; the site keeps it from call to call. */
 struct local_call {
@@ -53,6 +55,27 @@ begin_call(struct ss_site *site, bool dry_run)
 	return l;
 }
 
+/* Of a body that is no request: what the page takes instead. */
+static void
+find_step(struct ss_site *site, const struct ss_call *call,
+	struct ss_result *result, const struct ss_error *err)
+{
+	const struct documents *documents = &site->documents;
+	static const struct proto_request nothing;
+	struct ss_document *doc = &site->local->doc;
+
+	if (documents_open_any(documents, site->local->path, doc, NULL) !=
+		SS_OK)
+		return;
+	refusal_step(&(const struct refusal){ .parts = &site->calls,
+			     .doc = doc,
+			     .request = &nothing,
+			     .body = call->json,
+			     .body_len = call->json_len },
+		err, result);
+	documents_close(documents, doc);
+}
+
 enum ss_err
 ss_site_call(struct ss_site *site, const struct ss_call *call,
 	struct ss_result *result, struct ss_error *err)
@@ -77,6 +100,8 @@ ss_site_call(struct ss_site *site, const struct ss_call *call,
 		code = parse_call(site, call, &request, err);
 	if (call->next != NULL)
 		request.next = call->next;
+	if (code == SS_BAD_REQUEST && call->json != NULL)
+		find_step(site, call, result, err);
 	if (code != SS_OK)
 		return code;
 	code = documents_open_any(documents, l->path, &l->doc, err);
@@ -146,6 +171,7 @@ print_dry_run(struct buf *b, const struct ss_result *result,
 		json_string(b, err->message, strlen(err->message));
 		buf_text(b, ", \"hint\": ");
 		json_string(b, err->hint, strlen(err->hint));
+		step_members(err, result->page, result->step, b);
 		buf_text(b, "}}");
 	} else {
 		buf_text(b, "null}");
@@ -170,9 +196,23 @@ ss_result_json(struct ss_result *result, const struct ss_error *err)
 				text_of(err->message)),
 			err);
 	else if (err != NULL && err->code != SS_OK)
-		proto_error(b, err);
+		proto_error(b, result, err);
 	else
 		proto_result(b, result);
+	return buf_ok(b) ? b->data : NULL;
+}
+
+const char *
+ss_result_next(struct ss_result *result, const struct ss_error *err)
+{
+	struct ss_site *site = result->owner;
+	struct buf *b;
+
+	if (site == NULL || site->local == NULL)
+		return NULL;
+	b = &site->local->answer;
+	buf_clear(b);
+	refusal_print(err, result, b);
 	return buf_ok(b) ? b->data : NULL;
 }
 

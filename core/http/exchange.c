@@ -11,6 +11,7 @@
 #include "http/mcp_refusal.h"
 #include "http/origin.h"
 #include "site/call.h"
+#include "site/refusal.h"
 #include "site/request_log.h"
 #include "wire/escape.h"
 #include "wire/media.h"
@@ -198,14 +199,16 @@ exchange_error(struct exchange *x)
 			&x->err);
 	} else if (json && x->err.code == SS_CONFIRM_REQUIRED &&
 		x->confirm[0] != '\0') {
-		proto_unconfirmed(&x->body, &x->err, x->confirm,
-			x->result.question, x->result.argv, x->result.argc);
+		proto_unconfirmed(&x->body, &x->result, &x->err, x->confirm);
 	} else if (json) {
-		proto_error(&x->body, &x->err);
+		proto_error(&x->body, &x->result, &x->err);
 	} else {
 		buf_printf(&x->body, "%s\n", x->err.message);
 		if (x->err.hint[0] != '\0')
 			buf_printf(&x->body, "%s\n", x->err.hint);
+		buf_text(&x->body, "next: ");
+		refusal_print(&x->err, &x->result, &x->body);
+		buf_char(&x->body, '\n');
 	}
 	exchange_body(x, ss_err_status(x->err.code),
 		json ? "application/json" : "text/plain; charset=utf-8");

@@ -12,6 +12,7 @@
 #include "http/mcp.h"
 #include "http/origin.h"
 #include "http/output.h"
+#include "http/refusal.h"
 #include "http/virtual.h"
 #include "site/call.h"
 #include "site/sites.h"
@@ -238,6 +239,10 @@ stage_body(struct exchange *x)
 			"the body is larger than %llu bytes",
 			(unsigned long long)
 				x->site->config.limits.max_body_bytes);
+		error_setting(&x->err, "limits.max_body_bytes", "%llu",
+			4 *
+				(unsigned long long)
+					x->site->config.limits.max_body_bytes);
 		return STAGE_FAILED;
 	}
 	return STAGE_NEXT;
@@ -403,6 +408,7 @@ ss_site_handle(struct ss_site *site, const struct ss_request *req,
 		end = stages[i].run(x);
 	}
 	if (end == STAGE_FAILED) {
+		http_refusal(x);
 		exchange_error(x);
 		if (browser_wants_error(x))
 			browser_error(x);

@@ -12,6 +12,7 @@
 #include "mcp/session.h"
 #include "mcp/wait.h"
 #include "wire/media.h"
+#include "wire/prefer.h"
 
 #define ALLOWED "POST, OPTIONS"
 #define HEADER_MAX 8192
@@ -295,6 +296,7 @@ answer_post(struct exchange *x)
 	m.request_id = x->id;
 	m.client.user = x->req->remote_user;
 	m.client.fd = x->req->client_fd;
+	m.client.wait_ms = prefer_wait_ms(x->req->prefer);
 	if (!media_is_json(x->req->content_type))
 		code = error_set(&x->err, SS_CONTENT_TYPE,
 			"a POST carries Content-Type: application/json");

@@ -3,6 +3,7 @@
 
 #include "wire/json.h"
 #include "wire/rpc.h"
+#include "wire/step.h"
 
 #define MCP_PATH "/mcp"
 #define PARSED_MAX ((size_t)64 << 10) /* of a body, for its id */
@@ -49,5 +50,6 @@ http_mcp_refusal(struct exchange *x)
 	buf_printf(&x->body,
 		",\"data\":{\"code\":\"%s\",\"hint\":", ss_err_code(err->code));
 	json_string(&x->body, err->hint, strlen(err->hint));
+	step_members(err, NULL, NULL, &x->body);
 	buf_text(&x->body, "}}}");
 }

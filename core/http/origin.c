@@ -128,5 +128,6 @@ origin_check(const struct config *config, const char *origin, const char *host,
 	error_set(err, SS_ORIGIN_REFUSED,
 		"a page of another site may not run tools here");
 	error_hint(err, "the operator may list its origin in [http] origins");
+	error_setting(err, "http.origins", "+%.200s", origin);
 	return SS_ORIGIN_REFUSED;
 }

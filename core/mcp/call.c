@@ -4,22 +4,24 @@
 #include "mcp/confirm.h"
 #include "mcp/content.h"
 #include "mcp/document.h"
+#include "mcp/message.h"
+#include "mcp/large.h"
 #include "mcp/progress.h"
 #include "mcp/schema.h"
-#include "mcp/tools.h"
 #include "page/toolcall.h"
 #include "page/toolname.h"
 #include "site/call.h"
+#include "site/keyed_call.h"
 #include "site/listing.h"
+#include "site/refusal.h"
 #include "wire/path.h"
 
 /* Reads them, with room for `more` of them. */
 static enum ss_err
-read_arguments(
-	struct mcp *m, size_t more, struct proto_argument **out, size_t *count)
+read_arguments(struct mcp *m, const struct rpc_value *given, size_t more,
+	struct proto_argument **out, size_t *count)
 {
-	return rpc_arguments(&m->site->arena,
-		       rpc_member(m->rpc.params, "arguments"), more, out, count)
+	return rpc_arguments(&m->site->arena, given, more, out, count)
 		? SS_OK
 		: error_memory(&m->err);
 }
@@ -228,7 +230,10 @@ run_tool(struct mcp *m, struct calling *c)
 		.given = c->given.values != NULL ? &c->given : NULL,
 		.stdin_fd = -1,
 		.client_fd = m->client.fd,
-		.user = m->client.user };
+		.user = m->client.user,
+		.key = mcp_message_key(m),
+		.wait_ms = m->client.wait_ms,
+		.ends = m->client.ends };
 	const struct mcp_command command = { c->doc, c->spec, &c->request,
 		c->values, scope_of(m, c) };
 	enum mcp_answered answered = MCP_AGREED;
@@ -340,15 +345,41 @@ read_call(struct mcp *m, struct calling *c)
 		arena, command.words, command.count, NULL, 0, &m->err);
 }
 
+/* The step of a refusal for arguments; its call has the name of the client. */
+static void
+find_step(struct mcp *m, struct calling *c)
+{
+	const char *name = mcp_param(m, "name");
+	char own[TOOLCALL_NAME_MAX + 1];
+	const struct proto_request asked = { .call_name = own,
+		.call_args = c->args,
+		.call_arg_count = c->count };
+
+	if (!toolcall_hashed_name(c->spec, c->doc->path, own))
+		return;
+	refusal_step(&(const struct refusal){ .parts = &m->site->calls,
+			     .doc = c->doc,
+			     .page = c->page,
+			     .request = &asked,
+			     .name = name },
+		&m->err, &m->record.result);
+}
+
+/* beside: arguments that the message has elsewhere. */
 static enum rpc_code
-call_opened(struct mcp *m, struct calling *c)
+call_opened(struct mcp *m, struct calling *c, const struct rpc_value *given,
+	const struct proto_argument *beside, size_t beside_count)
 {
 	size_t asked = mcp_ask_count(c->spec->asks, c->spec->ask_count);
 	enum mcp_answered answered;
 	enum rpc_code code;
 
-	if (read_arguments(m, asked + 1, &c->args, &c->count) != SS_OK)
+	if (read_arguments(m, given, asked + 1 + beside_count, &c->args,
+		    &c->count) != SS_OK)
 		return RPC_INTERNAL;
+	for (size_t i = 0; i < beside_count; i++)
+		if (find_argument(c, beside[i].name) == NULL)
+			c->args[c->count++] = beside[i];
 	code = begin_round(m, c);
 	if (code != RPC_OK)
 		return code;
@@ -359,9 +390,10 @@ call_opened(struct mcp *m, struct calling *c)
 		return answer_not_run(m, c, answered);
 	if (read_call(m, c) == SS_OK)
 		return run_tool(m, c);
-	return m->err.code == SS_INTERNAL
-		? RPC_INTERNAL
-		: mcp_content_refused(m, mcp_content_type(c->spec));
+	if (m->err.code == SS_INTERNAL)
+		return RPC_INTERNAL;
+	find_step(m, c);
+	return mcp_content_refused(m, mcp_content_type(c->spec));
 }
 
 static enum rpc_code
@@ -373,7 +405,8 @@ call_named(struct mcp *m, const char *name)
 
 	if (code != RPC_OK)
 		return code;
-	code = call_opened(m, &c);
+	code = call_opened(
+		m, &c, rpc_member(m->rpc.params, "arguments"), NULL, 0);
 	mcp_document_close(m, &doc);
 	return code;
 }
@@ -385,7 +418,9 @@ refuse_run(struct mcp *m, const char *what)
 {
 	error_set(&m->err, SS_BAD_REQUEST, "%s", what);
 	error_hint(&m->err,
-		"send {\"page\": \"docs/a.md\", \"command\": [\"ls\"]}");
+		"send {\"page\": \"docs/a.md\", \"command\": [\"ls\"]}, or "
+		"\"tool_call\" with \"name\" and \"arguments\"; " MCP_LARGE_SEARCH
+		" finds them");
 	return SS_BAD_REQUEST;
 }
 
@@ -393,8 +428,8 @@ refuse_run(struct mcp *m, const char *what)
 static enum ss_err
 check_run_names(struct mcp *m, const struct calling *c)
 {
-	static const char *const names[] = { "page", "command", "env", "stdin",
-		TOOLCALL_NEXT };
+	static const char *const names[] = { "page", "command", "tool_call",
+		"env", "stdin", TOOLCALL_NEXT };
 
 	for (size_t i = 0, k; i < c->count; i++) {
 		for (k = 0; k < ARRAY_LEN(names); k++)
@@ -402,8 +437,9 @@ check_run_names(struct mcp *m, const struct calling *c)
 				break;
 		if (k == ARRAY_LEN(names))
 			return refuse_run(m,
-				"it takes \"page\", \"command\", \"env\", "
-				"\"stdin\", \"next\" and no other argument");
+				"it takes \"page\", \"command\", "
+				"\"tool_call\", \"env\", \"stdin\", \"next\" "
+				"and no other argument");
 	}
 	return SS_OK;
 }
@@ -473,7 +509,7 @@ hint_pages(struct mcp *m)
 {
 	struct buf names = BUF_INIT(2048);
 
-	mcp_tools_pages(m->site->catalog.last, &names, 1000);
+	mcp_large_pages(m->site->catalog.last, &names, 1000);
 	error_hint(&m->err, "pages with tools: %s",
 		names.len > 0 ? names.data : "none");
 	buf_release(&names);
@@ -504,6 +540,43 @@ run_in_page(struct mcp *m, struct calling *c)
 	return code == RPC_OK ? run_tool(m, c) : code;
 }
 
+/* The same for a tool_call. */
+static enum rpc_code
+call_in_page(struct mcp *m, struct calling *c, const struct rpc_value *named)
+{
+	const struct frontmatter *front = &c->page->front;
+	const char *name = rpc_text(rpc_member(named, "name"));
+	const struct rpc_value *arguments = rpc_member(named, "arguments");
+	struct proto_argument beside[3];
+	size_t count = 0, tool;
+
+	if (name == NULL || find_argument(c, "command") != NULL ||
+		(arguments != NULL && !rpc_is_object(arguments))) {
+		refuse_run(m,
+			"\"tool_call\" must be an object with \"name\" "
+			"and \"arguments\", without a \"command\"");
+		return mcp_content_refused(m, TEXT(""));
+	}
+	if (!toolcall_find(
+		    front->specs, front->spec_count, c->doc->path, name, &tool))
+		return mcp_no_memory(m);
+	if (tool == SIZE_MAX) {
+		error_set(&m->err, SS_NOT_ALLOWED,
+			"no tool of /%s has the name \"%.100s\"", c->doc->path,
+			name);
+		error_hint(&m->err,
+			MCP_LARGE_SEARCH " finds the names, " MCP_LARGE_READ
+					 " shows the page");
+		return mcp_content_refused(m, TEXT(""));
+	}
+	c->spec = &front->specs[tool];
+	for (size_t i = 0; i < c->count; i++)
+		if (strcmp(c->args[i].name, "page") != 0 &&
+			strcmp(c->args[i].name, "tool_call") != 0)
+			beside[count++] = c->args[i];
+	return call_opened(m, c, arguments, beside, count);
+}
+
 static enum rpc_code
 call_run_tool(struct mcp *m)
 {
@@ -512,10 +585,13 @@ call_run_tool(struct mcp *m)
 	enum ss_err code;
 	enum rpc_code done;
 
-	if (read_arguments(m, 0, &c.args, &c.count) != SS_OK)
+	const struct rpc_value *given = rpc_member(m->rpc.params, "arguments");
+	const struct rpc_value *named = rpc_member(given, "tool_call");
+
+	if (read_arguments(m, given, 0, &c.args, &c.count) != SS_OK)
 		return RPC_INTERNAL;
 	code = check_run_names(m, &c);
-	if (code == SS_OK)
+	if (code == SS_OK && named == NULL)
 		code = read_run_request(m, &c);
 	if (code == SS_OK)
 		code = open_listed(m, find_argument(&c, "page"), &doc, &c.page);
@@ -524,29 +600,43 @@ call_run_tool(struct mcp *m)
 	if (code != SS_OK)
 		return code == SS_INTERNAL ? RPC_INTERNAL
 					   : mcp_content_refused(m, TEXT(""));
-	done = run_in_page(m, &c);
+	done = named != NULL ? call_in_page(m, &c, named) : run_in_page(m, &c);
 	mcp_document_close(m, &doc);
 	return done;
 }
+
+/* The tools of large.h, which may have names that tools of pages have. */
+static const struct {
+	const char *name;
+	enum rpc_code (*call)(struct mcp *m);
+} large[] = { { MCP_LARGE_RUN, call_run_tool },
+	{ MCP_LARGE_SEARCH, mcp_large_search },
+	{ MCP_LARGE_READ, mcp_large_read } };
 
 enum rpc_code
 mcp_call(struct mcp *m)
 {
 	const char *name = mcp_param(m, "name");
-	const struct rpc_value *arguments;
+	const struct rpc_value *arguments, *key;
 	struct catalog *c;
 	enum rpc_code code;
 
 	if (name == NULL)
 		return RPC_BAD_PARAMS;
+	key = rpc_member(m->meta, KEYED_META);
+	if (key != NULL && rpc_text(key) == NULL)
+		return mcp_refuse(m, RPC_BAD_PARAMS,
+			"_meta[\"%s\"] must be a string", KEYED_META);
 	code = mcp_arguments(m, &arguments);
 	if (code != RPC_OK)
 		return code;
-	if (strcmp(name, MCP_TOOLS_RUN) == 0) {
+	for (size_t i = 0; i < ARRAY_LEN(large); i++) {
+		if (strcmp(name, large[i].name) != 0)
+			continue;
 		if (catalog_refresh(&m->site->catalog, &c, &m->err) != SS_OK)
 			return RPC_INTERNAL;
-		if (mcp_tools_is_generic(m, c))
-			return call_run_tool(m);
+		if (mcp_large(m, c))
+			return large[i].call(m);
 	}
 	return call_named(m, name);
 }

@@ -51,7 +51,7 @@ is_over(void *ctx)
 	bool gone = false;
 
 	for (int i = 0; i < n; i++) {
-		if (events[i].data.fd != c->client_fd)
+		if (events[i].data.fd != c->watched_fd)
 			look_for_notice(c);
 		else if (events[i].events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
 			gone = true;
@@ -68,13 +68,13 @@ watch_both(const struct mcp_cancel *c, int relay_fd)
 	struct epoll_event post = { .events = EPOLLIN | EPOLLET,
 		.data.fd = relay_fd };
 	struct epoll_event client = { .events = EPOLLRDHUP,
-		.data.fd = c->client_fd };
+		.data.fd = c->watched_fd };
 
 	if (c->left != NULL)
 		client.events |= EPOLLIN;
 	return epoll_ctl(c->fd, EPOLL_CTL_ADD, relay_fd, &post) == 0 &&
-		(c->client_fd < 0 ||
-			epoll_ctl(c->fd, EPOLL_CTL_ADD, c->client_fd,
+		(c->watched_fd < 0 ||
+			epoll_ctl(c->fd, EPOLL_CTL_ADD, c->watched_fd,
 				&client) == 0);
 }
 
@@ -86,6 +86,8 @@ mcp_cancel_begin(struct mcp_cancel *c, struct mcp *m)
 	*c = (struct mcp_cancel){ .m = m,
 		.fd = -1,
 		.client_fd = m->client.fd,
+		.watched_fd = mcp_message_key(m) == NULL ? m->client.fd : -1,
+		.ended = m->client.ends,
 		.left = site->exec_state.client.left,
 		.left_ctx = site->exec_state.client.ctx };
 	if (site->relay.post == NULL || !mcp_message_runs(m->rpc.method) ||
@@ -100,6 +102,7 @@ mcp_cancel_begin(struct mcp_cancel *c, struct mcp *m)
 		return;
 	}
 	m->client.fd = c->fd;
+	m->client.ends = true;
 	ss_site_set_client(site, is_over, c);
 	look_for_notice(c);
 }
@@ -111,6 +114,7 @@ mcp_cancel_end(struct mcp_cancel *c)
 		return;
 	ss_site_set_client(c->m->site, c->left, c->left_ctx);
 	c->m->client.fd = c->client_fd;
+	c->m->client.ends = c->ended;
 	close(c->fd);
 	c->fd = -1;
 }

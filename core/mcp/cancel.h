@@ -12,7 +12,9 @@ void mcp_cancel_notified(struct mcp *m);
 struct mcp_cancel {
 	struct mcp *m;
 	int fd; /* epoll, in place of the client's descriptor; -1: none */
-	int client_fd; /* the client's, of m */
+	int client_fd;  /* the client's, of m */
+	int watched_fd; /* the same; -1: a call with a key runs on without it */
+	bool ended;     /* of m */
 	unsigned char key[SS_RELAY_KEY];
 	bool (*left)(void *ctx); /* the site's */
 	void *left_ctx;

@@ -7,6 +7,7 @@
 #include "mcp/uri.h"
 #include "page/toolcall.h"
 #include "site/call.h"
+#include "site/refusal.h"
 #include "wire/json.h"
 #include "wire/media.h"
 
@@ -152,6 +153,8 @@ note_status(struct mcp *m, bool cut)
 
 	if (r->returncode != 0)
 		buf_printf(to, ",\"" MCP_OWN "returncode\":%d", r->returncode);
+	if (r->replayed)
+		buf_text(to, ",\"" MCP_OWN "replayed\":true");
 	if (cut || r->part.more)
 		buf_text(to, ",\"" MCP_OWN "truncated\":true");
 	if (r->part.next == NULL)
@@ -252,17 +255,25 @@ write_is_error(struct mcp *m, bool error)
 static enum rpc_code
 write_failure(struct mcp *m, struct ss_text out, struct ss_text err)
 {
-	struct buf reason =
-		BUF_INIT(sizeof(m->err.message) + sizeof(m->err.hint) + 2);
+	struct buf reason = BUF_INIT((size_t)64 << 10);
 
 	buf_text(&reason, m->err.message);
 	if (m->err.hint[0] != '\0')
 		buf_printf(&reason, "\n%s", m->err.hint);
+	buf_text(&reason, "\nnext: ");
+	refusal_print(&m->err, &m->record.result, &reason);
 	write_texts(m, out,
 		call_stderr(&m->site->arena, err, buf_view(&reason)), TEXT(""));
 	m->out->failed |= reason.failed;
 	buf_release(&reason);
 	return write_is_error(m, true);
+}
+
+enum rpc_code
+mcp_content_text(struct mcp *m, struct ss_text text)
+{
+	write_texts(m, text, TEXT(""), TEXT(""));
+	return write_is_error(m, false);
 }
 
 enum rpc_code

@@ -18,6 +18,8 @@ struct ss_text mcp_content_type(const struct spec *spec);
  * ran      for m->record.result, of a tool of the page at path.
  */
 enum rpc_code mcp_content_refused(struct mcp *m, struct ss_text type);
+/* A text of our own. */
+enum rpc_code mcp_content_text(struct mcp *m, struct ss_text text);
 enum rpc_code mcp_content_ended(struct mcp *m, struct ss_text type);
 enum rpc_code
 mcp_content_ran(struct mcp *m, struct ss_text type, const char *path);

@@ -89,6 +89,7 @@ ss_site_mcp_client(struct ss_site *site, const char *message, size_t len,
 	mcp_message_init(&m, site, &out);
 	m.request_id = id;
 	m.client.fd = c.client_fd;
+	m.client.ends = true;
 	m.client.notify = send_to_host;
 	m.client.notify_ctx = &c;
 	if (c.receive != NULL)

@@ -31,6 +31,8 @@ struct mcp_client {
 	const char *session; /* of HTTP; NULL: none */
 	bool session_asks;   /* whoever has it can ask a person */
 	int fd;              /* a hang-up ends a run; -1: none */
+	bool ends;           /* also one with a key: nothing else does */
+	uint32_t wait_ms;    /* for the answer of a call with the same key */
 	/* Notifications go here; NULL: there is no way to send any. */
 	bool (*notify)(void *ctx, const char *message, size_t len);
 	void *notify_ctx;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "mcp/message.h"
+#include "site/keyed_call.h"
 #include "mcp/call.h"
 #include "mcp/complete.h"
 #include "mcp/prompts.h"
@@ -131,6 +132,12 @@ mcp_message_read(struct mcp *m, const char *text, size_t len)
 }
 
 const char *
+mcp_message_key(const struct mcp *m)
+{
+	return rpc_text(rpc_member(m->meta, KEYED_META));
+}
+
+const char *
 mcp_message_version(const struct mcp *m)
 {
 	return rpc_text(rpc_member(m->meta, MCP_NAMESPACE "protocolVersion"));
@@ -215,7 +222,8 @@ write_meta(struct mcp *m)
 	buf_char(m->out, '{');
 	if (typed) {
 		mcp_key(m, MCP_NAMESPACE "serverInfo");
-		mcp_server_info(m);
+		mcp_server_info(
+			m, strcmp(m->record.method, "server/discover") == 0);
 	}
 	if (m->result_meta.len > 0)
 		buf_text(m->out, typed ? own : own + 1);

@@ -33,6 +33,8 @@ enum rpc_code mcp_message_no_version(struct mcp *m, const char *asked);
 const char *mcp_message_version(const struct mcp *m);
 /* What the header Mcp-Name has to repeat; NULL: nothing. */
 const char *mcp_message_header_name(const struct mcp *m);
+/* The key for which its tool runs once, in _meta; NULL: none. */
+const char *mcp_message_key(const struct mcp *m);
 /* May this method run a program? */
 bool mcp_message_runs(const char *method);
 

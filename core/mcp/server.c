@@ -1,15 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 #include "mcp/server.h"
+#include "mcp/large.h"
 #include "wire/json.h"
 
 #define ERRORS_SHOWN 5
 #define INSTRUCTIONS_MAX 32768
 
-void
-mcp_server_info(struct mcp *m)
+static void
+write_icon(struct mcp *m)
 {
-	buf_text(m->out,
-		"{\"name\":\"statespace\",\"version\":\"" SS_VERSION "\"}");
+	const char *icon = m->site->config.mcp.icon;
+
+	if (icon[0] == '\0')
+		return;
+	mcp_key(m, "icons");
+	buf_text(m->out, "[{\"src\":");
+	mcp_string(m, icon);
+	buf_text(m->out, "}]");
+}
+
+void
+mcp_server_info(struct mcp *m, bool whole)
+{
+	const char *name = m->site->config.mcp.name;
+
+	buf_text(m->out, "{\"name\":");
+	mcp_string(m, name[0] != '\0' ? name : "statespace");
+	mcp_text(m, "version", SS_VERSION);
+	if (whole)
+		write_icon(m);
+	buf_char(m->out, '}');
 }
 
 /* The model reads the instructions: it can tell a person what is missing. */
@@ -37,24 +57,50 @@ add_page_errors(struct mcp *m, struct buf *text)
 		buf_char(text, '.');
 }
 
+#define ABOUT "A site of Markdown pages"
+
+/* [mcp] instructions come first: they say what the site is for. */
+static void
+write_instructions(struct mcp *m)
+{
+	const char *own = m->site->config.mcp.instructions;
+	struct buf text = BUF_INIT(INSTRUCTIONS_MAX);
+	struct catalog *c;
+	bool large = false;
+
+	if (catalog_refresh(&m->site->catalog, &c, &m->err) == SS_OK)
+		large = mcp_large(m, c);
+	else
+		error_clear(&m->err);
+	if (own[0] != '\0')
+		buf_printf(&text, "%s\n", own);
+	if (large)
+		buf_text(&text,
+			ABOUT " with tools: " MCP_LARGE_SEARCH
+			      ", then " MCP_LARGE_READ " or " MCP_LARGE_RUN
+			      ".");
+	else
+		buf_text(&text,
+			ABOUT ". Its pages are the resources: read "
+			      "the page of a tool before you call it. Each "
+			      "tool runs one command, in a sandbox, in the "
+			      "directory of its page.");
+	add_page_errors(m, &text);
+	mcp_key(m, "instructions");
+	json_string(m->out, text.data, text.len);
+	m->out->failed |= text.failed;
+	buf_release(&text);
+}
+
 static void
 write_capabilities(struct mcp *m)
 {
-	struct buf text = BUF_INIT(INSTRUCTIONS_MAX);
-
 	mcp_key(m, "capabilities");
 	buf_text(m->out,
 		"{\"tools\":{},\"resources\":{},\"prompts\":{},"
 		"\"completions\":{},\"extensions\":{\"" MCP_NAMESPACE
 		"skills\":{}}}");
-	buf_text(&text,
-		"A site of Markdown pages. Its pages are the resources: read "
-		"the page of a tool before you call it. Each tool runs one "
-		"command, in a sandbox, in the directory of its page.");
-	add_page_errors(m, &text);
-	mcp_key(m, "instructions");
-	json_string(m->out, text.data, text.len);
-	buf_release(&text);
+	write_instructions(m);
 }
 
 enum rpc_code
@@ -70,7 +116,7 @@ mcp_server_initialize(struct mcp *m)
 		r = mcp_revision_newest(false);
 	mcp_text(m, "protocolVersion", r->version);
 	mcp_key(m, "serverInfo");
-	mcp_server_info(m);
+	mcp_server_info(m, true);
 	write_capabilities(m);
 	return RPC_OK;
 }

@@ -9,7 +9,7 @@
 enum rpc_code mcp_server_initialize(struct mcp *m);
 enum rpc_code mcp_server_discover(struct mcp *m);
 
-/* `serverInfo`: name and version. */
-void mcp_server_info(struct mcp *m);
+/* `serverInfo`: name and version; whole: all that is known. */
+void mcp_server_info(struct mcp *m, bool whole);
 
 #endif

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "mcp/tools.h"
 #include "mcp/document.h"
+#include "mcp/large.h"
 #include "mcp/list.h"
 #include "mcp/schema.h"
 #include "wire/json.h"
-
-#define RUN_PAGES_MAX 4096 /* bytes of paths in the description of `run` */
-
-bool
-mcp_tools_is_generic(const struct mcp *m, const struct catalog *c)
-{
-	return c->tool_count > m->site->config.mcp.max_tools;
-}
 
 static void
 write_description(struct mcp *m, const struct catalog_page *listed,
@@ -52,66 +45,6 @@ write_tool(struct mcp *m, const struct catalog_page *listed,
 	buf_char(m->out, '}');
 }
 
-void
-mcp_tools_pages(const struct catalog *c, struct buf *out, size_t most)
-{
-	size_t named = 0, count = 0, start = out->len;
-
-	for (size_t i = 0; i < c->page_count; i++) {
-		const struct catalog_page *p = &c->pages[i];
-
-		if (p->tool_count == 0)
-			continue;
-		count++;
-		if (named + 1 < count ||
-			out->len - start + strlen(p->path) > most)
-			continue;
-		buf_printf(out, "%s%s", named > 0 ? ", " : "", p->path);
-		named = count;
-	}
-	if (count > named)
-		buf_printf(out, " and %zu more (resources/list has all)",
-			count - named);
-}
-
-static void
-write_run_tool(struct mcp *m, const struct catalog *c)
-{
-	struct buf text = BUF_INIT(RUN_PAGES_MAX + 1024);
-
-	buf_text(m->out, "{\"name\":\"" MCP_TOOLS_RUN "\"");
-	mcp_text(m, "title", "Run a command that a page allows");
-	buf_text(&text,
-		"Each page of this site lists in its frontmatter, under "
-		"`tools:`, the commands that may be run in its directory: read "
-		"the page as a resource first. {} stands for any word, a regex "
-		"for a word that matches it.\nPages with tools: ");
-	mcp_tools_pages(c, &text, RUN_PAGES_MAX);
-	mcp_key(m, "description");
-	json_string(m->out, text.data, text.len);
-	m->out->failed |= text.failed;
-	buf_release(&text);
-	mcp_key(m, "inputSchema");
-	buf_text(m->out,
-		"{\"type\":\"object\",\"properties\":{"
-		"\"page\":{\"type\":\"string\",\"description\":\"The page's "
-		"path, as docs/a.md\"},"
-		"\"command\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}"
-		",\"minItems\":1,\"description\":\"The command, word by "
-		"word\"},"
-		"\"env\":{\"type\":\"object\",\"additionalProperties\":"
-		"{\"type\":\"string\"}},"
-		"\"stdin\":{\"type\":\"string\"}");
-	mcp_schema_next(m);
-	buf_text(m->out,
-		"},\"required\":[\"page\",\"command\"],"
-		"\"additionalProperties\":false}");
-	/* No outputSchema: what a tool declares decides the structure. */
-	mcp_schema_hints(m, true,
-		m->site->grant.network != NETWORK_OFF || m->site->grant.http);
-	buf_char(m->out, '}');
-}
-
 /* The tools of a page that this piece includes; the first one opens it. */
 static void
 write_tools_of(
@@ -145,10 +78,9 @@ mcp_tools_list(struct mcp *m)
 
 	if (code != RPC_OK)
 		return code;
-	if (mcp_tools_is_generic(m, c))
-		write_run_tool(m, c);
-	for (size_t i = 0; !mcp_tools_is_generic(m, c) && i < c->page_count;
-		i++)
+	if (mcp_large(m, c))
+		mcp_large_list(m);
+	for (size_t i = 0; !mcp_large(m, c) && i < c->page_count; i++)
 		write_tools_of(m, &l, &c->pages[i]);
 	error_clear(&m->err);
 	return mcp_list_end(m, &l);

@@ -288,6 +288,7 @@ argument_refuse(const struct argument *a, const char *name,
 		error_set(err, SS_BAD_REQUEST,
 			"the argument \"%s\" does not match its pattern", name);
 		error_hint(err, "its pattern is %.900s", a->regex.data);
+		error_rule(err, a->line, "regex: %s", a->regex.data);
 		return SS_BAD_REQUEST;
 	}
 	argument_expects(a, &text);
@@ -297,6 +298,7 @@ argument_refuse(const struct argument *a, const char *name,
 		"\"%.*s\" is no value for the argument \"%s\"",
 		(int)utf8_cut(value.data, value.len, 64), value.data, name);
 	error_hint(err, "it takes %s", text.data);
+	error_rule(err, a->line, "%s: %s", name, text.data);
 	buf_release(&text);
 	return SS_BAD_REQUEST;
 }

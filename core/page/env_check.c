@@ -143,6 +143,8 @@ refuse_grant(struct ss_text name, const struct node_place *place,
 		(int)utf8_cut(name.data, name.len, 64), name.data);
 	error_hint(
 		err, "take it out, or have the operator add it to [grant] env");
+	error_rule(err, place->line, "env: %.*s", (int)name.len, name.data);
+	error_setting(err, "grant.env", "+%.*s", (int)name.len, name.data);
 	return SS_CAPABILITY_REFUSED;
 }
 

@@ -241,6 +241,7 @@ refuse_limit(const struct spec *s, struct ss_error *err)
 		"a regex reached its limit on this command");
 	error_hint(err, "try a shorter word");
 	error_detail(err, "line %u", s->line);
+	error_rule(err, s->line, "a regex of this tool");
 	return SS_NOT_ALLOWED;
 }
 
@@ -250,6 +251,8 @@ choose(const struct spec *specs, size_t count, const struct ss_text *words,
 	struct ss_error *err)
 {
 	struct buf why = BUF_INIT(1024);
+	const struct spec *near;
+	const struct part *part;
 	size_t left = TEMPLATE_BYTES_MAX;
 
 	for (size_t i = 0; i < count; i++)
@@ -262,10 +265,13 @@ choose(const struct spec *specs, size_t count, const struct ss_text *words,
 		}
 	if (err == NULL)
 		return SS_NOT_ALLOWED;
-	nearest_print(specs, count, words, word_count, arena, &why);
+	near = nearest_print(
+		specs, count, words, word_count, arena, &part, &why);
 	error_set(err, SS_NOT_ALLOWED,
 		"no tool of this page allows this command%s%s",
 		why.len > 0 ? ": " : "", why.data);
+	if (near != NULL)
+		spec_rule(near, part, err);
 	if (why.failed || !hint_tools(specs, count, err))
 		error_memory(err);
 	buf_release(&why);

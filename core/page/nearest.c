@@ -146,20 +146,21 @@ print_reached(const struct reached *r, const struct ss_text *words,
 	print_expected(r->part, out);
 }
 
-void
+const struct spec *
 nearest_print(const struct spec *specs, size_t count,
 	const struct ss_text *words, size_t word_count, struct arena *arena,
-	struct buf *out)
+	const struct part **rule, struct buf *out)
 {
 	struct reached best = { .spec = NULL }, one;
 	size_t left = TEMPLATE_BYTES_MAX;
 
+	*rule = NULL;
 	for (size_t i = 0; i < count && i < TOOLS_MAX; i++) {
 		one = follow(&specs[i], words, word_count, arena, left);
 		left = one.left;
 		out->failed |= one.stopped == PATTERN_MEMORY;
 		if (one.stopped != PATTERN_NO)
-			return; /* a refusal that costs more is not worth it */
+			return NULL; /* a refusal that costs more is not worth it */
 		if (best.spec == NULL || one.words > best.words)
 			best = one;
 	}
@@ -170,8 +171,13 @@ nearest_print(const struct spec *specs, size_t count,
 			" is the name of a tool and no word of its "
 			"command: call it by its name (tool_call, or "
 			"at the shell --tool)");
-		return;
+		return NULL;
 	}
-	if (best.spec != NULL)
-		print_reached(&best, words, word_count, out);
+	if (best.spec == NULL)
+		return NULL;
+	print_reached(&best, words, word_count, out);
+	if (best.words == 0 && word_count > 0)
+		return NULL; /* none of the tools is meant */
+	*rule = best.part;
+	return best.spec;
 }

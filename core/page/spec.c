@@ -552,3 +552,17 @@ spec_outline(const struct spec *s, struct buf *out)
 	buf_text(out, s->locked ? ", ;]" : "]");
 	return buf_ok(out);
 }
+
+void
+spec_rule(const struct spec *s, const struct part *p, struct ss_error *err)
+{
+	struct buf text = BUF_INIT(4096);
+
+	if (p != NULL)
+		part_print(p, false, &text);
+	else
+		spec_outline(s, &text);
+	error_rule(err, p != NULL && p->line > 0 ? p->line : s->line, "%s",
+		text.data);
+	buf_release(&text);
+}

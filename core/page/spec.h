@@ -97,5 +97,8 @@ bool spec_identify(const struct spec *s, struct buf *out);
  * script, a long word and the end of a long command.
  */
 bool spec_outline(const struct spec *s, struct buf *out);
+/* Names this part, or the tool (NULL), as what decided an error. */
+void
+spec_rule(const struct spec *s, const struct part *p, struct ss_error *err);
 
 #endif

@@ -67,6 +67,7 @@ toolcall_hint(const struct spec *spec, struct ss_error *err)
 
 	if (err == NULL)
 		return SS_BAD_REQUEST;
+	spec_rule(spec, NULL, err);
 	for (size_t i = 0; i < spec->argument_count; i++) {
 		toolcall_property(spec, spec->arguments[i], name);
 		buf_printf(&b, "%s%s", b.len > 0 ? ", " : "", name);

@@ -102,6 +102,8 @@ words_check(const struct command *command, struct ss_error *err)
 			code = check_argument(part_argument(p), word, err);
 		else if (p->kind == PART_TEMPLATE)
 			code = check_template(p, command->values, word, err);
+		if (code != SS_OK && p != NULL)
+			spec_rule(command->spec, p, err);
 	}
 	return code;
 }

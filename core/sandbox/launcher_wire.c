@@ -267,7 +267,11 @@ launcher_put_refusal(struct buf *b, const struct ss_error *err)
 	put_number(b, (uint64_t)err->code);
 	put_text(b, err->message);
 	put_text(b, err->hint);
-	return put_text(b, err->detail);
+	put_text(b, err->detail);
+	put_number(b, err->line);
+	put_text(b, err->rule);
+	put_text(b, err->setting);
+	return put_text(b, err->value);
 }
 
 bool
@@ -276,16 +280,23 @@ launcher_get_refusal(const char *data, size_t len, struct ss_error *err)
 	struct arena arena;
 	struct reader r = { &arena, data, len, false };
 	enum ss_err code = (enum ss_err)get_enum(&r, SS_GONE);
-	const char *message, *hint, *detail;
+	const char *message, *hint, *detail, *rule, *setting, *value;
+	unsigned line;
 
 	arena_init(&arena, 0);
 	message = get_text(&r);
 	hint = get_text(&r);
 	detail = get_text(&r);
+	line = (unsigned)get_number(&r);
+	rule = get_text(&r);
+	setting = get_text(&r);
+	value = get_text(&r);
 	if (!r.bad && code != SS_OK) {
 		error_set(err, code, "%s", message);
 		error_hint(err, "%s", hint);
 		error_detail(err, "%s", detail);
+		error_rule(err, line, "%s", rule);
+		error_setting(err, setting, "%s", value);
 	}
 	arena_release(&arena);
 	return !r.bad && code != SS_OK;

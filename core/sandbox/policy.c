@@ -26,6 +26,23 @@ list_place(const struct name_list *list)
 	return (struct node_place){ list->line, list->column };
 }
 
+/* The key of [grant] that would allow it. */
+static void
+set_grant(struct ss_error *err, const char *key, const char *what)
+{
+	char setting[sizeof(err->setting)];
+	size_t len = strlen(what);
+
+	snprintf(setting, sizeof(setting), "grant.%s", key);
+	if (strcmp(key, "http") == 0 || strcmp(what, "true") == 0)
+		error_setting(err, setting, "true");
+	else if (strcmp(key, "exec") == 0 && strcmp(what, "any") == 0)
+		error_setting(err, setting, "\"any\"");
+	else
+		error_setting(err, setting, "+%.*s",
+			(int)(len - (len > 1 && what[len - 1] == '?')), what);
+}
+
 static enum ss_err
 refuse_more(const struct verdict *v, struct node_place at, const char *key,
 	const char *what)
@@ -37,6 +54,8 @@ refuse_more(const struct verdict *v, struct node_place at, const char *key,
 		"ask for less, or have the operator add it to [grant] "
 		"%s",
 		key);
+	error_rule(v->err, at.line, "%s: %s", key, what);
+	set_grant(v->err, key, what);
 	if (v->place != NULL)
 		*v->place = at;
 	return SS_CAPABILITY_REFUSED;
@@ -195,6 +214,8 @@ static enum ss_err
 check_limit(const struct verdict *v, struct node_place at, const char *key,
 	double asked, double ceiling)
 {
+	char setting[48];
+
 	if (ceiling == 0 || asked <= ceiling)
 		return SS_OK;
 	error_set(v->err, SS_CAPABILITY_REFUSED,
@@ -204,6 +225,9 @@ check_limit(const struct verdict *v, struct node_place at, const char *key,
 		"the most is %.16g: ask for less, or have the operator set "
 		"[grant] %s = %.16g",
 		ceiling, key, asked);
+	error_rule(v->err, at.line, "%s: %.16g", key, asked);
+	snprintf(setting, sizeof(setting), "grant.%s", key);
+	error_setting(v->err, setting, "%.16g", asked);
 	if (v->place != NULL)
 		*v->place = at;
 	return SS_CAPABILITY_REFUSED;
@@ -500,6 +524,7 @@ refuse_absent(const struct resolving *r, const struct name_list *asked,
 		"line %u, column %u: %s is granted and not there", asked->line,
 		asked->column, name);
 	error_hint(r->err, "end it with ? when it may be absent");
+	error_rule(r->err, asked->line, "%s", name);
 	return SS_CAPABILITY_REFUSED;
 }
 

@@ -13,6 +13,7 @@
 #include "site/exists.h"
 #include "site/keyed_call.h"
 #include "site/paging.h"
+#include "site/refusal.h"
 #include "site/request_log.h"
 #include "state/state.h"
 #include "wire/path.h"
@@ -34,6 +35,7 @@ struct call_state {
 	struct paging paging;    /* of a tool whose output comes in parts */
 	struct keyed_call keyed; /* active: the call has a key */
 	struct call recorded;    /* the call, with its output copied */
+	bool started;            /* since then the page may be freed */
 	bool answered;           /* from what was kept: nothing is left to do */
 	char *const **stages;    /* of a pipe */
 	struct ss_result *result;
@@ -64,6 +66,8 @@ step_page(struct call_state *r)
 	if (r->page->error.code != SS_OK) {
 		if (r->err != NULL)
 			*r->err = r->page->error;
+		if (r->err != NULL)
+			r->err->line = r->page->place.line;
 		return r->page->error.code;
 	}
 	if (r->page->front.format == FRONT_NONE)
@@ -741,6 +745,7 @@ step_run(struct call_state *r)
 	code = keep_type(r);
 	if (code != SS_OK)
 		return code;
+	r->started = true;
 	if (!limit_start(r->parts->limit))
 		return limit_error(r->err);
 	code = spec_has_parts(r->spec) ? run_part(r, &cmd)
@@ -750,9 +755,9 @@ step_run(struct call_state *r)
 	return code;
 }
 
-enum ss_err
-call_run(const struct call_parts *parts, const struct call *call,
-	const char **stage, struct ss_result *result, struct ss_error *err)
+/* r has the parts, the call, and where its result and error go. */
+static enum ss_err
+run_steps(struct call_state *r, const char **stage)
 {
 	static const struct {
 		const char *name;
@@ -769,25 +774,52 @@ call_run(const struct call_parts *parts, const struct call *call,
 		{ "confirm", step_confirm },
 		{ "run", step_run },
 	};
-	struct call_state r = { .parts = parts,
-		.call = call,
-		.request = call->request,
-		.result = result,
-		.err = err };
 	enum ss_err code = SS_OK;
 
-	result->tool = -1;
-	for (size_t i = 0; code == SS_OK && !r.answered && i < ARRAY_LEN(steps);
-		i++) {
-		if (steps[i].step == step_confirm && call->dry_run) {
+	r->request = r->call->request;
+	r->result->tool = -1;
+	for (size_t i = 0;
+		code == SS_OK && !r->answered && i < ARRAY_LEN(steps); i++) {
+		if (steps[i].step == step_confirm && r->call->dry_run) {
 			*stage = "run";
 			break;
 		}
 		*stage = steps[i].name;
-		code = steps[i].step(&r);
+		code = steps[i].step(r);
 	}
-	if (r.keyed.active)
-		keyed_call_release(&r.keyed);
+	if (r->keyed.active)
+		keyed_call_release(&r->keyed);
+	return code;
+}
+
+enum ss_err
+call_try(const struct call_parts *parts, const struct call *call,
+	const char **stage, struct ss_result *result, struct ss_error *err)
+{
+	struct call_state r = {
+		.parts = parts, .call = call, .result = result, .err = err
+	};
+
+	return run_steps(&r, stage);
+}
+
+enum ss_err
+call_run(const struct call_parts *parts, const struct call *call,
+	const char **stage, struct ss_result *result, struct ss_error *err)
+{
+	struct call_state r = {
+		.parts = parts, .call = call, .result = result, .err = err
+	};
+	enum ss_err code = run_steps(&r, stage);
+
+	if (code == SS_OK || err == NULL)
+		return code;
+	refusal_step(&(struct refusal){ .parts = parts,
+			     .doc = call->doc,
+			     .page = r.started ? NULL : r.page,
+			     .request = call->request,
+			     .token = call->token },
+		err, result);
 	return code;
 }
 

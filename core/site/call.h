@@ -71,9 +71,14 @@ struct call_parts {
 
 /*
  * Runs it.  stage names the step that decided, for the log line; result is
- * filled as far as the call got.  Memory is the arena's.
+ * filled as far as the call got, of a refusal with the step that would work
+ * (refusal.h).  Memory is the arena's.
  */
 enum ss_err call_run(const struct call_parts *parts, const struct call *call,
+	const char **stage, struct ss_result *result, struct ss_error *err);
+
+/* The same without that step: for refusal.h, which asks what would run. */
+enum ss_err call_try(const struct call_parts *parts, const struct call *call,
 	const char **stage, struct ss_result *result, struct ss_error *err);
 
 /* Was the tool killed at a limit?  Then the result has its output so far. */

@@ -86,8 +86,11 @@ struct config {
 	struct {
 		const char *enabled; /* "auto", "true", "false" */
 		uint64_t max_tools;
-		const char *uri;      /* what resources begin with */
-		const char *key_file; /* "": a key of this start */
+		const char *uri;          /* what resources begin with */
+		const char *name;         /* of the server; "": ours */
+		const char *icon;         /* its URI; "": none */
+		const char *instructions; /* for models; "": none */
+		const char *key_file;     /* "": a key of this start */
 	} mcp;
 	struct {
 		const char *mode; /* "dynamic", "static", "ondemand" */

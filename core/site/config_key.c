@@ -149,6 +149,19 @@ is_uri_start(const char *text)
 }
 
 static bool
+is_short(const char *text)
+{
+	return strlen(text) <= 64;
+}
+
+static bool
+is_icon(const char *text)
+{
+	return *text == '\0' || strncmp(text, "https://", 8) == 0 ||
+		strncmp(text, "data:image/", 11) == 0;
+}
+
+static bool
 is_state_directory(const char *text)
 {
 	return *text == '\0' || *text == '/' || strcmp(text, "auto") == 0;
@@ -290,6 +303,13 @@ static const struct config_key keys[] = {
 	{ "mcp.uri", KEY_TEXT, AT(mcp.uri), .preset = "page:///",
 		.fits = is_uri_start,
 		.wanted = "the start of a URI, as \"page:///\"",
+		.scope = KEY_OWN },
+	{ "mcp.name", KEY_TEXT, AT(mcp.name), .preset = "", .fits = is_short,
+		.wanted = "at most 64 bytes", .scope = KEY_OWN },
+	{ "mcp.icon", KEY_TEXT, AT(mcp.icon), .preset = "", .fits = is_icon,
+		.wanted = "a URI that begins with https: or data:",
+		.scope = KEY_OWN },
+	{ "mcp.instructions", KEY_TEXT, AT(mcp.instructions), .preset = "",
 		.scope = KEY_OWN },
 	{ "mcp.key_file", KEY_PATH, AT(mcp.key_file), .preset = "",
 		.scope = KEY_INHERITED },

@@ -151,6 +151,8 @@ error_of_end(const struct spawn_result *r, const struct ss_command *cmd,
 			"the tool ran and was stopped after %g s",
 			cmd->timeout_ms / 1000.0);
 		error_hint(err, "sending it again runs it again");
+		error_setting(err, "limits.timeout", "%g",
+			2 * cmd->timeout_ms / 1000.0);
 		return SS_TIMEOUT;
 	case SPAWN_OUTPUT:
 		error_set(err, SS_OUTPUT_TOO_LARGE,
@@ -158,6 +160,8 @@ error_of_end(const struct spawn_result *r, const struct ss_command *cmd,
 			"bytes",
 			(unsigned long long)cmd->max_output_bytes);
 		error_hint(err, "ask for less: a limit, a filter, a range");
+		error_setting(err, "limits.max_output_bytes", "%llu",
+			4 * (unsigned long long)cmd->max_output_bytes);
 		return SS_OUTPUT_TOO_LARGE;
 	case SPAWN_GONE: return error_set(err, SS_GONE, "the client left");
 	case SPAWN_FAILED: return error_of_start(r, cmd, err);

@@ -72,3 +72,10 @@ exists_check(const struct command *command, const struct documents *documents,
 	}
 	return code;
 }
+
+bool
+exists_below(const struct documents *documents, const struct ss_document *page,
+	struct ss_text path)
+{
+	return find_file(documents, page, path) == 0;
+}

@@ -15,4 +15,8 @@ enum ss_err
 exists_check(const struct command *command, const struct documents *documents,
 	const struct ss_document *page, struct ss_error *err);
 
+/* Is there such a file, by the same rules? */
+bool exists_below(const struct documents *documents,
+	const struct ss_document *page, struct ss_text path);
+
 #endif

@@ -178,6 +178,7 @@ state_needed(const struct state *s, struct ss_error *err)
 		"statespace.toml(5)");
 	error_detail(
 		err, "%s%s%s", s->path, s->path[0] != '\0' ? ": " : "", s->why);
+	error_setting(err, "state.directory", "%s", "");
 	return SS_STATE;
 }
 

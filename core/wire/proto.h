@@ -74,7 +74,9 @@ bool proto_result(struct buf *out, const struct ss_result *result);
 /* The error of a tool that was ended, with its output so far. */
 bool proto_ended(struct buf *out, const struct ss_result *result,
 	struct ss_text stderr_text, const struct ss_error *err);
-bool proto_error(struct buf *out, const struct ss_error *err);
+/* Of a command that did not run; result, for its page and step, may be NULL. */
+bool proto_error(struct buf *out, const struct ss_result *result,
+	const struct ss_error *err);
 /*
  * What either of the two has beside the output, for a client that has read the
  * output already.  err NULL: the run came to its end.
@@ -83,12 +85,11 @@ bool proto_end(struct buf *out, const struct ss_result *result,
 	const struct ss_error *err);
 /*
  * An error with more members: confirm, the token to send back; command, the
- * words that would run, with the server's values as $NAME; and, unless it is
- * NULL, question.
+ * result's words that would run, with the server's values as $NAME; and its
+ * question, unless that is NULL.
  */
-bool proto_unconfirmed(struct buf *out, const struct ss_error *err,
-	const char *token, const char *question, const char *const *argv,
-	size_t argc);
+bool proto_unconfirmed(struct buf *out, const struct ss_result *result,
+	const struct ss_error *err, const char *token);
 
 /*
  * Reads an object's members as arguments of a tool, but those that are null;

@@ -7,6 +7,7 @@
 #include "base/base64.h"
 #include "wire/json.h"
 #include "wire/media.h"
+#include "wire/step.h"
 
 static void
 add_member(struct buf *out, const char *name, const char *text)
@@ -146,7 +147,8 @@ static const struct ss_result nothing = { .out = { "", 0 } };
 
 /* Up to the hint; the caller closes it. */
 static void
-add_error(struct buf *out, const struct ss_error *err)
+add_error(
+	struct buf *out, const struct ss_result *r, const struct ss_error *err)
 {
 	buf_text(out, ", \"error\": {");
 	add_member(out, "code", ss_err_code(err->code));
@@ -156,6 +158,7 @@ add_error(struct buf *out, const struct ss_error *err)
 	add_member(out, "hint", err->hint);
 	if (err->code == SS_KEY_UNKNOWN)
 		buf_text(out, ", \"outcome\": \"unknown\"");
+	step_members(err, r->page, r->step, out);
 }
 
 /* Writes an error's answer up to the hint; the caller closes it. */
@@ -167,7 +170,7 @@ begin_error(struct buf *out, const struct ss_result *r,
 	add_stdout(out, r);
 	add_end(out, stderr_text, 1);
 	add_part(out, &r->part);
-	add_error(out, err);
+	add_error(out, r, err);
 }
 
 bool
@@ -193,18 +196,33 @@ proto_end(
 	if (err == NULL) {
 		add_sandbox(out, r);
 	} else {
-		add_error(out, err);
+		add_error(out, r, err);
 		buf_char(out, '}');
 	}
 	return buf_char(out, '}') && buf_ok(out);
 }
 
-bool
-proto_unconfirmed(struct buf *out, const struct ss_error *err,
-	const char *token, const char *question, const char *const *argv,
-	size_t argc)
+/* Of a command that did not run: without output. */
+static void
+begin_refusal(
+	struct buf *out, const struct ss_result *r, const struct ss_error *err)
 {
-	begin_error(out, &nothing, text_of(err->message), err);
+	struct ss_result none = nothing;
+
+	if (r != NULL) {
+		none.page = r->page;
+		none.step = r->step;
+	}
+	begin_error(out, &none, text_of(err->message), err);
+}
+
+bool
+proto_unconfirmed(struct buf *out, const struct ss_result *result,
+	const struct ss_error *err, const char *token)
+{
+	const char *question = result->question;
+
+	begin_refusal(out, result, err);
 	buf_text(out, ", ");
 	add_member(out, "confirm", token);
 	if (question != NULL) {
@@ -212,16 +230,19 @@ proto_unconfirmed(struct buf *out, const struct ss_error *err,
 		add_member(out, "question", question);
 	}
 	buf_text(out, ", \"command\": [");
-	for (size_t i = 0; i < argc; i++) {
+	for (size_t i = 0; i < result->argc; i++) {
 		buf_text(out, i > 0 ? ", " : "");
-		json_string(out, argv[i], strlen(argv[i]));
+		json_string(out, result->argv[i], strlen(result->argv[i]));
 	}
 	buf_text(out, "]}}");
 	return buf_ok(out);
 }
 
 bool
-proto_error(struct buf *out, const struct ss_error *err)
+proto_error(struct buf *out, const struct ss_result *result,
+	const struct ss_error *err)
 {
-	return proto_ended(out, &nothing, text_of(err->message), err);
+	begin_refusal(out, result, err);
+	buf_text(out, "}}");
+	return buf_ok(out);
 }

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <linux/fs.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -60,7 +61,7 @@ copy_file(int dir, const char *name, const struct stat *st, int to)
 	out = openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	number = out < 0 ? errno : copy_bytes(from, out);
 	if (number == 0 &&
-		(fchmod(out, st->st_mode & 01777) < 0 ||
+		(fchmod(out, st->st_mode & 07777) < 0 ||
 			futimens(out, times) < 0))
 		number = errno;
 	fd_close(&from);
@@ -85,11 +86,8 @@ copy_link(int dir, const char *name, const struct stat *st, int to)
 }
 
 static int
-note(struct copy *c, const char *path, const struct stat *st)
+note(struct copy *c, const char *path)
 {
-	buf_printf(&c->list, "%" PRIo32 " %" PRIu64 " %" PRId64 " ",
-		(uint32_t)st->st_mode, (uint64_t)st->st_size,
-		own_ns(&st->st_mtim));
 	meta_put_word(&c->list, path, strlen(path));
 	return buf_char(&c->list, '\n') ? 0 : ENOMEM;
 }
@@ -117,7 +115,7 @@ copy_one(void *ctx, int dir, const char *path, const struct stat *st)
 	else if (S_ISLNK(st->st_mode))
 		number = copy_link(dir, name, st, to);
 	fd_close(&to);
-	return number == 0 ? note(c, path, st) : number;
+	return number == 0 ? note(c, path) : number;
 }
 
 /* Directories get their modes when they are full. */
@@ -134,7 +132,7 @@ set_mode(void *ctx, int dir, const char *path, const struct stat *st)
 	to = at_parent(c->w->upper, path, &name);
 	if (to < 0)
 		return errno;
-	number = fchmodat(to, name, (st->st_mode & 01777) | 0700, 0);
+	number = fchmodat(to, name, st->st_mode & 07777, 0);
 	fd_close(&to);
 	return number < 0 ? errno : 0;
 }
@@ -143,10 +141,14 @@ enum ss_err
 copy_fill(struct workspace *w, struct ss_error *err)
 {
 	struct copy c = { .w = w, .list = BUF_INIT(LIST_BYTES_MAX) };
-	int number = tree_each(w->base, ".", copy_one, &c);
+	int64_t stamp = 0;
+	int number = tree_each(w->base, ".", false, copy_one, &c);
 
 	if (number == 0)
-		number = tree_each(w->base, ".", set_mode, &c);
+		number = tree_each(w->base, ".", false, set_mode, &c);
+	if (number == 0)
+		number = own_stamp(w->lock, true, &stamp);
+	buf_printf(&c.list, "%" PRId64 "\n", stamp);
 	if (number == 0)
 		number =
 			state_put(w->dir, "base.list", c.list.data, c.list.len);
@@ -161,4 +163,83 @@ copy_fill(struct workspace *w, struct ss_error *err)
 		"name a smaller folder, or let the operator use a kernel with "
 		"overlayfs for this account");
 	return SS_BODY_TOO_LARGE;
+}
+
+/* ----------------------------------------------------------------- list -- */
+
+struct copy_list {
+	struct buf text;
+	char **paths; /* in text, sorted */
+	size_t count;
+	int64_t stamp_ns;
+};
+
+static int
+by_bytes(const void *left, const void *right)
+{
+	return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+static int
+parse(struct copy_list *l)
+{
+	char *at = l->text.data, *line, *word;
+	size_t lines = 0;
+
+	for (size_t i = 0; i < l->text.len; i++)
+		lines += l->text.data[i] == '\n';
+	l->paths = calloc(lines + 1, sizeof(char *));
+	if (l->paths == NULL)
+		return ENOMEM;
+	while (lines-- > 1)
+		if ((line = meta_line(&at)) != NULL &&
+			(word = meta_word(&line)) != NULL)
+			l->paths[l->count++] = word;
+	/* The last line. */
+	if ((line = meta_line(&at)) == NULL ||
+		!meta_number(&line, &l->stamp_ns))
+		return EPROTO;
+	if (l->count > 1)
+		qsort(l->paths, l->count, sizeof(char *), by_bytes);
+	return 0;
+}
+
+int
+copy_list_read(const struct workspace *w, struct copy_list **out)
+{
+	struct copy_list *l = calloc(1, sizeof(*l));
+	int fd, number;
+
+	*out = l;
+	if (l == NULL)
+		return ENOMEM;
+	l->text = BUF_INIT(LIST_BYTES_MAX);
+	fd = openat(w->dir, "base.list", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	number = fd < 0 ? errno : fd_read_all(fd, &l->text);
+	fd_close(&fd);
+	return number == 0 ? parse(l) : number;
+}
+
+void
+copy_list_free(struct copy_list *l)
+{
+	if (l == NULL)
+		return;
+	buf_release(&l->text);
+	free(l->paths);
+	free(l);
+}
+
+bool
+copy_list_has(const struct copy_list *l, const char *path)
+{
+	return l->count > 0 &&
+		bsearch(&path, l->paths, l->count, sizeof(char *), by_bytes) !=
+		NULL;
+}
+
+int64_t
+copy_list_stamp(const struct copy_list *l)
+{
+	return l->stamp_ns;
 }

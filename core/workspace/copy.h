@@ -17,4 +17,12 @@ enum ss_err copy_fill(struct workspace *w, struct ss_error *err);
  */
 int copy_bytes(int from, int to);
 
+/* base.list: the paths that were copied, and when that was done. */
+struct copy_list;
+int copy_list_read(const struct workspace *w, struct copy_list **out);
+void copy_list_free(struct copy_list *l);
+bool copy_list_has(const struct copy_list *l, const char *path);
+/* What has a later st_ctim was touched by a tool. */
+int64_t copy_list_stamp(const struct copy_list *l);
+
 #endif

@@ -89,8 +89,8 @@ own_unknown(struct ss_error *err)
 /* ---------------------------------------------------------------- parts -- */
 
 /* The session's own directories and its lock file.  0 or errno. */
-static int
-open_parts(struct workspace *w)
+int
+own_open_parts(struct workspace *w)
 {
 	w->upper = openat(w->dir, "upper", AT_DIRECTORY);
 	if (w->upper < 0)
@@ -108,7 +108,7 @@ make_parts(struct workspace *w)
 	if (fstat(w->base, &st) < 0 || mkdirat(w->dir, "upper", 0700) < 0 ||
 		mkdirat(w->dir, "work", 0700) < 0)
 		return errno;
-	number = open_parts(w);
+	number = own_open_parts(w);
 	/* The merged root has the upper's mode. */
 	if (number == 0 && fchmod(w->upper, st.st_mode & 07777) < 0)
 		number = errno;
@@ -148,16 +148,14 @@ open_base(struct workspace *w, int root, const char *folder, struct stat *st,
 
 /* --------------------------------------------------------------- create -- */
 
-/* Fills it below a name that is no id. */
+/* Everything of it but the lock, which is held. */
 static enum ss_err
-fill(struct workspace *w, struct ss_error *err)
+begin(struct workspace *w, struct ss_error *err)
 {
 	bool waits = !w->meta.temporary;
-	int number = take_lock(w, O_CREAT | O_EXCL);
+	int number = make_parts(w);
 	enum ss_err code;
 
-	if (number == 0)
-		number = make_parts(w);
 	if (number == 0)
 		number = own_stamp(w->lock, waits, &w->meta.start_ns);
 	if (number != 0)
@@ -167,9 +165,30 @@ fill(struct workspace *w, struct ss_error *err)
 		if (code != SS_OK)
 			return code;
 	}
-	w->meta.created_s = w->meta.used_s = (int64_t)time(NULL);
 	number = meta_write(w->dir, &w->meta);
 	return number == 0 ? SS_OK : error_internal(err, number, "write meta");
+}
+
+enum ss_err
+own_renew(struct workspace *w, struct ss_error *err)
+{
+	fd_close(&w->upper);
+	fd_close(&w->work);
+	if (!own_remove(w->dir, "upper") || !own_remove(w->dir, "work"))
+		return error_internal(err, errno, "empty the workspace");
+	return begin(w, err);
+}
+
+/* Fills it below a name that is no id. */
+static enum ss_err
+fill(struct workspace *w, struct ss_error *err)
+{
+	int number = take_lock(w, O_CREAT | O_EXCL);
+
+	if (number != 0)
+		return error_internal(err, number, "lock a workspace");
+	w->meta.created_s = w->meta.used_s = (int64_t)time(NULL);
+	return begin(w, err);
 }
 
 static enum ss_err
@@ -295,26 +314,38 @@ open_folder(struct workspace *w, int root, struct ss_error *err)
 	return SS_CONFLICT;
 }
 
+/* Of an interrupted commit a part may be missing: it will be made anew. */
+enum ss_err
+own_open(struct workspace *w, int root, struct ss_error *err)
+{
+	int number = own_open_parts(w);
+
+	if (number != 0 && !workspace_is_pending(w))
+		return number == ENOENT
+			? own_unknown(err)
+			: error_internal(
+				  err, number, "open the workspace %s", w->id);
+	return root >= 0 ? open_folder(w, root, err) : SS_OK;
+}
+
 enum ss_err
 workspace_open(struct workspace *w, int store, int root, const char *id,
 	const struct workspace_owner *owner, struct arena *arena,
 	struct ss_error *err)
 {
 	int number = own_look(w, store, id, arena);
-	enum ss_err code = SS_OK;
+	enum ss_err code;
 
 	if (number == 0 &&
 		(w->meta.temporary || !own_is_of(&w->meta, owner) ||
 			own_is_expired(&w->meta, (int64_t)time(NULL))))
 		number = ENOENT;
 	if (number == 0)
-		number = open_parts(w);
-	if (number == ENOENT)
+		code = own_open(w, root, err);
+	else if (number == ENOENT)
 		code = own_unknown(err);
-	else if (number != 0)
+	else
 		code = error_internal(err, number, "open the workspace %s", id);
-	else if (root >= 0)
-		code = open_folder(w, root, err);
 	if (code != SS_OK)
 		workspace_close(w);
 	return code;
@@ -367,5 +398,6 @@ workspace_is_pending(const struct workspace *w)
 {
 	struct stat st;
 
-	return fstatat(w->dir, OWN_JOURNAL, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	return fstatat(w->dir, OWN_JOURNAL, &st, AT_SYMLINK_NOFOLLOW) == 0 ||
+		fstatat(w->dir, OWN_APPLIED, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }

@@ -82,6 +82,7 @@ tree_names_have(const struct tree_names *n, const char *name)
 
 struct walk {
 	int top;
+	bool own;
 	dev_t device;
 	char **todo; /* directories, the next one last */
 	size_t count, cap;
@@ -136,7 +137,8 @@ open_below(struct walk *w, const char *path)
 	parent = at_parent(w->top, path, &name);
 	if (parent < 0)
 		return -1;
-	fd = at_read(parent, name, O_RDONLY | O_DIRECTORY);
+	fd = w->own ? at_read(parent, name, O_RDONLY | O_DIRECTORY)
+		    : openat(parent, name, AT_DIRECTORY);
 	fd_close(&parent);
 	return fd;
 }
@@ -158,13 +160,14 @@ read_one(struct walk *w, const char *path)
 }
 
 int
-tree_each(int dir, const char *top,
+tree_each(int dir, const char *top, bool own,
 	int (*fn)(void *ctx, int dir, const char *path, const struct stat *st),
 	void *ctx)
 {
-	struct walk w = {
-		.top = openat(dir, top, AT_DIRECTORY), .fn = fn, .ctx = ctx
-	};
+	struct walk w = { .top = openat(dir, top, AT_DIRECTORY),
+		.own = own,
+		.fn = fn,
+		.ctx = ctx };
 	struct stat st;
 	int number = 0;
 

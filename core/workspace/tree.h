@@ -14,9 +14,10 @@
  * fn gets an open directory, the path below the walk's top whose last component
  * is in that directory, and its stat; it returns 0 to go on or an errno.
  *
+ * own      it is a session's: what a tool made unreadable is read (at_read).
  * Returns  0 or errno; ENAMETOOLONG: a path is longer than PATH_MAX.
  */
-int tree_each(int dir, const char *top,
+int tree_each(int dir, const char *top, bool own,
 	int (*fn)(void *ctx, int dir, const char *path, const struct stat *st),
 	void *ctx);
 

@@ -31,7 +31,7 @@ workspace_usage(const struct workspace *w, struct workspace_usage *out,
 	int number;
 
 	*out = (struct workspace_usage){ 0 };
-	number = tree_each(w->dir, "upper", add, out);
+	number = tree_each(w->dir, "upper", true, add, out);
 	if (number == 0 &&
 		fstatat(w->dir, "session.db", &st, AT_SYMLINK_NOFOLLOW) == 0)
 		out->bytes += (uint64_t)st.st_blocks * 512;

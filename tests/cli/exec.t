@@ -230,7 +230,10 @@ is_deeply([run(undef, @TYPED, 'n=3', 'q=a b/ü=x')],
 	'--tool calls a tool by its name and arguments');
 is_deeply([run(undef, @TYPED, 'q=', 'n=3', 'day=2026-01-31', 'on=true')],
 	[126, '', "statespace: \"\" is no value for the argument \"q\"; it takes "
-	. "text that is not empty and begins with no -\n"],
+	. "text that is not empty and begins with no -\n"
+	. 'statespace: next: send the nearest request that this page allows: '
+	. '{"tool_call": {"name": "typed", "arguments": {"n": 3, "on": true, '
+	. "\"day\": \"2026-01-31\", \"q\": \"q\"}}}\n"],
 	'what it does not take is refused');
 is_deeply([run(undef, @TYPED, qw(q=a n=3 day=2026-01-31 on=true -- -x n=4))],
 	[0, '3|true|2026-01-31|q=a|-x|n=4|', ''], 'words after -- are put behind');
@@ -245,8 +248,12 @@ for my $wrong (['n=10', 'n'], ['n=x', 'n'], ['n=', 'n'], ['on=yes', 'on'],
 		'--json', '/', '-');
 	my $error = object($out)->{error};
 	is($status, 126, "$given is refused");
-	is($said, "statespace: $error->{message}; $error->{hint}\n",
+	my ($why, $next) = split /^statespace: next: /m, $said, 2;
+	is($why, "statespace: $error->{message}; $error->{hint}\n",
 		'as over HTTP');
+	my ($text, $json) = $next =~ /^(.*?): (\{.*\})\n\z/;
+	is($text, $error->{next}{text}, 'with the same step');
+	is_deeply(decode_json($json), $error->{next}{request}, 'and request');
 }
 for (['/', '--tool'], [@TYPED, 'n'], [@TYPED, '=3'], [@TYPED, 'n=1', 'x']) {
 	is((run(undef, @$_))[0], 2, "wrong usage: @$_");

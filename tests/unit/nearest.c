@@ -16,6 +16,7 @@ says(const char *tools, const char *const *list, const char *expected)
 	struct frontmatter front;
 	struct ss_error err;
 	struct buf out = BUF_INIT(1024);
+	const struct part *part;
 	char page[4000];
 	size_t count = 0;
 
@@ -27,8 +28,8 @@ says(const char *tools, const char *const *list, const char *expected)
 		"%s are tools: %s", tools, err.message);
 	for (; list[count] != NULL; count++)
 		words[count] = text_of(list[count]);
-	nearest_print(
-		front.specs, front.spec_count, words, count, &arena, &out);
+	nearest_print(front.specs, front.spec_count, words, count, &arena,
+		&part, &out);
 	is_str(expected, out.len > 0 ? out.data : "", "%s", expected);
 	buf_release(&out);
 	frontmatter_release(&front);

@@ -550,20 +550,22 @@ test_ended(void)
 	struct ss_error err = { .code = SS_TIMEOUT, .message = "late" };
 	struct buf b = BUF_INIT(8192);
 
-	struct ss_result r = { .out = TEXT("a\n") };
+	struct ss_result r = { .out = TEXT("a\n"), .step = "{}" };
 
 	ok(proto_ended(&b, &r, TEXT("b\nlate"), &err),
 		"writes what a tool that was ended had written");
 	is_str("{\"stdout\": \"a\\n\", \"stderr\": \"b\\nlate\", "
 	       "\"returncode\": 1, \"error\": {\"code\": \"timeout\", "
-	       "\"message\": \"late\", \"hint\": \"\"}}",
+	       "\"message\": \"late\", \"hint\": \"\", \"class\": \"limit\", "
+	       "\"retryable\": false, \"next\": {}}}",
 		b.data, "beside the error");
 	buf_clear(&b);
 	r.type = "image/png";
 	proto_ended(&b, &r, TEXT("late"), &err);
 	is_str("{\"stdout_base64\": \"YQo=\", \"type\": \"image/png\", "
 	       "\"stderr\": \"late\", \"returncode\": 1, \"error\": {\"code\": "
-	       "\"timeout\", \"message\": \"late\", \"hint\": \"\"}}",
+	       "\"timeout\", \"message\": \"late\", \"hint\": \"\", \"class\": "
+	       "\"limit\", \"retryable\": false, \"next\": {}}}",
 		b.data, "bytes in base64");
 	buf_release(&b);
 }
@@ -651,18 +653,22 @@ test_answers(void)
 		"and with what would give a higher one");
 	buf_clear(&b);
 	error_set(&err, SS_NOT_ALLOWED, "no \"tool\"");
-	ok(proto_error(&b, &err), "writes an error");
+	ok(proto_error(&b, NULL, &err), "writes an error");
 	is_str("{\"stdout\": \"\", \"stderr\": \"no \\\"tool\\\"\", "
 	       "\"returncode\": 1, \"error\": {\"code\": \"not_allowed\", "
-	       "\"message\": \"no \\\"tool\\\"\", \"hint\": \"\"}}",
+	       "\"message\": \"no \\\"tool\\\"\", \"hint\": \"\", "
+	       "\"class\": \"matching\", \"retryable\": false, "
+	       "\"next\": {\"do\": \"get\", \"text\": \"this lists the pages "
+	       "and how to call their tools\", \"path\": \"/AGENTS.md\"}}}",
 		b.data, "the hint is always there");
 	buf_clear(&b);
 	error_hint(&err, "cat\n");
 	error_detail(&err, "/secret");
-	proto_error(&b, &err);
+	proto_error(&b, NULL, &err);
 	ok(strstr(b.data, "\"hint\": \"cat\\n\"") != NULL, "with its text");
 	ok(strstr(b.data, "secret") == NULL, "the operator's detail never is");
-	ok(!proto_error(&tiny, &err), "says when the ceiling was reached");
+	ok(!proto_error(&tiny, NULL, &err),
+		"says when the ceiling was reached");
 	buf_release(&b);
 	buf_release(&tiny);
 }

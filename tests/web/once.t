@@ -40,7 +40,7 @@ my $site = Statespace::TestSite->new(files => { 'README.md' => "# Site\n",
 mkdir $site->dir . '/out' or die "mkdir: $!";
 chmod 01777, $site->dir . '/out';
 my $server = Statespace::Server->start(site => $site, config =>
-	"[grant]\nwrite = [\"out\"]\n", options => ['--workers', 4]);
+	"[grant]\nwrite = [\"out\"]\n[mcp]\nenabled = true\nmax_tools = 1\n", options => ['--workers', 4]);
 
 plan skip_all => 'no tool runs here'
     if $server->request('POST', '/a', headers => { 'Content-Type' =>
@@ -209,6 +209,66 @@ is(replayed($waited), 'true', '... as what it is');
 is(join('', <$in>), "200 slow\n", 'the first one has it as well');
 waitpid $_, 0 for $child, $waiter;
 is(runs('slow'), 1, 'it ran once');
+
+# MCP: the key is in _meta.
+my $id = 0;
+sub mcp
+{
+	my ($key, $name, %arguments) = @_;
+	my $answer = $server->request('POST', '/mcp', headers => {
+		'Content-Type' => 'application/json',
+		Accept => 'application/json, text/event-stream',
+		'MCP-Protocol-Version' => '2025-11-25' },
+		body => $JSON->encode({ jsonrpc => '2.0', id => ++$id,
+			method => 'tools/call', params => { name => $name,
+			arguments => \%arguments, defined $key ? (_meta => {
+			'statespace/idempotencyKey' => $key }) : () } }));
+
+	return $JSON->decode($answer->{body});
+}
+my %RUN = (page => 'a', command => ['sh', '-c', $COUNT, 'sh', 'out/mcp', 'x'],
+	stdin => "in\n");
+my $told = mcp('m1', 'run', %RUN)->{result};
+like($told->{content}[0]{text}, qr/^in\nx\n/, 'a call over MCP with a key');
+is($told->{_meta}{'statespace/replayed'}, undef, '... ran');
+my $retold = mcp('m1', 'run', %RUN)->{result};
+is_deeply($retold->{content}, $told->{content}, '... and again the same');
+ok($retold->{_meta}{'statespace/replayed'}, '... which says so');
+is(runs('mcp'), 1, '... without a second run');
+my $posted = post('/a', 'm1', command => $RUN{command}, stdin => "in\n");
+is($posted->{json}{stdout}, "in\nx\n", 'a POST with the key has it too');
+is(replayed($posted), 'true', '... as it was');
+$told = mcp('m1', 'run', %RUN, stdin => '')->{result};
+ok($told->{isError}, 'another input is an error');
+like($told->{content}[0]{text}, qr/used for another request/, '... told');
+like(mcp(undef, 'run', page => 'must', command => ['echo', 'x'])->{result}
+	{content}[0]{text}, qr/_meta\["statespace\/idempotencyKey"\]/,
+	'a page that demands a key says where');
+is(mcp(5, 'run', %RUN)->{error}{code}, -32602, 'a number is no key');
+
+# The shell: its records are those of the same directory.
+my $EXEC = "$FindBin::Bin/../../build/statespace-exec";
+SKIP: {
+	skip 'the shell is another account\'s', 4 if $> == 0 || !-x $EXEC;
+	my @run = ($EXEC, '-c', $site->scratch . '/statespace.toml', '-C',
+		$site->dir, '--once', 's1', 'a', '--', @{ { count('shell', 'x') }
+		->{command} });
+	for my $i (1, 2) {
+		my $pid = open my $from, '-|';
+		if ($pid == 0) {
+			open STDIN, '<', '/dev/null';
+			open STDERR, '>&', \*STDOUT;
+			exec @run;
+		}
+		my $text = join '', <$from>;
+		like($text, $i == 1 ? qr/^x\ntold\n\z|^told\nx\n\z/
+			: qr/x\n.*told\n.*ran before with this key/s,
+			"the shell with a key, $i");
+		close $from;
+		is($? >> 8, 3, '... and its exit status');
+	}
+	is(runs('shell'), 1, '... once');
+}
 
 # A client that leaves gets its answer when it comes again.
 unlink $site->dir . '/out/go';
