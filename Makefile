@@ -31,7 +31,7 @@ AGAIN = $(MAKE) --no-print-directory $(PARALLEL)
 
 all: $(BUILD)/statespace $(BUILD)/statespace-exec $(BUILD)/statespace-fcgi \
 	$(BUILD)/libexec/statespace-tool $(BUILD)/libexec/statespace-curl \
-	$(BUILD)/libexec/statespace-pipe \
+	$(BUILD)/libexec/statespace-pipe $(BUILD)/libexec/statespace-job \
 	$(BUILD)/nginx $(BUILD)/starter
 all: ## the programs and the library
 .PHONY: all
@@ -194,7 +194,8 @@ CORE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/*/*.c))
 # The helpers are programs of their own.
 FCGI_OBJ := $(patsubst %.c,$(BUILD)/%.o, \
 	$(filter-out fcgi/tool.c fcgi/pipe.c fcgi/curl.c fcgi/transfer.c \
-	fcgi/own_address.c fcgi/static.c fcgi/one_program.c fcgi/one_files.c, \
+	fcgi/own_address.c fcgi/static.c fcgi/one_program.c fcgi/one_files.c \
+	fcgi/job.c, \
 	$(wildcard fcgi/*.c)))
 UNIT := $(patsubst tests/%.c,$(BUILD)/%.t,$(wildcard tests/unit/*.c))
 FAULT := $(patsubst tests/%.c,$(BUILD)/%.t,$(wildcard tests/fault/*.c))
@@ -283,6 +284,13 @@ $(BUILD)/libexec/statespace-curl: $(BUILD)/fcgi/curl.o \
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) $(LINK) $(LDFLAGS) -o $@ $^ $(LIBS_CORE) -lcurl
 
+# A job's holder opens a site as the programs do.
+$(BUILD)/libexec/statespace-job: $(addprefix $(BUILD)/fcgi/,job.o job_start.o \
+		options.o say.o sys.o) $(BUILD)/core.a
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LINK) $(LDFLAGS) -o $@ $^ $(LIBS_CORE)
+
 # site.c knows where `make install` puts them.
 $(BUILD)/core/site/site.o: CPPFLAGS_ALL += -DSS_LIBEXECDIR='"$(LIBEXECDIR)"'
 
@@ -324,7 +332,7 @@ unit: $(UNIT) $(FAULT) ## the tests in C as programs, build/{unit,fault}/*.t
 # has no archive here, and a libcurl of HTTP alone, is made from the sources of
 # the packages whose headers are installed.
 STATIC := $(BUILD)/static
-STATIC_OBJ = $(addprefix $(STATIC)/,fcgi/main.o fcgi/one_program.o \
+STATIC_OBJ = $(addprefix $(STATIC)/,fcgi/main.o fcgi/job.o fcgi/one_program.o \
 	fcgi/one_files.o core/site/site.o) \
 	$(filter-out $(BUILD)/fcgi/main.o $(BUILD)/fcgi/installed.o,$(FCGI_OBJ)) \
 	$(BUILD)/fcgi/transfer.o $(BUILD)/fcgi/own_address.o

@@ -1028,6 +1028,46 @@ struct ss_store {
 void ss_site_set_store(struct ss_site *site, const struct ss_store *store);
 
 /*
+ * Starts the process that runs a job (ss_site_run_job), apart from all others:
+ * it goes on when the host ends.
+ *
+ * start  id is a job's, 32 hexadecimal digits; it may be asked twice for one.
+ *        False: not now; it is asked again later.
+ *
+ * At any time, so also in the process that ss_site_fork made.  Without one no
+ * call becomes a job.
+ */
+struct ss_jobs {
+	size_t size;
+	void *ctx;
+	bool (*start)(void *ctx, const char *id);
+};
+
+void ss_site_set_jobs(struct ss_site *site, const struct ss_jobs *jobs);
+/*
+ * Runs the job of that id to its end, in a process that does nothing else: it
+ * opens the page anew, checks the call as any other, and takes SIGALRM.  Blocks.
+ * Errors  SS_NOT_FOUND: no such job; SS_STATE, SS_INTERNAL: it stays as it was.
+ *         What the tool came to is the job's, not the caller's.
+ */
+enum ss_err
+ss_site_run_job(struct ss_site *site, const char *id, struct ss_error *err);
+/*
+ * Looks at all jobs: removes those that ended long ago, notes those that were
+ * lost, and has fn start those that wait for a process.
+ */
+enum ss_err ss_site_tend_jobs(struct ss_site *site,
+	void (*fn)(void *ctx, const char *id), void *ctx, struct ss_error *err);
+/* May there be any?  After ss_site_open_state. */
+bool ss_site_has_jobs(const struct ss_site *site);
+/*
+ * The file to execute for a helper program of that name, which is also its
+ * argv[0]; false: there is none.
+ */
+bool ss_site_helper(
+	const struct ss_site *site, const char *name, char *path, size_t cap);
+
+/*
  * The built-in ones, for those that replace them and still want to call them.
  * They live as long as the site; the resolver needs an opened one.
  */

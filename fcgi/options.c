@@ -186,8 +186,8 @@ set_env_file(struct ss_site *site, const char *name, struct ss_error *err)
 	return code;
 }
 
-static const char *
-config_of(const struct options *o, char path[static PATH_MAX])
+const char *
+options_config(const struct options *o, char path[static PATH_MAX])
 {
 	static const char *const here[] = { "." };
 	const char *name = o->config;
@@ -227,7 +227,7 @@ static enum ss_err
 configure(struct ss_site *site, const struct options *o, struct ss_error *err)
 {
 	char path[PATH_MAX];
-	const char *config = config_of(o, path);
+	const char *config = options_config(o, path);
 	enum ss_err code = SS_OK;
 
 	if (config != NULL && *config != '\0')

@@ -682,6 +682,41 @@ run_part(struct call_state *r, const struct ss_command *asked)
 	return code;
 }
 
+static bool
+wants_job(const struct call_state *r)
+{
+	const struct call_job *job = r->call->job;
+
+	switch (r->spec->job) {
+	case SPEC_JOB_NEVER: return false;
+	case SPEC_JOB_ASKED: return job != NULL && job->asked;
+	case SPEC_JOB_LONG:
+	case SPEC_JOB_REQUIRED: return job != NULL;
+	}
+	return false;
+}
+
+/* In place of the run here. */
+static enum ss_err
+step_job(struct call_state *r)
+{
+	const struct call *c = r->call;
+	const struct ss_document *doc = c->doc;
+	const struct call_job_of of = { .doc = doc,
+		.spec = r->spec,
+		.tool = r->tool,
+		.user = c->user,
+		.request_id = c->request_id,
+		.key = c->key,
+		.number = limit_tool_number(r->parts->limit,
+			doc->real[0] != '\0' ? doc->real : doc->path, 0) };
+
+	if (!wants_job(r))
+		return SS_OK;
+	r->answered = true;
+	return c->job->make(c->job, &of, r->err);
+}
+
 /*
  * The run of a call with a key goes on when the connection ends, since its
  * answer can be had later; a copy of its output is for the record.
@@ -772,6 +807,7 @@ run_steps(struct call_state *r, const char **stage)
 		{ "tool", step_tool },
 		{ "once", step_once },
 		{ "confirm", step_confirm },
+		{ "job", step_job },
 		{ "run", step_run },
 	};
 	enum ss_err code = SS_OK;

@@ -8,6 +8,7 @@
 #define SS_SITE_CALL_H
 
 #include "page/match.h"
+#include "site/call_job.h"
 #include "site/documents.h"
 #include "site/limit.h"
 #include "site/page.h"
@@ -50,6 +51,7 @@ struct call {
 	bool confirmed; /* a person was asked and agreed */
 	bool (*confirm)(void *ctx, const char *const *argv, size_t argc);
 	void *confirm_ctx;
+	struct call_job *job; /* NULL: it runs here */
 	char *token; /* out, CONFIRM_TOKEN_MAX + 1: confirms when it is sent */
 };
 

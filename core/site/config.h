@@ -109,6 +109,10 @@ struct config {
 		const char *directory; /* "auto"; "": none; absolute */
 	} state;
 	struct {
+		uint64_t max, max_page, max_kept, max_output_bytes;
+		double timeout, idle, keep; /* seconds */
+	} jobs;
+	struct {
 		double keep; /* seconds */
 		uint64_t records;
 	} once;

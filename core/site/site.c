@@ -270,19 +270,24 @@ find_helpers(struct ss_site *site, struct ss_error *err)
 /*
  * The directory of this program, "" when it is not known.  AT_EXECFN of
  * getauxval(3), which would name the script for a script, is used without /proc
- * only.
+ * only.  True: this program is a helper itself.
  */
-static void
+static bool
 find_program_dir(char dir[static PATH_MAX])
 {
+	static const char helper[] = "/statespace-job";
+	bool is_helper;
+
 	ssize_t n = readlink("/proc/self/exe", dir, PATH_MAX - 1);
 	const char *name = (const char *)(uintptr_t)getauxval(AT_EXECFN);
 
 	dir[n > 0 ? n : 0] = '\0';
 	if (n <= 0 && (name == NULL || realpath(name, dir) == NULL))
 		dir[0] = '\0';
+	is_helper = text_ends(text_of(dir), helper);
 	if (strrchr(dir, '/') != NULL)
 		*strrchr(dir, '/') = '\0';
+	return is_helper;
 }
 
 /*
@@ -300,7 +305,8 @@ find_helpers(struct ss_site *site, struct ss_error *err)
 		{ false, SS_LIBEXECDIR } };
 	char self[PATH_MAX], text[PATH_MAX + 32], real[PATH_MAX];
 
-	find_program_dir(self);
+	if (find_program_dir(self))
+		return keep_helpers(site, self, err);
 	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
 		snprintf(text, sizeof(text), "%s%s",
 			places[i].beside ? self : "", places[i].path);
@@ -538,6 +544,27 @@ void
 ss_site_set_store(struct ss_site *site, const struct ss_store *store)
 {
 	site->store = *store;
+}
+
+void
+ss_site_set_jobs(struct ss_site *site, const struct ss_jobs *jobs)
+{
+	site->jobs_host = *jobs;
+}
+
+bool
+ss_site_helper(
+	const struct ss_site *site, const char *name, char *path, size_t cap)
+{
+	const char *libexec = site->plan.libexec;
+	bool one = site->plan.one_program;
+	int n;
+
+	if (libexec == NULL)
+		return false;
+	n = snprintf(
+		path, cap, "%s%s%s", libexec, one ? "" : "/", one ? "" : name);
+	return n > 0 && (size_t)n < cap && access(path, X_OK) == 0;
 }
 
 void
