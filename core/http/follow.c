@@ -121,6 +121,8 @@ follow_run(struct exchange *x, struct call *call)
 	call->output_ctx = &f;
 	call->tick_ms = TICK_MS;
 	code = call_run(&x->site->calls, call, &x->stage, &x->result, &x->err);
+	if (code == SS_OK && call->job != NULL && call->job->id[0] != '\0')
+		return code; /* it is a job, and has not run here */
 	if (code == SS_GONE ||
 		(code != SS_OK && !call_was_ended(code) && !x->streamed))
 		return code;

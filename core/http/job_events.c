@@ -94,8 +94,7 @@ may_send(const struct turn *t)
 {
 	struct pollfd peer = { .fd = t->x->req->client_fd, .events = POLLOUT };
 
-	return peer.fd < 0 || t->x->req->wait == NULL ||
-		poll(&peer, 1, 0) > 0;
+	return peer.fd < 0 || t->x->req->wait == NULL || poll(&peer, 1, 0) > 0;
 }
 
 /* False: the client left. */
@@ -108,8 +107,8 @@ send_piece(struct turn *t, size_t stream, const char *bytes, size_t len)
 	t->sent += len;
 	snprintf(id, sizeof(id), "%" PRIu64 ",%" PRIu64, t->wait.sent[0],
 		t->wait.sent[1]);
-	return output_event(t->x, stream == 0 ? "stdout" : "stderr", id, bytes,
-		len);
+	return output_event(
+		t->x, stream == 0 ? "stdout" : "stderr", id, bytes, len);
 }
 
 static enum ss_err
