@@ -472,6 +472,11 @@ $(BUILD)/bench/%: tests/bench/%.c $(wildcard tests/bench/*.h) $(BUILD)/core.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LINK) $(LDFLAGS) -o $@ $< \
 		$(BUILD)/core.a $(LIBS_CORE) $(LIBS_FCGI)
+# As statespace-exec is linked.
+$(BUILD)/bench/bare_layers: tests/bench/bare_layers.c $(BUILD)/core.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LINK_STATIC) $(LDFLAGS) -o $@ $< \
+		$(BUILD)/core.a
 
 # Counts stay where times do not: instructions and system calls of a request.
 COUNTS = tests/bench/counts

@@ -549,6 +549,12 @@ struct ss_call {
 	const struct ss_pair *arguments;
 	size_t argument_count;
 	const char *key; /* the tool runs once for it; NULL: none */
+	/*
+	 * This process ends behind the call: where init reaps what it leaves,
+	 * the call does not wait until the kernel has taken the namespaces
+	 * away.  No process of the tool is left, and its scratch is empty.
+	 */
+	bool last;
 };
 
 #define SS_CALL_INIT                                                           \

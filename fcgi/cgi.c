@@ -13,6 +13,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -196,6 +197,10 @@ worker_main(void *ctx)
 		!atomic_exchange(c->begun, true))
 		reply_send(&res, &sink);
 	ss_response_release(&res);
+	/* The answer is out: nobody waits for the end of the namespaces. */
+	for (int fd = 0; fd < 3; fd++)
+		close(fd);
+	close(c->worker_end);
 	return 0;
 }
 
@@ -236,6 +241,25 @@ tell_client_left(int number)
 }
 
 /*
+ * The worker has closed its end, or has died.  The server reads the answer to
+ * its end, which comes when no process has the streams.
+ */
+static void
+end_answer(const struct cgi *c)
+{
+	int null = -1;
+
+	/* Else there will be one: answer_plainly. */
+	if (atomic_load(c->begun))
+		null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (null < 0)
+		return;
+	dup2(null, STDOUT_FILENO);
+	dup2(null, STDERR_FILENO);
+	close(null);
+}
+
+/*
  * Waits until the worker has ended, and tells it when the reader of the answer
  * leaves.  Without POLLRDHUP: Apache closes its writing half of the socket
  * behind the body.
@@ -243,17 +267,18 @@ tell_client_left(int number)
 static void
 wait_for_worker(struct cgi *c)
 {
-	struct pollfd p[4] = { { .fd = (int)syscall(
+	struct pollfd p[5] = { { .fd = (int)syscall(
 					 SYS_pidfd_open, c->child.pid, 0),
 				       .events = POLLIN },
 		{ .fd = STDOUT_FILENO },
 		{ .fd = c->child.launch_fd, .events = POLLIN },
+		{ .fd = parent_end },
 		{ .fd = job_post_fd(&c->jobs), .events = POLLIN } };
 
 	while (p[0].fd >= 0 && p[0].revents == 0) {
-		if (poll(p, 4, -1) < 0)
+		if (poll(p, 5, -1) < 0)
 			continue;
-		if (p[3].revents != 0)
+		if (p[4].revents != 0)
 			job_post_serve(&c->jobs, &c->starter);
 		if (p[2].revents != 0) {
 			ss_site_launch(c->served->site, &c->child);
@@ -263,6 +288,10 @@ wait_for_worker(struct cgi *c)
 			tell_client_left(0);
 		if (p[1].revents != 0)
 			p[1].fd = -1;
+		if (p[3].revents != 0) {
+			end_answer(c);
+			p[1].fd = p[3].fd = -1;
+		}
 	}
 	if (p[0].fd >= 0)
 		close(p[0].fd);

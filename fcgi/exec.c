@@ -283,6 +283,7 @@ call_of(struct exec *job)
 	call.dry_run = job->dry_run;
 	call.explain = job->explain;
 	call.next = job->next;
+	call.last = true;
 	call.key = job->key;
 	if (!job->json)
 		call.output = relay;

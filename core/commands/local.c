@@ -107,6 +107,7 @@ ss_site_call(struct ss_site *site, const struct ss_call *call,
 	code = documents_open_any(documents, l->path, &l->doc, err);
 	if (code != SS_OK)
 		return code;
+	site->exec_state.last_run = call->last;
 	code = call_run(&site->calls,
 		&(struct call){ .doc = &l->doc,
 			.request = &request,

@@ -12,11 +12,11 @@
 #define FILE(name) "\t.incbin \"core/http/assets/" #name "\"\n"
 #define INCLUDE(symbol, files)                                                 \
 	__asm__(".pushsection .rodata\n" #symbol ":\n" files #symbol           \
-		"_end:\n\t.byte 0\n\t.popsection\n");                           \
+		"_end:\n\t.byte 0\n\t.popsection\n");                          \
 	extern const char(symbol)[] HIDDEN, symbol##_end[] HIDDEN
 
 INCLUDE(asset_css, FILE(view.css));
-INCLUDE(asset_js, FILE(ansi.js) FILE(view.js));
+INCLUDE(asset_js, FILE(ansi.js) FILE(follow.js) FILE(view.js));
 INCLUDE(asset_svg, FILE(favicon.svg));
 INCLUDE(asset_ico, FILE(favicon.ico));
 

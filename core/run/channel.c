@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 static int
 send_all(int fd, const char *data, size_t len)
@@ -21,15 +22,32 @@ send_all(int fd, const char *data, size_t len)
 	return 0;
 }
 
+/* In one call: the reader wakes once, and finds the frame whole. */
 int
 channel_send(
 	const struct channel *c, unsigned kind, const void *data, size_t len)
 {
 	struct channel_head head = { kind, (uint32_t)len };
-	int e = len <= UINT32_MAX
-		? send_all(c->fd, (const char *)&head, sizeof(head))
-		: EMSGSIZE;
+	struct iovec parts[2] = { { &head, sizeof(head) },
+		{ (void *)(uintptr_t)data, len } };
+	const struct msghdr whole = { .msg_iov = parts, .msg_iovlen = 2 };
+	size_t sent;
+	ssize_t n;
+	int e;
 
+	if (len > UINT32_MAX)
+		return EMSGSIZE;
+	do
+		n = sendmsg(c->fd, &whole, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		return n < 0 ? errno : EPIPE;
+	sent = (size_t)n;
+	if (sent >= sizeof(head)) {
+		sent -= sizeof(head);
+		return send_all(c->fd, (const char *)data + sent, len - sent);
+	}
+	e = send_all(c->fd, (const char *)&head + sent, sizeof(head) - sent);
 	return e != 0 ? e : send_all(c->fd, data, len);
 }
 

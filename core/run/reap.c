@@ -376,3 +376,15 @@ reap_all(const struct reap *r, unsigned limit_ms)
 	}
 	return 0;
 }
+
+/* PROC_PID_INIT_INO, namespaces(7): of the first pid namespace, always. */
+bool
+reap_is_for_init(void)
+{
+	static const char first[] = "pid:[4026531836]";
+	char name[sizeof(first) + 1];
+
+	return readlink("/proc/self/ns/pid", name, sizeof(name)) ==
+		(ssize_t)strlen(first) &&
+		memcmp(name, first, strlen(first)) == 0;
+}

@@ -35,4 +35,11 @@ int reap_note(struct reap *r);
 int reap_all(const struct reap *r, unsigned limit_ms);
 void reap_release(struct reap *r);
 
+/*
+ * Does init, or a subreaper below it, wait for children that this process
+ * leaves?  Only of the first pid namespace that is known: the first process of
+ * a container may wait for none.
+ */
+bool reap_is_for_init(void);
+
 #endif

@@ -12,6 +12,8 @@
 
 #include "base/fd.h"
 
+#define OPEN_TREE_ATTR 467 /* of every architecture */
+
 int
 mount_open_in(int root, const char *path, int flags)
 {
@@ -21,14 +23,36 @@ mount_open_in(int root, const char *path, int flags)
 	return (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 }
 
+/*
+ * open_tree_attr(2), Linux 6.15: both calls in one.  A kernel or a filter of a
+ * container that has it not says so in its own way: then it is not tried again.
+ */
+static int
+copy_at_once(int dir, const char *path, unsigned flags, struct mount_attr *set)
+{
+	static bool missing;
+	int fd = -1;
+
+	errno = ENOSYS;
+	if (!missing)
+		fd = (int)syscall(OPEN_TREE_ATTR, dir, path,
+			flags | AT_RECURSIVE, set, sizeof(*set));
+	missing |= fd < 0 && errno != ENOENT && errno != ENOTDIR &&
+		errno != EACCES && errno != ELOOP;
+	return fd;
+}
+
 int
 mount_copy(int dir, const char *path, uint64_t attr)
 {
+	unsigned flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC |
+		(path[0] == '\0' ? AT_EMPTY_PATH : 0);
 	struct mount_attr set = { .attr_set = attr };
-	int fd = (int)syscall(SYS_open_tree, dir, path,
-		OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE |
-			(path[0] == '\0' ? AT_EMPTY_PATH : 0));
+	int fd = copy_at_once(dir, path, flags, &set);
 
+	if (fd >= 0 || errno == ENOENT || errno == ENOTDIR)
+		return fd;
+	fd = (int)syscall(SYS_open_tree, dir, path, flags | AT_RECURSIVE);
 	if (fd >= 0 &&
 		syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH | AT_RECURSIVE,
 			&set, sizeof(set)) < 0)
@@ -123,4 +147,22 @@ mount_place(int root, int tree, const char *path)
 	done = mount_attach(tree, target);
 	fd_close(&target);
 	return done;
+}
+
+bool
+mount_place_new(int root, int tree, const char *path, bool directory)
+{
+	bool made;
+
+	for (int tries = 0;; tries++) {
+		made = directory
+			? mkdirat(root, path + 1, 0755) == 0
+			: mknodat(root, path + 1, S_IFREG | 0444, 0) == 0;
+		if (made || errno != ENOENT || tries > 0 ||
+			!mount_make_parents(root, path))
+			break;
+	}
+	return made &&
+		syscall(SYS_move_mount, tree, "", root, path + 1,
+			MOVE_MOUNT_F_EMPTY_PATH) == 0;
 }

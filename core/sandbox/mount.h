@@ -48,5 +48,10 @@ mount_new(const char *type, const struct mount_option *options, uint64_t attr);
 bool mount_attach(int tree, int target);
 /* The same at an absolute path in root, which is made if it is not there. */
 bool mount_place(int root, int tree, const char *path);
+/*
+ * The same at a path of the new root that is not there yet.  What is above it
+ * was made by this process, and is no link.
+ */
+bool mount_place_new(int root, int tree, const char *path, bool directory);
 
 #endif

@@ -40,20 +40,18 @@ const char *const view_etc_network[] = { "/etc/resolv.conf", "/etc/hosts",
 const char *const view_devices[] = { "/dev/null", "/dev/zero", "/dev/full",
 	"/dev/random", "/dev/urandom", NULL };
 
-/* Mounts an outside path at one inside; `optional`: if it exists. */
+/* Mounts an outside path at the same path inside, if this machine has it. */
 static bool
-bind_tree(int root, const char *from, const char *to, uint64_t attr,
-	bool optional, struct step *s)
+bind_tree(int root, const char *path, uint64_t attr, struct step *s)
 {
-	int tree = mount_copy(AT_FDCWD, from, attr);
+	int tree = mount_copy(AT_FDCWD, path, attr);
 	bool done;
 
-	if (tree < 0 && optional &&
+	if (tree < 0 &&
 		(errno == ENOENT || errno == ENOTDIR || errno == EACCES))
 		return true;
-	done = tree >= 0 && mount_place(root, tree, to);
-	if (!done)
-		step_fail(s, "bind %s at %s", from, to);
+	done = (tree >= 0 && mount_place(root, tree, path)) ||
+		step_fail(s, "bind %s", path);
 	fd_close(&tree);
 	return done;
 }
@@ -67,7 +65,7 @@ bind_root(int root, const char *from, const char *to, struct step *s)
 {
 	int fd = fd_open_straight(from);
 	int tree = fd < 0 ? -1 : mount_copy(fd, "", MOUNT_READ_ONLY);
-	bool done = tree >= 0 && mount_place(root, tree, to);
+	bool done = tree >= 0 && mount_place_new(root, tree, to, true);
 
 	if (!done)
 		step_fail(s, "bind %s at %s", from, to);
@@ -76,33 +74,67 @@ bind_root(int root, const char *from, const char *to, struct step *s)
 	return done;
 }
 
+/* A directory at a place that is not there yet. */
 static bool
-bind_required(int root, const char *from, const char *to, uint64_t attr,
-	struct step *s)
+bind_directory(int root, const char *from, const char *to, struct step *s)
 {
-	return bind_tree(root, from, to, attr, false, s);
+	int tree = mount_copy(AT_FDCWD, from, MOUNT_READ_ONLY);
+	bool done = (tree >= 0 && mount_place_new(root, tree, to, true)) ||
+		step_fail(s, "bind %s at %s", from, to);
+
+	fd_close(&tree);
+	return done;
 }
 
-/*
- * Mounts a path at the same path inside, if this machine has it.  A symbolic
- * link into /usr stays a link.
- */
+/* Into /usr: such a symbolic link stays a link. */
 static bool
-bind_if_there(int root, const char *path, uint64_t attr, struct step *s)
+leads_into_usr(const char *link)
+{
+	return strncmp(link, "usr/", 4) == 0 ||
+		strncmp(link, "/usr/", 5) == 0 ||
+		strncmp(link, "../usr/", 7) == 0;
+}
+
+/* A link that leads elsewhere is followed. */
+static bool
+bind_link(int root, const char *path, uint64_t attr, struct step *s)
 {
 	char link[PATH_MAX];
 	ssize_t n = readlink(path, link, sizeof(link) - 1);
 
-	if (n > 0) {
-		link[n] = '\0';
-		if (strncmp(link, "usr/", 4) == 0 ||
-			strncmp(link, "/usr/", 5) == 0 ||
-			strncmp(link, "../usr/", 7) == 0)
-			return (mount_make_parents(root, path) &&
-				       symlinkat(link, root, path + 1) == 0) ||
-				step_fail(s, "link %s", path);
-	}
-	return bind_tree(root, path, path, attr, true, s);
+	link[n > 0 ? n : 0] = '\0';
+	if (!leads_into_usr(link))
+		return bind_tree(root, path, attr, s);
+	return symlinkat(link, root, path + 1) == 0 ||
+		(errno == ENOENT && mount_make_parents(root, path) &&
+			symlinkat(link, root, path + 1) == 0) ||
+		step_fail(s, "link %s", path);
+}
+
+/*
+ * Mounts a path of the lists below at the same path inside, if this machine has
+ * it.  Nothing in the lists lies below another path of them.
+ */
+static bool
+bind_if_there(int root, const char *path, uint64_t attr, struct step *s)
+{
+	struct stat st;
+	int tree;
+	bool done;
+
+	if (lstat(path, &st) < 0)
+		return errno == ENOENT || errno == ENOTDIR || errno == EACCES ||
+			step_fail(s, "stat %s", path);
+	if (S_ISLNK(st.st_mode))
+		return bind_link(root, path, attr, s);
+	tree = mount_copy(AT_FDCWD, path, attr);
+	if (tree < 0)
+		return errno == ENOENT || errno == ENOTDIR || errno == EACCES ||
+			step_fail(s, "copy %s", path);
+	done = mount_place_new(root, tree, path, S_ISDIR(st.st_mode)) ||
+		step_fail(s, "bind %s", path);
+	fd_close(&tree);
+	return done;
 }
 
 static bool
@@ -199,7 +231,7 @@ add_scratch(int root, const struct view_plan *p, struct step *s)
 	snprintf(uid, sizeof(uid), "%u", p->account->uid);
 	snprintf(gid, sizeof(gid), "%u", p->account->gid);
 	fd = mount_new("tmpfs", options, MOUNT_WRITABLE);
-	done = fd >= 0 && mount_place(root, fd, VIEW_SCRATCH);
+	done = fd >= 0 && mount_place_new(root, fd, VIEW_SCRATCH, true);
 	if (!done)
 		step_fail(s, "mount the scratch");
 	fd_close(&fd);
@@ -219,9 +251,30 @@ add_proc(int root, unsigned *keeps)
 	int fd = mount_new("proc", options,
 		MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
 
-	if (fd < 0 || !mount_place(root, fd, "/proc"))
+	if (fd < 0 || !mount_place_new(root, fd, "/proc", true))
 		*keeps &= ~(unsigned)KEEP_PROC;
 	fd_close(&fd);
+}
+
+static bool
+make_masks(int root)
+{
+	return mkdirat(root, "mask", 0755) == 0 &&
+		mkdirat(root, "mask/dir", 0000) == 0 &&
+		mknodat(root, "mask/file", S_IFREG | 0000, 0) == 0;
+}
+
+/* Empty, and without rights; made for the first that needs one. */
+static int
+copy_mask(int root, bool directory)
+{
+	const char *path = directory ? "mask/dir" : "mask/file";
+	const uint64_t attr = MOUNT_READ_ONLY | MOUNT_ATTR_NOEXEC;
+	int tree = mount_copy(root, path, attr);
+
+	if (tree < 0 && errno == ENOENT && make_masks(root))
+		tree = mount_copy(root, path, attr);
+	return tree;
 }
 
 struct masked_site {
@@ -244,9 +297,7 @@ mask_entry(void *ctx, const char *name)
 	if (S_ISLNK(st.st_mode))
 		return true;
 	target = openat(m->site, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	tree = mount_copy(m->root,
-		S_ISDIR(st.st_mode) ? "mask/dir" : "mask/file",
-		MOUNT_READ_ONLY | MOUNT_ATTR_NOEXEC);
+	tree = copy_mask(m->root, S_ISDIR(st.st_mode));
 	if (target >= 0 && tree >= 0)
 		done = mount_attach(tree, target);
 	if (!done)
@@ -254,15 +305,6 @@ mask_entry(void *ctx, const char *name)
 	fd_close(&tree);
 	fd_close(&target);
 	return done;
-}
-
-static bool
-make_masks(int root, struct step *s)
-{
-	return (mkdirat(root, "mask", 0755) == 0 &&
-		       mkdirat(root, "mask/dir", 0000) == 0 &&
-		       mknodat(root, "mask/file", S_IFREG | 0000, 0) == 0) ||
-		step_fail(s, "make the masks");
 }
 
 static bool
@@ -288,8 +330,7 @@ mask_dots(int root, const char *at, struct dotfiles *dotfiles, struct step *s)
 static bool
 cover_site(int root, const char *at, struct step *s)
 {
-	int tree = mount_copy(
-		root, "mask/dir", MOUNT_READ_ONLY | MOUNT_ATTR_NOEXEC);
+	int tree = copy_mask(root, true);
 	bool done = (tree >= 0 && mount_place(root, tree, at)) ||
 		step_fail(s, "cover a site");
 
@@ -323,20 +364,17 @@ add_sites(int root, const struct view_plan *p, struct step *s)
 static bool
 add_site(int root, const struct view_plan *p, struct step *s)
 {
-	if (!make_masks(root, s))
-		return false;
 	if (p->root[0] == '\0') {
 		if (mkdirat(root, &VIEW_SITE[1], 0555) < 0)
 			return step_fail(s, "make " VIEW_SITE);
 	} else if (!(p->site_count > 0 ? bind_root(root, p->root, VIEW_SITE, s)
-				       : bind_required(root, p->root, VIEW_SITE,
-						 MOUNT_READ_ONLY, s)) ||
+				       : bind_directory(root, p->root,
+						 VIEW_SITE, s)) ||
 		!mask_dots(root, VIEW_SITE, p->dotfiles, s)) {
 		return false;
 	}
 	return p->libexec == NULL ||
-		bind_required(
-			root, p->libexec, VIEW_LIBEXEC, MOUNT_READ_ONLY, s);
+		bind_directory(root, p->libexec, VIEW_LIBEXEC, s);
 }
 
 /* -------------------------------------------------------------- entering */
@@ -385,9 +423,10 @@ pivot_to(int root, struct step *s)
 	struct mount_attr set = { .attr_set =
 					  MOUNT_READ_ONLY | MOUNT_ATTR_NOEXEC };
 
-	unlinkat(root, "mask/file", 0);
-	unlinkat(root, "mask/dir", AT_REMOVEDIR);
-	unlinkat(root, "mask", AT_REMOVEDIR);
+	if (unlinkat(root, "mask/file", 0) == 0) {
+		unlinkat(root, "mask/dir", AT_REMOVEDIR);
+		unlinkat(root, "mask", AT_REMOVEDIR);
+	}
 	if (syscall(SYS_mount_setattr, root, "", AT_EMPTY_PATH, &set,
 		    sizeof(set)) < 0)
 		return step_fail(s, "make the root read-only");

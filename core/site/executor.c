@@ -480,7 +480,8 @@ run_apart(struct executor *e, const struct ss_command *cmd,
 		.ctx = e,
 		.cmd = cmd,
 		.collected = e->collected,
-		.watched = cmd->explain };
+		.watched = cmd->explain,
+		.last = e->last_run };
 	struct oneshot_result got;
 	enum ss_err code;
 

@@ -35,6 +35,7 @@ struct executor {
 	struct limit limit;
 	struct executor_client client;
 	bool is_worker; /* commands run here, not in a process of their own */
+	bool last_run;  /* this process ends behind it: ss_call */
 	bool must_exit; /* the scratch could not be emptied: run nothing more */
 	/* The output of the last run, borrowed by its result. */
 	struct spawn_result last;

@@ -12,7 +12,9 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "run/channel.h"
+#include "run/reap.h"
 #include "sandbox/sandbox_fork.h"
+#include "sandbox/sandbox_scratch.h"
 
 /* The first two are the stream's number; FRAME_END ends the run. */
 enum {
@@ -89,6 +91,12 @@ child_main(void *ctx)
 	end.code = o->fn(o->ctx, &cmd, &end.result, &end.err);
 	end.result.level = sandbox_self()->level;
 	end.result.memory = sandbox_self()->memory;
+	if (o->last) {
+		/* Whoever reads them sees the end at the end of the parent. */
+		sandbox_scratch_leave();
+		for (int fd = 0; fd < 3; fd++)
+			close(fd);
+	}
 	return channel_send(&channel, FRAME_END, &end, sizeof(end)) != 0;
 }
 
@@ -244,7 +252,10 @@ oneshot_run(
 	if (code == SS_OK)
 		code = receive_frames(o, &in, &end, err);
 	fd_close(&ends.fd[0]);
-	if (child.pid > 0)
+	/* One that has sent its end only gives back what it has. */
+	if (child.pid > 0 &&
+		(code != SS_OK || !o->last || o->watched ||
+			!reap_is_for_init()))
 		wait_child(child.pid, in.watch);
 	o->watch = in.watch;
 	if (code != SS_OK)

@@ -36,6 +36,7 @@ struct oneshot {
 	const struct ss_command *cmd;
 	struct buf *collected; /* two, for a cmd without output; the caller's */
 	bool watched;          /* trace it: watch.h */
+	bool last;             /* this process ends behind it: ss_call */
 	struct watch *watch;   /* out, to be freed; NULL: nothing ran */
 	bool ended;            /* out: the child sent its result */
 };

@@ -188,9 +188,13 @@ proto_end(
 {
 	buf_char(out, '{');
 	add_returncode(out, err != NULL ? 1 : r->returncode);
+	buf_printf(out, ", \"run_ms\": %" PRIu64 ".%03" PRIu64,
+		r->run_us / 1000, r->run_us % 1000);
 	if (r->type != NULL) {
 		buf_text(out, ", ");
 		add_member(out, "type", r->type);
+		if (!media_is_text(r->type))
+			buf_text(out, ", \"binary\": true");
 	}
 	add_part(out, &r->part);
 	if (err == NULL) {

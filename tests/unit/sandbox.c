@@ -405,6 +405,8 @@ break_call(int call)
 		_exit(98);
 }
 
+#define OPEN_TREE_ATTR 467 /* Linux 6.15 */
+
 /* -1: no process. */
 static int
 level_without(int call, enum sandbox_mode mode)
@@ -414,6 +416,9 @@ level_without(int call, enum sandbox_mode mode)
 
 	if (pid == 0) {
 		break_call(call);
+		/* Either of the two is enough. */
+		if (call == SYS_open_tree)
+			break_call(OPEN_TREE_ATTR);
 		trial = (struct trial){ .mode = mode,
 			.words = WORDS("sh", "-c", "echo ran"),
 			.grant = { .exec_any = true } };
@@ -437,6 +442,9 @@ check_faults(void)
 		{ SYS_umount2, "umount2" },
 	};
 
+	is_int(SANDBOX_STRICT,
+		level_without(OPEN_TREE_ATTR, SANDBOX_MODE_STRICT),
+		"open_tree and mount_setattr do without open_tree_attr");
 	for (size_t i = 0; i < ARRAY_LEN(faults); i++) {
 		const struct fault *f = &faults[i];
 

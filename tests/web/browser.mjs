@@ -117,19 +117,23 @@ const refusals = async () => {
 		"the server refuses it all the same", text);
 	ok(text.includes("its pattern is ^"), "and says what it would allow",
 		text);
+	await box.getByRole("button", { name: "Send this" }).click();
+	await head.locator(".result:not([aria-busy]) .state.good").waitFor();
+	ok(true, "the next step that it names is a button, and works");
 	await head.getByLabel("lines").fill("2");
 	is(await head.getByLabel("lines").getAttribute("aria-invalid"), "false",
 		"a word that matches is fine");
 	await head.getByRole("button", { name: "Run" }).click();
-	await head.locator(".state.good").waitFor();
+	await head.locator(".result:not([aria-busy]) .state.good").waitFor();
 	ok(await box.count() === 0, "the next result replaces the refusal");
 	const earlier = head.locator(".earlier details");
-	is(await earlier.count(), 1, "which stays below, folded");
-	ok(/· head -n many /.test(await earlier.locator("summary").innerText()),
+	is(await earlier.count(), 2, "both stay below, folded");
+	const first = earlier.nth(1);
+	ok(/· head -n many /.test(await first.locator("summary").innerText()),
 		"with the words that it had",
-		await earlier.locator("summary").innerText());
-	await earlier.locator("summary").click();
-	ok(await earlier.locator(".refused").isVisible(),
+		await first.locator("summary").innerText());
+	await first.locator("summary").click();
+	ok(await first.locator(".refused").isVisible(),
 		"to be compared with the next one");
 	for (let i = 0; i < 6; i++) {
 		await head.getByRole("button", { name: "Run" }).click();
@@ -595,6 +599,26 @@ const printing = async () => {
 
 // ------------------------------------------------------------- what it wrote
 
+const following = async () => {
+	const page = await open(WIDE);
+
+	await page.goto(hostile + "/slow");
+	const slow = card(page, "slow");
+	const button = slow.locator("button[type=submit]");
+	const result = slow.locator(".result");
+	await button.click();
+	await result.locator("pre", { hasText: "first" }).waitFor();
+	is(await button.innerText(), "Stop", "what a tool wrote is shown while " +
+		"it runs");
+	await result.locator(".time", { hasText: /· [1-9]/ }).waitFor();
+	ok(true, "and how long it has run");
+	await check(page, "a running tool");
+	await button.click();
+	await result.locator(".state.bad", { hasText: "stopped" }).waitFor();
+	is(await button.innerText(), "Run", "it can be stopped");
+	await page.context().close();
+};
+
 const coloured = async () => {
 	for (const colorScheme of ["light", "dark"]) {
 		const page = await open({ ...WIDE, colorScheme });
@@ -676,7 +700,7 @@ const check = async (page, where) => {
 try {
 	for (const part of [visit, refusals, links, lost, keyboard, without_script,
 		typed, no_harm, agreeing, parting, printing,
-		coloured, looks])
+		following, coloured, looks])
 		await part();
 } catch (error) {
 	ok(false, "the browser could be driven to the end", error);

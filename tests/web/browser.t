@@ -167,6 +167,8 @@ my %servers = (
 		'parts.md' => "---\ntools:\n  - { command: [seq, '5', ;], "
 		    . "lines: 2 }\n---\n# Parts\n",
 		'output.md' => $page,
+		'slow.md' => "---\ntools:\n  - { name: slow, command: [sh, -c, "
+		    . "'echo first; sleep 20.3', ;] }\n---\n# Slow\n",
 		'colours.md' => "---\ntools:\n  - { name: colours, command: [cat, "
 		    . "colours.txt, ;] }\n---\n# Colours\n",
 		'colours.txt' => "plain \e[31mred\e[1m bold\e[0m\n\e[44mback\e[49m "

@@ -154,6 +154,8 @@ is(bytes_of('stdout', @{ $many->{events} }), "out\n" x 9, 'all of one stream');
 is(bytes_of('stderr', @{ $many->{events} }), "error\n" x 9, 'and the other');
 my $json = ask({ tool_call => { name => 'many' } }, Accept => '*/*')->{json};
 delete @$json{ 'stdout', 'stderr' };
+like(delete $many->{events}[-1][2]{run_ms}, qr/^\d+\.\d+$/,
+	'the end has the time of the run');
 is_deeply($many->{events}[-1][2], $json,
 	'the end has what the JSON answer has beside its text');
 
@@ -169,6 +171,7 @@ is(ask_named('line')->{events}[0][2], "a\nb\rc\0d",
 	'line breaks and NUL are escaped');
 my $chart = ask_named('chart')->{events};
 is($chart->[-1][2]{type}, 'image/png', 'the end has the declared type');
+ok($chart->[-1][2]{binary}, 'and that it is no text');
 is(bytes_of('stdout', @$chart), "\x89PNG", 'of the bytes');
 my @zeros = @{ ask({ command => ['head', '-c', "$MOST", '/dev/zero'] })
 	->{events} };

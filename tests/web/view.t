@@ -196,16 +196,15 @@ is($lost_head->{status}, 404, 'HEAD of it');
 is($lost_head->{body}, '', 'has no body');
 is($lost_head->{headers}{$_}, $lost->{headers}{$_}, "and the $_ of GET")
     for qw(content-length content-type content-security-policy cache-control);
-for (['*/*', 'text/plain', "no such page or file\n"], [undef, 'text/plain',
-	"no such page or file\n"], ['text/markdown', 'text/plain', "no such page or file\n"],
-	['application/json', 'application/json', qr/"code":"?\s*"not_found"/]) {
+my $words = qr/\Ano such page or file\nnext: .*\/AGENTS\.md\n\z/;
+for (['*/*', 'text/plain', $words], [undef, 'text/plain', $words],
+	['text/markdown', 'text/plain', $words], ['application/json', 'application/json', qr/"code":"?\s*"not_found"/]) {
 	my ($accept, $type, $body) = @$_;
 	my $answer = $server->request('GET', '/nothing',
 		headers => { Accept => $accept });
 	like($answer->{headers}{'content-type'}, qr{^$type},
 		($accept // 'no Accept') . ": an error is $type");
-	ref $body ? like($answer->{body}, $body, 'in its old words')
-	    : is($answer->{body}, $body, 'in its old words');
+	like($answer->{body}, $body, 'in its old words, and with a next step');
 	ok(!$answer->{headers}{'content-security-policy'}, 'without a policy');
 }
 my $refused = html('/out.md');

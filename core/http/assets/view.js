@@ -184,7 +184,44 @@
 		return p;
 	};
 
-	const refused = (error) => {
+	/*
+	 * The next step that the server names: sent by a button, or a link.  keep
+	 * is the member that the refused request has and next.request has not.
+	 */
+	const next_step = (next, body) => {
+		const p = element("p", "next", next.text);
+		const path = next.path && new URL(next.path, location.href);
+
+		if (next.do === "call" && (!path ||
+			path.pathname === location.pathname)) {
+			const button = element("button", "copy", "Send this");
+			const kept = next.keep && body
+				? { [next.keep]: body[next.keep] } : {};
+			const text = JSON.stringify(next.request);
+
+			button.type = "button";
+			button.addEventListener("click", () => button.closest(".tool")
+				.run({ ...next.request, ...kept }, text));
+			p.append(element("code", "", text), button);
+		} else if (next.do === "wait" && body) {
+			const button = element("button", "copy", "Try again");
+
+			button.type = "button";
+			button.addEventListener("click",
+				() => button.closest(".tool").run(body,
+					JSON.stringify(body)));
+			p.append(button);
+		} else if (next.do === "get" && path &&
+			path.origin === location.origin) {
+			const link = element("a", "", next.path);
+
+			link.href = path;
+			p.append(link);
+		}
+		return p;
+	};
+
+	const refused = (error, body) => {
 		const box = element("div", "refused");
 		const list = /^this page allows: (.*)$/s.exec(error.hint || "");
 		const p = element("p");
@@ -204,17 +241,17 @@
 		} else if (error.hint) {
 			box.append(element("p", "", error.hint));
 		}
+		if (error.next)
+			box.append(next_step(error.next, body));
 		return box;
 	};
 
-	/* Server-Timing says how long the tool itself ran. */
-	const duration = (response, ms) => {
-		const run = /(?:^|,)\s*run;dur=([\d.]+)/.exec(
-			response.headers.get("Server-Timing") || "");
+	/* run: how long the tool itself ran; undefined: it did not. */
+	const duration = (run, ms) => {
 		const text = Math.round(ms) + " ms";
 
-		return run ? Number(run[1]).toPrecision(3) + " ms, " + text +
-			" in all" : text;
+		return run !== undefined ? Number(run).toPrecision(3) + " ms, " +
+			text + " in all" : text;
 	};
 
 	/* ---------------------------------------------- bytes and pictures -- */
@@ -291,7 +328,7 @@
 
 	/* -------------------------------------------------- earlier runs -- */
 
-	const EARLIER = 5;
+	const EARLIER = 5, SO_FAR = 100000;
 
 	/* What is shown goes below, to be compared with what comes next. */
 	const keep = (result) => {
@@ -318,11 +355,22 @@
 	const clock = (result) => {
 		const p = element("p", "note", "Running");
 		const time = element("span", "time");
+		const output = element("pre");
 		let timer, began;
 
 		time.setAttribute("aria-hidden", "true");
+		output.setAttribute("aria-live", "off");
+		output.setAttribute("aria-label", "output so far");
+		output.tabIndex = 0;
 		p.append(time);
 		return {
+			/* The last of what was written so far. */
+			write: (text) => {
+				output.textContent = text.slice(-SO_FAR);
+				if (!output.isConnected)
+					result.append(output);
+				output.scrollTop = output.scrollHeight;
+			},
 			start: () => {
 				began = performance.now();
 				time.textContent = "";
@@ -542,7 +590,7 @@
 
 		if (answer.error)
 			return [state("refused", false, time),
-				refused(answer.error),
+				refused(answer.error, body),
 				...stream("stdout", answer.stdout || ""),
 				...further(answer, body)];
 		return [
@@ -609,53 +657,51 @@
 
 	/* ------------------------------------------------------- the cards -- */
 
-	const post = (body, signal) => fetch(address(), {
+	const post = (body, signal, accept) => fetch(address(), {
 		method: "POST",
-		headers: { "Content-Type": "application/json" },
+		headers: { "Content-Type": "application/json",
+			Accept: accept || "application/json" },
 		body: JSON.stringify(body),
 		signal,
 	});
 
-	/* The token of a tool that asks a person first; null: it asks nobody. */
-	const asked = (response, text) => {
-		try {
-			const { error } = JSON.parse(text);
+	/* An answer, or a text that is none: { status, text }. */
+	const ask = async (body, signal, running) => {
+		running.start();
+		const response = await post(body, signal, "text/event-stream, " +
+			"application/json;q=0.9");
+		const type = plain(response.headers.get("Content-Type"));
 
-			return response.status === 428 && error.confirm ? error
-				: null;
+		if (type === "text/event-stream")
+			return { ...await follow(response.body, running.write),
+				ms: running.stop() };
+		const text = await response.text();
+		const ms = running.stop();
+
+		try {
+			return { ...JSON.parse(text), ms };
 		} catch {
-			return null;
+			return { status: response.status, text, ms };
 		}
 	};
 
-	const send = async (form, signal, running) => {
-		const body = request(form, (input) => input.value);
+	const send = async (body, name, signal, running) => {
+		let answer = await ask(body, signal, running);
+		const { error } = answer;
 
-		running.start();
-		let response = await post(body, signal);
-		let text = await response.text();
-		let ms = running.stop();
-		const error = asked(response, text);
-
-		if (error) {
+		if (error && error.code === "confirm_required" && error.confirm) {
 			if (!await agreed(body, error))
 				return [element("p", "note", "It did not run.")];
-			running.start();
-			response = await post({ ...body, confirm: error.confirm },
-				signal);
-			text = await response.text();
-			ms = running.stop();
+			answer = await ask({ ...body, confirm: error.confirm }, signal,
+				running);
 		}
 
-		const time = duration(response, ms);
-		const name = form.closest(".tool").querySelector("h3").textContent;
+		const time = duration(answer.run_ms, answer.ms);
 
-		try {
-			return show(JSON.parse(text), time, name, body);
-		} catch {
-			return [state("status " + response.status, false, time),
-				...stream("answer", text)];
-		}
+		if (answer.text !== undefined)
+			return [state("status " + answer.status, false, time),
+				...stream("answer", answer.text)];
+		return show(answer, time, name, body);
 	};
 
 	const failure = (error) => element("p", "state bad",
@@ -675,24 +721,18 @@
 			fill(form, line);
 		};
 
-		form.addEventListener("submit", async (event) => {
-			event.preventDefault();
-			if (running) {
-				running.abort();
-				return;
-			}
+		card.run = async (body, words) => {
+			const time = clock(result);
+
 			running = new AbortController();
 			button.textContent = "Stop";
 			result.setAttribute("aria-busy", "true");
 			keep(result);
-			result.run = new Date().toLocaleTimeString() + " · " +
-				line.textContent;
-
-			const time = clock(result);
-
+			result.run = new Date().toLocaleTimeString() + " · " + words;
 			try {
-				result.replaceChildren(
-					...await send(form, running.signal, time));
+				result.replaceChildren(...await send(body,
+					card.querySelector("h3").textContent,
+					running.signal, time));
 			} catch (error) {
 				time.stop();
 				result.replaceChildren(failure(error));
@@ -700,6 +740,14 @@
 			result.removeAttribute("aria-busy");
 			button.textContent = "Run";
 			running = null;
+		};
+		form.addEventListener("submit", (event) => {
+			event.preventDefault();
+			if (running)
+				running.abort();
+			else
+				card.run(request(form, (input) => input.value),
+					line.textContent);
 		});
 		form.addEventListener("input", update);
 		for (const input of form.querySelectorAll("[data-regex]"))
