@@ -168,11 +168,28 @@ send_end(struct turn *t)
 	return sent ? SS_OK : SS_GONE;
 }
 
-/* True: that was the end. */
+/* Before the first byte is sent: do both offsets lie within the output? */
+static enum ss_err
+check_offsets(struct turn *t)
+{
+	struct buf none = BUF_INIT(0);
+	enum ss_err code = SS_OK;
+	uint64_t size;
+
+	for (size_t stream = 0; stream < 2 && code == SS_OK; stream++)
+		code = site_job_read(t->job, stream, t->wait.sent[stream],
+			&none, &size, &t->x->err);
+	buf_release(&none);
+	return code;
+}
+
 static enum ss_err
 send_turn(struct turn *t, bool *is_over)
 {
 	enum ss_err code = look_again(t->x, t->job, &t->wait);
+
+	if (code == SS_OK && !t->x->streamed)
+		code = check_offsets(t);
 
 	t->sent = 0;
 	t->more = false;
