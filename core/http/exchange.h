@@ -48,8 +48,9 @@ struct exchange {
 	bool streamed; /* the answer was sent in pieces */
 	bool waits;    /* it comes later: see ss_request.wait */
 
-	const char *page; /* of a tool over MCP; NULL: none */
-	ssize_t tool;     /* for the log; -1: none */
+	const char *page;  /* of a tool over MCP; NULL: none */
+	const char *trace; /* trace_parent of the request; NULL: none */
+	ssize_t tool;      /* for the log; -1: none */
 	struct ss_result result;
 	char confirm[CONFIRM_TOKEN_MAX + 1]; /* for SS_CONFIRM_REQUIRED */
 };

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "http/browser.h"
 #include "http/content.h"
+#include "http/discovery.h"
 #include "http/events.h"
 #include "http/exchange.h"
 #include "http/follow.h"
@@ -15,6 +16,7 @@
 #include "http/output.h"
 #include "http/refusal.h"
 #include "http/virtual.h"
+#include "http/workspaces.h"
 #include "site/call.h"
 #include "site/sites.h"
 #include "wire/media.h"
@@ -117,9 +119,11 @@ stage_guard(struct exchange *x)
 static enum stage_end
 stage_mcp(struct exchange *x)
 {
-	if (!http_mcp_wanted(x))
-		return STAGE_NEXT;
-	return stage_end(x, http_mcp_answer(x), STAGE_ANSWERED);
+	if (http_mcp_wanted(x))
+		return stage_end(x, http_mcp_answer(x), STAGE_ANSWERED);
+	if (discovery_wanted(x))
+		return stage_end(x, discovery_answer(x), STAGE_ANSWERED);
+	return STAGE_NEXT;
 }
 
 static enum stage_end
@@ -128,6 +132,14 @@ stage_jobs(struct exchange *x)
 	if (!http_jobs_wanted(x))
 		return STAGE_NEXT;
 	return stage_end(x, http_jobs_answer(x), STAGE_ANSWERED);
+}
+
+static enum stage_end
+stage_workspaces(struct exchange *x)
+{
+	if (!http_workspaces_is_path(x))
+		return STAGE_NEXT;
+	return stage_end(x, http_workspaces_answer(x), STAGE_ANSWERED);
 }
 
 static enum stage_end
@@ -315,6 +327,7 @@ stage_run(struct exchange *x)
 		.stdin_fd = -1,
 		.client_fd = x->req->client_fd,
 		.user = x->req->remote_user,
+		.trace = x->trace,
 		.key = x->req->idempotency_key,
 		.wait_ms = prefer_wait_ms(x->req->prefer),
 		.token = x->confirm };
@@ -342,6 +355,7 @@ static const struct {
 	{ "hooks", stage_hooks },
 	{ "guard", stage_guard },
 	{ "mcp", stage_mcp },
+	{ "workspaces", stage_workspaces },
 	{ "jobs", stage_jobs },
 	{ "method", stage_method },
 	{ "path", stage_path },

@@ -28,6 +28,7 @@ read_arguments(struct mcp *m, const struct rpc_value *given, size_t more,
 
 /* One call, as far as it is known. */
 struct calling {
+	const char *name; /* that the client called; NULL: of the page's own */
 	struct ss_document *doc;
 	struct page *page;
 	const struct spec *spec;
@@ -219,6 +220,33 @@ scope_of(const struct mcp *m, const struct calling *c)
 		.request_count = c->request.env_count };
 }
 
+/* The step of a refusal, in the form in which it was asked. */
+static void
+find_step_of(
+	struct mcp *m, struct calling *c, const struct proto_request *asked)
+{
+	m->record.result.step = m->record.result.step_line = NULL;
+	refusal_step(&(const struct refusal){ .parts = &m->site->calls,
+			     .doc = c->doc,
+			     .page = c->page,
+			     .request = asked,
+			     .name = c->name },
+		&m->err, &m->record.result);
+}
+
+/* Of a call by name. */
+static void
+find_step(struct mcp *m, struct calling *c)
+{
+	char own[TOOLCALL_NAME_MAX + 1];
+	const struct proto_request asked = { .call_name = own,
+		.call_args = c->args,
+		.call_arg_count = c->count };
+
+	if (toolcall_hashed_name(c->spec, c->doc->path, own))
+		find_step_of(m, c, &asked);
+}
+
 static enum rpc_code
 run_tool(struct mcp *m, struct calling *c)
 {
@@ -231,6 +259,7 @@ run_tool(struct mcp *m, struct calling *c)
 		.stdin_fd = -1,
 		.client_fd = m->client.fd,
 		.user = m->client.user,
+		.trace = m->record.trace,
 		.key = mcp_message_key(m),
 		.wait_ms = m->client.wait_ms,
 		.ends = m->client.ends };
@@ -256,6 +285,11 @@ run_tool(struct mcp *m, struct calling *c)
 		return RPC_INTERNAL;
 	if (call_was_ended(code))
 		return mcp_content_ended(m, type);
+	/* Decided before the run, which may free the page. */
+	if (c->name != NULL &&
+		(code == SS_PATH_REFUSED || code == SS_BAD_REQUEST ||
+			code == SS_BAD_ENV))
+		find_step(m, c);
 	return code == SS_OK ? mcp_content_ran(m, type, path)
 			     : mcp_content_refused(m, type);
 }
@@ -345,26 +379,6 @@ read_call(struct mcp *m, struct calling *c)
 		arena, command.words, command.count, NULL, 0, &m->err);
 }
 
-/* The step of a refusal for arguments; its call has the name of the client. */
-static void
-find_step(struct mcp *m, struct calling *c)
-{
-	const char *name = mcp_param(m, "name");
-	char own[TOOLCALL_NAME_MAX + 1];
-	const struct proto_request asked = { .call_name = own,
-		.call_args = c->args,
-		.call_arg_count = c->count };
-
-	if (!toolcall_hashed_name(c->spec, c->doc->path, own))
-		return;
-	refusal_step(&(const struct refusal){ .parts = &m->site->calls,
-			     .doc = c->doc,
-			     .page = c->page,
-			     .request = &asked,
-			     .name = name },
-		&m->err, &m->record.result);
-}
-
 /* beside: arguments that the message has elsewhere. */
 static enum rpc_code
 call_opened(struct mcp *m, struct calling *c, const struct rpc_value *given,
@@ -400,7 +414,7 @@ static enum rpc_code
 call_named(struct mcp *m, const char *name)
 {
 	struct ss_document doc;
-	struct calling c = { .doc = &doc };
+	struct calling c = { .name = name, .doc = &doc };
 	enum rpc_code code = open_named(m, name, &doc, &c);
 
 	if (code != RPC_OK)
@@ -527,8 +541,10 @@ run_in_page(struct mcp *m, struct calling *c)
 
 	if (match_choose(front->specs, front->spec_count, c->request.words,
 		    c->request.word_count, arena, &tool, &c->given,
-		    &m->err) != SS_OK)
+		    &m->err) != SS_OK) {
+		find_step_of(m, c, &c->request);
 		return mcp_content_refused(m, TEXT(""));
+	}
 	c->spec = &front->specs[tool];
 	if (command_build(arena, c->spec, &c->given, &command, &m->err) !=
 		SS_OK)
@@ -567,6 +583,8 @@ call_in_page(struct mcp *m, struct calling *c, const struct rpc_value *named)
 		error_hint(&m->err,
 			MCP_LARGE_SEARCH " finds the names, " MCP_LARGE_READ
 					 " shows the page");
+		find_step_of(m, c,
+			&(const struct proto_request){ .call_name = name });
 		return mcp_content_refused(m, TEXT(""));
 	}
 	c->spec = &front->specs[tool];

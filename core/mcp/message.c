@@ -9,6 +9,7 @@
 #include "mcp/skills.h"
 #include "mcp/tools.h"
 #include "wire/json.h"
+#include "wire/trace.h"
 
 #include <limits.h>
 
@@ -126,6 +127,13 @@ mcp_message_read(struct mcp *m, const char *text, size_t len)
 	const struct rpc_value *named;
 
 	m->meta = rpc_member(m->rpc.params, "_meta");
+	m->record.trace =
+		trace_parent(rpc_text(rpc_member(m->meta, "traceparent")));
+	if (m->record.trace == NULL)
+		m->record.trace = m->client.trace;
+	else
+		m->record.trace =
+			arena_copy(&m->site->arena, m->record.trace, 55);
 	named = rpc_member(m->meta, MCP_NAMESPACE "protocolVersion");
 	m->revision = mcp_revision_newest(named != NULL);
 	return code;

@@ -13,9 +13,11 @@
 #include "site/exists.h"
 #include "site/keyed_call.h"
 #include "site/paging.h"
+#include "site/workspaces.h"
 #include "site/refusal.h"
 #include "site/request_log.h"
 #include "state/state.h"
+#include "wire/trace.h"
 #include "wire/path.h"
 
 /* What the steps of one call share. */
@@ -31,7 +33,8 @@ struct call_state {
 	size_t tool;
 	struct env_scope scope;
 	char **argv, **envp;
-	struct confirm what;     /* from step_next on */
+	struct confirm what;            /* from step_next on */
+	struct workspace_use workspace; /* session NULL: none */
 	struct paging paging;    /* of a tool whose output comes in parts */
 	struct keyed_call keyed; /* active: the call has a key */
 	struct call recorded;    /* the call, with its output copied */
@@ -210,6 +213,28 @@ step_words(struct call_state *r)
 			     : code;
 }
 
+/* Adds the trace to the request's variables, if one of that name is open. */
+static enum ss_err
+add_trace(struct call_state *r)
+{
+	struct env_scope *s = &r->scope;
+	const char *trace = r->call->trace;
+	struct ss_pair *all;
+
+	if (trace == NULL || !env_is_open(s, TRACE_VARIABLE) ||
+		env_sent_value(s, TEXT(TRACE_VARIABLE)) != NULL)
+		return SS_OK;
+	all = arena_array(r->parts->arena, s->request_count + 1, sizeof(*all));
+	if (all == NULL)
+		return error_memory(r->err);
+	if (s->request_count > 0)
+		memcpy(all, s->request, s->request_count * sizeof(*all));
+	all[s->request_count++] =
+		(struct ss_pair){ .name = TRACE_VARIABLE, .value = trace };
+	s->request = all;
+	return SS_OK;
+}
+
 static enum ss_err
 step_env(struct call_state *r)
 {
@@ -230,7 +255,9 @@ step_env(struct call_state *r)
 			? SPAWN_PROGRESS_FD_TEXT
 			: NULL,
 	};
-	code = env_check_request(&r->scope, r->err);
+	code = add_trace(r);
+	if (code == SS_OK)
+		code = env_check_request(&r->scope, r->err);
 	if (code == SS_OK)
 		code = env_fill(
 			arena, &r->scope, &r->command, &command, r->err);
@@ -521,6 +548,32 @@ end_keyed(struct call_state *r, enum ss_err code)
 			3);
 }
 
+/* Filled for a tool of a page with `workspace`. */
+static enum ss_err
+step_workspace(struct call_state *r)
+{
+	const struct right *right = &r->page->rights.tools[r->tool];
+	const struct proto_request *q = r->request;
+
+	if (!(right->powers.keeps & KEEP_WORKSPACE)) {
+		if (!q->has_workspace)
+			return SS_OK;
+		error_set(r->err, SS_BAD_REQUEST,
+			"this tool runs on the site itself: it takes no "
+			"\"workspace\"");
+		error_hint(
+			r->err, "the page's author writes workspace: overlay");
+		return SS_BAD_REQUEST;
+	}
+	workspaces_fill(&r->workspace, r->parts->config,
+		&right->powers.asked.workspace, r->call->doc->path,
+		r->call->shell ? NULL : r->call->user);
+	r->workspace.anybody = r->call->shell;
+	r->workspace.session = q->session != NULL ? q->session : "";
+	r->workspace.commit = q->commit;
+	return SS_OK;
+}
+
 static enum ss_err
 set_unconfirmed(struct call_state *r, const char *why)
 {
@@ -772,6 +825,8 @@ step_run(struct call_state *r)
 		.policy = right,
 		.has_progress = r->spec->progress == SPEC_PROGRESS_FD,
 		.progress = c->progress,
+		.workspace =
+			r->workspace.session != NULL ? &r->workspace : NULL,
 		.stages = r->stages,
 		.timeout_ms = (uint32_t)(1000 *
 			powers_timeout(&right->powers, config->limits.timeout)),
@@ -805,6 +860,7 @@ run_steps(struct call_state *r, const char **stage)
 		{ "stages", step_stages },
 		{ "next", step_next },
 		{ "tool", step_tool },
+		{ "workspace", step_workspace },
 		{ "once", step_once },
 		{ "confirm", step_confirm },
 		{ "job", step_job },

@@ -38,9 +38,10 @@ struct call {
 	uint32_t tick_ms; /* every so often output is called with stream 0 */
 	/* What a tool writes to STATESPACE_PROGRESS_FD; NULL: it is dropped. */
 	void (*progress)(void *ctx, const char *data, size_t len);
-	const char *user; /* that the front verified; NULL */
-	const char *key;  /* the tool runs once for it; NULL: none */
-	uint32_t wait_ms; /* for another request with the key that runs */
+	const char *user;  /* that the front verified; NULL */
+	const char *trace; /* trace_parent of the request; NULL */
+	const char *key;   /* the tool runs once for it; NULL: none */
+	uint32_t wait_ms;  /* for another request with the key that runs */
 	/*
 	 * A hang-up of client_fd ends a run with a key too: the caller ends
 	 * it, not a connection.
