@@ -46,12 +46,13 @@ PACKAGES := gcc libc6-dev make pkg-config libfcgi-dev libyaml-dev libcjson-dev \
 PACKAGES_TEST := perl curl procps
 PACKAGES_CI := git python3 clang clang-tidy clang-format cppcheck mandoc prometheus \
 	bubblewrap lighttpd apache2-bin libapache2-mod-fcgid libapache2-mod-xsendfile \
-	caddy haproxy iproute2
+	caddy haproxy iproute2 rsync
 PACKAGES_STATIC := dpkg-dev libssl-dev
 PACKAGES_BENCH := wrk fcgiwrap lighttpd apache2-bin libapache2-mod-xsendfile \
 	php-fpm bubblewrap python3-minimal
 # Of npm, whoever brought it here.
 PACKAGES_BROWSER = chromium $(if $(shell command -v npm),,nodejs npm)
+PACKAGES_OPENAPI = python3-venv $(if $(shell command -v npm),,nodejs npm)
 PACKAGES_MCP = lighttpd $(if $(shell command -v npm),,nodejs npm)
 
 # A space before and after each name, so that a name is found whole.
@@ -93,7 +94,21 @@ deps-browser: ## the same as deps-test, and what drives a browser
 deps-mcp: ## the same as deps-test, and the clients of others that speak MCP
 	$(call install_packages,$(PACKAGES) $(PACKAGES_TEST) $(PACKAGES_MCP))
 	@$(MAKE) --no-print-directory $(BUILD)/mcp/node_modules
-.PHONY: deps deps-test deps-ci deps-bench deps-static deps-browser deps-mcp
+deps-openapi: ## the same as deps-test, and what reads /openapi.json
+	$(call install_packages,$(PACKAGES) $(PACKAGES_TEST) $(PACKAGES_OPENAPI))
+	@$(MAKE) --no-print-directory $(BUILD)/openapi/node_modules
+.PHONY: deps deps-test deps-ci deps-bench deps-static deps-browser deps-mcp \
+	deps-openapi
+
+# tests/web/openapi.t looks for them there: two validators, and a generator.
+$(BUILD)/openapi/node_modules:
+	@mkdir -p $(@D)
+	$(call say,NPM,$@)
+	$(Q)python3 -m venv $(@D)/venv
+	$(Q)$(@D)/venv/bin/pip --quiet install openapi-spec-validator==0.9.0 \
+		openapi-python-client==0.29.1
+	$(Q)npm install --prefix $(@D) --silent --no-audit --no-fund --no-save \
+		--ignore-scripts @redocly/cli@2.77.0
 
 # tests/web/mcp-clients.t looks for them there.  Node comes along, since the
 # suite wants a newer one than most systems have.

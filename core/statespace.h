@@ -332,6 +332,21 @@ void ss_memory_return(void);
 
 struct ss_response;
 
+/* What a request waits for: that a job goes on (statespace-protocol(7), JOBS). */
+struct ss_wait {
+	size_t size;
+	int job_fd;          /* its directory; borrowed */
+	uint64_t status;     /* its files when they were looked at last */
+	uint64_t seen[2];    /* bytes of stdout and stderr */
+	uint64_t sent[2];    /* the same, that the client has */
+	uint64_t until_us;   /* CLOCK_MONOTONIC: answer then */
+	uint64_t beat_at_us; /* the same, of events: send something then */
+	bool streamed;       /* the head of the answer has left */
+};
+
+/* Has one of the job's files changed since?  Blocks not. */
+bool ss_wait_is_over(const struct ss_wait *wait);
+
 /* One request as the front server handed it over.  Absent text is NULL. */
 struct ss_request {
 	size_t size;
@@ -361,6 +376,7 @@ struct ss_request {
 	const char *mcp_session;     /* Mcp-Session-Id */
 	const char *idempotency_key; /* Idempotency-Key */
 	const char *prefer;          /* Prefer, RFC 7240 */
+	const char *last_event_id;   /* Last-Event-ID */
 	/*
 	 * Sends a piece of an answer at once, the head of res (200, without a
 	 * length) before the first; false: the client left.  NULL: answers are
@@ -380,6 +396,15 @@ struct ss_request {
 	 */
 	const char *site_host;
 	const char *traceparent; /* of W3C Trace Context */
+	/*
+	 * Takes over a request that waits: when ss_wait_is_over, or it is time,
+	 * the same request is handled again, with waited.  True: the answer of
+	 * this turn is thrown away, SS_GONE.  False: too many wait.  NULL: the
+	 * site waits itself, for a short time.
+	 */
+	bool (*wait)(void *ctx, const struct ss_wait *wait);
+	void *wait_ctx;
+	const struct ss_wait *waited; /* NULL: it comes for the first time */
 };
 
 #define SS_REQUEST_INIT                                                        \
@@ -525,6 +550,9 @@ struct ss_call {
 	const struct ss_pair *arguments;
 	size_t argument_count;
 	const char *key; /* the tool runs once for it; NULL: none */
+	/* Of a page with `workspace`: a session's id; NULL: one of its own. */
+	const char *session;
+	bool commit; /* apply what changed if the tool ended with 0 */
 	/*
 	 * This process ends behind the call: where init reaps what it leaves,
 	 * the call does not wait until the kernel has taken the namespaces
@@ -584,6 +612,11 @@ struct ss_result {
 	 */
 	const char *const *const *stages;
 	/*
+	 * Of a page with `workspace`: what is told of it, as an object of JSON
+	 * (statespace-protocol(7)); else "".
+	 */
+	struct ss_text workspace;
+	/*
 	 * No program was started: set by an executor that is sure of it, so
 	 * that a key is as if it had not been used.
 	 */
@@ -636,6 +669,37 @@ void ss_result_release(struct ss_result *result);
  *          ENOTSUP in a process that is not confined; else errno.
  */
 int ss_site_fsworker(struct ss_site *site, int in, int out, bool *shut_down);
+
+/*
+ * One operation on the site's copy-on-write sessions, as the account that owns
+ * the state directory: sessions of all pages and callers, outside any sandbox.
+ * Commits whose process was killed are finished first, old sessions collected.
+ *
+ * operation  "create", "list", "diff", "commit" or "discard".
+ * put        gets the answer; false ends it with SS_GONE.
+ * Errors     SS_STATE: there is no state directory; SS_NOT_FOUND: no such
+ *            session or folder; SS_BUSY: a tool runs in it; SS_CONFLICT and
+ *            SS_NOT_ALLOWED: nothing was committed, and put had the reasons;
+ *            SS_BAD_REQUEST; SS_INTERNAL.
+ */
+struct ss_workspace_ask {
+	size_t size;
+	const char *operation;
+	const char *session;  /* of diff, commit and discard */
+	const char *folder;   /* of create, below the root; NULL: all of it */
+	const char *backend;  /* of create; NULL: "overlay" */
+	bool json;            /* objects; else lines for a person */
+	bool patch;           /* of diff: what git apply takes */
+	const char *after;    /* of diff in JSON: `next` of the page before */
+	size_t most;          /* of changes on a page; 0: all */
+	bool force;           /* of commit: over conflicts */
+	const char *expected; /* of commit: `digest` of what was shown; NULL */
+	bool (*put)(void *ctx, const char *data, size_t len);
+	void *ctx;
+};
+
+enum ss_err ss_site_workspace(struct ss_site *site,
+	const struct ss_workspace_ask *ask, struct ss_error *err);
 
 /*
  * One message of the Model Context Protocol without HTTP, a JSON object of
@@ -872,6 +936,7 @@ struct ss_command {
 	 * NULL-terminated; argv is then what the caller sent.  NULL: no pipe.
 	 */
 	char *const *const *stages;
+	const void *workspace; /* for the built-in executor; NULL */
 };
 
 /*

@@ -683,6 +683,7 @@ connection_resume(struct connection *c, const struct parked_request *r, int fd,
 	const char *why = "it was parked without its parameters";
 
 	begin_connection(c, fd, r->begun_us);
+	c->streaming = r->streamed;
 	if (r->unfinished) /* not of ours */
 		close(r->saved);
 	if (r->params_len > 0 && r->params_len <= RECORD_PARAMS_MAX &&

@@ -31,6 +31,8 @@ static const struct command {
 	{ "mcp", cmd_mcp, "tools for an MCP client, over its pipes" },
 	{ "check", cmd_check, "look for mistakes in pages" },
 	{ "fsworker", cmd_fsworker, "files below a directory, by frames" },
+	{ "workspace", cmd_workspace,
+		"what tools changed, to commit or discard" },
 	{ "doctor", cmd_doctor, "what this system can confine" },
 };
 

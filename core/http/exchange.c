@@ -76,6 +76,7 @@ exchange_begin(struct ss_site *site, const struct ss_request *req)
 	x->hooks_run = 0;
 	x->status = 0;
 	x->streamed = false;
+	x->waits = false;
 	x->header_count = 0;
 	x->body = BUF_INIT(body_ceiling(site));
 	x->fd = -1;
@@ -144,6 +145,7 @@ exchange_header(struct exchange *x, const char *name, const char *value)
 
 #define GUIDE(prefix)                                                          \
 	"<" prefix "/AGENTS.md>; rel=\"service-doc\", <" prefix                \
+	"/openapi.json>; rel=\"service-desc\", <" prefix                       \
 	"/llms.txt>; rel=\"index\""
 
 void
@@ -161,7 +163,7 @@ exchange_guide(struct exchange *x)
 	if (buf_ok(&path))
 		exchange_header(x, "Link",
 			arena_printf(&x->site->arena, GUIDE("%s"), path.data,
-				path.data));
+				path.data, path.data));
 	buf_release(&path);
 }
 
@@ -344,6 +346,8 @@ exchange_log(const struct exchange *x)
 	uint64_t total_us = clock_us() - x->started_us;
 	struct log_line l;
 
+	if (x->waits)
+		return;
 	if (!site->exec_state.limit.refused)
 		log_slow(x, x->started_us + total_us);
 	if (site->exec_state.limit.refused ||

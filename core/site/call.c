@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "site/call.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "page/env_fill.h"
@@ -13,6 +14,7 @@
 #include "site/exists.h"
 #include "site/keyed_call.h"
 #include "site/paging.h"
+#include "site/workspaces.h"
 #include "site/refusal.h"
 #include "site/request_log.h"
 #include "state/state.h"
@@ -32,10 +34,13 @@ struct call_state {
 	size_t tool;
 	struct env_scope scope;
 	char **argv, **envp;
-	struct confirm what;     /* from step_next on */
+	struct confirm what;            /* from step_next on */
+	struct workspace_use workspace; /* session NULL: none */
 	struct paging paging;    /* of a tool whose output comes in parts */
 	struct keyed_call keyed; /* active: the call has a key */
 	struct call recorded;    /* the call, with its output copied */
+	double own_timeout; /* that the page or the tool asks for; 0: none */
+	unsigned own_line, line; /* of that, and of the tool */
 	bool started;            /* since then the page may be freed */
 	bool answered;           /* from what was kept: nothing is left to do */
 	char *const **stages;    /* of a pipe */
@@ -546,6 +551,32 @@ end_keyed(struct call_state *r, enum ss_err code)
 			3);
 }
 
+/* Filled for a tool of a page with `workspace`. */
+static enum ss_err
+step_workspace(struct call_state *r)
+{
+	const struct right *right = &r->page->rights.tools[r->tool];
+	const struct proto_request *q = r->request;
+
+	if (!(right->powers.keeps & KEEP_WORKSPACE)) {
+		if (!q->has_workspace)
+			return SS_OK;
+		error_set(r->err, SS_BAD_REQUEST,
+			"this tool runs on the site itself: it takes no "
+			"\"workspace\"");
+		error_hint(
+			r->err, "the page's author writes workspace: overlay");
+		return SS_BAD_REQUEST;
+	}
+	workspaces_fill(&r->workspace, r->parts->config,
+		&right->powers.asked.workspace, r->call->doc->path,
+		r->call->shell ? NULL : r->call->user);
+	r->workspace.anybody = r->call->shell;
+	r->workspace.session = q->session != NULL ? q->session : "";
+	r->workspace.commit = q->commit;
+	return SS_OK;
+}
+
 static enum ss_err
 set_unconfirmed(struct call_state *r, const char *why)
 {
@@ -797,6 +828,8 @@ step_run(struct call_state *r)
 		.policy = right,
 		.has_progress = r->spec->progress == SPEC_PROGRESS_FD,
 		.progress = c->progress,
+		.workspace =
+			r->workspace.session != NULL ? &r->workspace : NULL,
 		.stages = r->stages,
 		.timeout_ms = (uint32_t)(1000 *
 			powers_timeout(&right->powers, config->limits.timeout)),
@@ -805,6 +838,9 @@ step_run(struct call_state *r)
 	code = keep_type(r);
 	if (code != SS_OK)
 		return code;
+	r->own_timeout = right->powers.asked.timeout;
+	r->own_line = right->powers.asked.timeout_at.line;
+	r->line = r->spec->line;
 	r->started = true;
 	if (!limit_start(r->parts->limit))
 		return limit_error(r->err);
@@ -830,6 +866,7 @@ run_steps(struct call_state *r, const char **stage)
 		{ "stages", step_stages },
 		{ "next", step_next },
 		{ "tool", step_tool },
+		{ "workspace", step_workspace },
 		{ "once", step_once },
 		{ "confirm", step_confirm },
 		{ "job", step_job },
@@ -864,6 +901,23 @@ call_try(const struct call_parts *parts, const struct call *call,
 	return run_steps(&r, stage);
 }
 
+/* Names the line of a run that failed; a timeout of the page's own is its. */
+static void
+note_rule(const struct call_state *r, struct ss_error *err)
+{
+	char value[sizeof(err->value)];
+
+	if (!r->started)
+		return;
+	if (err->code == SS_TIMEOUT && r->own_timeout > 0) {
+		error_rule(err, r->own_line, "timeout: %g", r->own_timeout);
+		snprintf(value, sizeof(value), "%g", 2 * r->own_timeout);
+		error_setting(err, "", "%s", value);
+	} else if (err->line == 0 && err->code != SS_INTERNAL) {
+		err->line = r->line;
+	}
+}
+
 enum ss_err
 call_run(const struct call_parts *parts, const struct call *call,
 	const char **stage, struct ss_result *result, struct ss_error *err)
@@ -875,6 +929,7 @@ call_run(const struct call_parts *parts, const struct call *call,
 
 	if (code == SS_OK || err == NULL)
 		return code;
+	note_rule(&r, err);
 	refusal_step(&(struct refusal){ .parts = parts,
 			     .doc = call->doc,
 			     .page = r.started ? NULL : r.page,

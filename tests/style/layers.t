@@ -34,6 +34,7 @@ my %FOREIGN = (
 	'pcre2.h' => [qw(core/page/pattern.c)],
 	'nettle/hmac.h' => [qw(core/base/digest.c)],
 	'nettle/memops.h' => [qw(core/base/digest.c)],
+	'nettle/sha1.h' => [qw(core/base/digest.c)],
 	'nettle/sha2.h' => [qw(core/base/digest.c)],
 	'seccomp.h' => [qw(core/sandbox/filters/make.c)],
 	(map { $_ => [qw(core/page/markdown.c)] } qw(cmark-gfm.h
