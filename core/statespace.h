@@ -332,6 +332,21 @@ void ss_memory_return(void);
 
 struct ss_response;
 
+/* What a request waits for: that a job goes on (statespace-protocol(7), JOBS). */
+struct ss_wait {
+	size_t size;
+	int job_fd;          /* its directory; borrowed */
+	uint64_t status;     /* its files when they were looked at last */
+	uint64_t seen[2];    /* bytes of stdout and stderr */
+	uint64_t sent[2];    /* the same, that the client has */
+	uint64_t until_us;   /* CLOCK_MONOTONIC: answer then */
+	uint64_t beat_at_us; /* the same, of events: send something then */
+	bool streamed;       /* the head of the answer has left */
+};
+
+/* Has one of the job's files changed since?  Blocks not. */
+bool ss_wait_is_over(const struct ss_wait *wait);
+
 /* One request as the front server handed it over.  Absent text is NULL. */
 struct ss_request {
 	size_t size;
@@ -361,6 +376,7 @@ struct ss_request {
 	const char *mcp_session;     /* Mcp-Session-Id */
 	const char *idempotency_key; /* Idempotency-Key */
 	const char *prefer;          /* Prefer, RFC 7240 */
+	const char *last_event_id;   /* Last-Event-ID */
 	/*
 	 * Sends a piece of an answer at once, the head of res (200, without a
 	 * length) before the first; false: the client left.  NULL: answers are
@@ -380,6 +396,15 @@ struct ss_request {
 	 */
 	const char *site_host;
 	const char *traceparent; /* of W3C Trace Context */
+	/*
+	 * Takes over a request that waits: when ss_wait_is_over, or it is time,
+	 * the same request is handled again, with waited.  True: the answer of
+	 * this turn is thrown away, SS_GONE.  False: too many wait.  NULL: the
+	 * site waits itself, for a short time.
+	 */
+	bool (*wait)(void *ctx, const struct ss_wait *wait);
+	void *wait_ctx;
+	const struct ss_wait *waited; /* NULL: it comes for the first time */
 };
 
 #define SS_REQUEST_INIT                                                        \

@@ -48,6 +48,7 @@ set_missing(const char *what, const char *name, const char *hint,
 {
 	error_set(err, SS_EXEC_FAILED, "%s %s does not exist", what, name);
 	error_hint(err, "%s", hint);
+	error_rule(err, 0, "%s", name);
 	if (err != NULL)
 		err->sys_errno = ENOENT;
 	return SS_EXEC_FAILED;
