@@ -30,7 +30,7 @@ _statespace()
 		mapfile -t COMPREPLY < <(compgen -W 'nginx lighttpd' -- "$word")
 		return ;;
 	-h | --host | -p | --port | --timeout | --workers | --next | --once | \
-		--site | --tool | -e | --env)
+		--workspace | --site | --tool | -e | --env)
 		return ;;
 	esac
 	case $command in
@@ -41,7 +41,8 @@ _statespace()
 	fcgi) words='--config --env --env-file --timeout --socket --workers
 		--help' ;;
 	exec) words='--config --env --env-file --timeout --directory --json
-		--dry-run --explain --yes --next --once --get --tool --site --help' ;;
+		--dry-run --explain --yes --next --once --workspace --commit
+		--get --tool --site --help' ;;
 	mcp) words='--config --env --env-file --timeout --site --help' ;;
 	fsworker) words='--config --env --env-file --socket --root --help' ;;
 	check) words='--config --env --env-file --json --run --run-all

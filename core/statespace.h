@@ -525,6 +525,9 @@ struct ss_call {
 	const struct ss_pair *arguments;
 	size_t argument_count;
 	const char *key; /* the tool runs once for it; NULL: none */
+	/* Of a page with `workspace`: a session's id; NULL: one of its own. */
+	const char *session;
+	bool commit; /* apply what changed if the tool ended with 0 */
 	/*
 	 * This process ends behind the call: where init reaps what it leaves,
 	 * the call does not wait until the kernel has taken the namespaces
@@ -583,6 +586,11 @@ struct ss_result {
 	 * of them NULL-terminated.  NULL: argv runs.
 	 */
 	const char *const *const *stages;
+	/*
+	 * Of a page with `workspace`: what is told of it, as an object of JSON
+	 * (statespace-protocol(7)); else "".
+	 */
+	struct ss_text workspace;
 	/*
 	 * No program was started: set by an executor that is sure of it, so
 	 * that a key is as if it had not been used.
@@ -894,6 +902,7 @@ struct ss_command {
 	 * NULL-terminated; argv is then what the caller sent.  NULL: no pipe.
 	 */
 	char *const *const *stages;
+	const void *workspace; /* for the built-in executor; NULL */
 };
 
 /*

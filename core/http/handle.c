@@ -16,6 +16,7 @@
 #include "http/output.h"
 #include "http/refusal.h"
 #include "http/virtual.h"
+#include "http/workspaces.h"
 #include "site/call.h"
 #include "site/sites.h"
 #include "wire/media.h"
@@ -131,6 +132,14 @@ stage_jobs(struct exchange *x)
 	if (!http_jobs_wanted(x))
 		return STAGE_NEXT;
 	return stage_end(x, http_jobs_answer(x), STAGE_ANSWERED);
+}
+
+static enum stage_end
+stage_workspaces(struct exchange *x)
+{
+	if (!http_workspaces_is_path(x))
+		return STAGE_NEXT;
+	return stage_end(x, http_workspaces_answer(x), STAGE_ANSWERED);
 }
 
 static enum stage_end
@@ -346,6 +355,7 @@ static const struct {
 	{ "hooks", stage_hooks },
 	{ "guard", stage_guard },
 	{ "mcp", stage_mcp },
+	{ "workspaces", stage_workspaces },
 	{ "jobs", stage_jobs },
 	{ "method", stage_method },
 	{ "path", stage_path },

@@ -2,9 +2,7 @@
 #include "http/jobs.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <strings.h>
-#include <time.h>
 
 #include "http/output.h"
 #include "site/call.h"
@@ -43,13 +41,10 @@ href_of(struct exchange *x, const char *id)
 static void
 add_time(struct buf *out, const char *name, int64_t ms)
 {
-	time_t seconds = (time_t)(ms / 1000);
-	struct tm t;
-	char text[64];
+	char stamp[JOB_STAMP];
 
-	gmtime_r(&seconds, &t);
-	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &t);
-	buf_printf(out, ", \"%s\": \"%s.%03dZ\"", name, text, (int)(ms % 1000));
+	job_stamp(ms, stamp);
+	buf_printf(out, ", \"%s\": \"%s\"", name, stamp);
 }
 
 /* {"job": ID, "state": STATE, "href": PATH ... without the last brace. */

@@ -45,6 +45,18 @@ job_now_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+void
+job_stamp(int64_t ms, char out[static JOB_STAMP])
+{
+	time_t seconds = (time_t)(ms / 1000);
+	struct tm t;
+	size_t n;
+
+	gmtime_r(&seconds, &t);
+	n = strftime(out, JOB_STAMP, "%Y-%m-%dT%H:%M:%S", &t);
+	snprintf(out + n, JOB_STAMP - n, ".%03dZ", (int)(ms % 1000));
+}
+
 int
 job_open(int jobs, struct ss_text id)
 {

@@ -124,5 +124,8 @@ int job_read_stream(int job, const char *stream, uint64_t offset,
 
 /* Milliseconds since 1970. */
 int64_t job_now_ms(void);
+#define JOB_STAMP 32
+/* As "2026-11-21T22:14:42.123Z" (RFC 3339). */
+void job_stamp(int64_t ms, char out[static JOB_STAMP]);
 
 #endif

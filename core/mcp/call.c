@@ -8,9 +8,11 @@
 #include "mcp/large.h"
 #include "mcp/progress.h"
 #include "mcp/schema.h"
+#include "mcp/tasks.h"
 #include "page/toolcall.h"
 #include "page/toolname.h"
 #include "site/call.h"
+#include "site/jobs.h"
 #include "site/keyed_call.h"
 #include "site/listing.h"
 #include "site/refusal.h"
@@ -34,6 +36,7 @@ struct calling {
 	const struct spec *spec;
 	struct proto_argument *args;
 	size_t count;
+	bool by_name;               /* args are of the tool, not of `run` */
 	struct proto_argument *env; /* NULL: no form asks for a variable */
 	bool *skipped;              /* of each argument: a person left it out */
 	struct mcp_round round;
@@ -265,6 +268,9 @@ run_tool(struct mcp *m, struct calling *c)
 		.ends = m->client.ends };
 	const struct mcp_command command = { c->doc, c->spec, &c->request,
 		c->values, scope_of(m, c) };
+	struct mcp_task_call task = { c->doc->path, c->spec,
+		c->by_name ? c->args : NULL, c->count, &c->request };
+	struct call_job job_of_it = site_call_job(m->site);
 	enum mcp_answered answered = MCP_AGREED;
 	struct ss_text type;
 	const char *path;
@@ -273,6 +279,14 @@ run_tool(struct mcp *m, struct calling *c)
 	if (!keep_for_answer(m, c, &path, &type))
 		return mcp_no_memory(m);
 	m->record.page = path;
+	if (c->spec->job == SPEC_JOB_REQUIRED && mcp_tasks_possible(m) &&
+		!mcp_tasks_offered(m))
+		return mcp_tasks_refuse(m);
+	job_of_it.asked = job_of_it.unhurried = true;
+	job_of_it.write = mcp_task_write;
+	job_of_it.ctx = &task;
+	if (mcp_tasks_offered(m))
+		job.job = &job_of_it;
 	/* With "next" such a tool does not run, only what it wrote is read. */
 	if (c->spec->confirm && c->request.next == NULL)
 		answered = mcp_confirm(m, &c->round, &command);
@@ -281,6 +295,8 @@ run_tool(struct mcp *m, struct calling *c)
 	job.confirmed = c->spec->confirm && c->request.next == NULL;
 	code = mcp_progress_run(m, &job, c->spec->progress);
 	m->record.tool = m->record.result.tool;
+	if (job_of_it.id[0] != '\0')
+		return mcp_task_made(m, &job_of_it);
 	if (code == SS_GONE || code == SS_INTERNAL)
 		return RPC_INTERNAL;
 	if (call_was_ended(code))
@@ -365,6 +381,7 @@ read_call(struct mcp *m, struct calling *c)
 			arena, c->spec, &call.given, &command, &m->err);
 	if (code != SS_OK)
 		return code;
+	c->by_name = true;
 	c->given = call.given;
 	c->values = command.values;
 	c->request = (struct proto_request){ .words = command.words,

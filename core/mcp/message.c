@@ -7,6 +7,7 @@
 #include "mcp/resources.h"
 #include "mcp/server.h"
 #include "mcp/skills.h"
+#include "mcp/tasks.h"
 #include "mcp/tools.h"
 #include "wire/json.h"
 #include "wire/trace.h"
@@ -59,6 +60,11 @@ static const struct method {
 		"uri" },
 	{ "prompts/list", mcp_prompts_list, MCP_METHODS_COMMON, false, NULL },
 	{ "prompts/get", mcp_prompts_get, MCP_METHODS_COMMON, true, "name" },
+	{ "tasks/get", mcp_tasks_get, MCP_METHODS_DISCOVER, false, "taskId" },
+	{ "tasks/update", mcp_tasks_update, MCP_METHODS_DISCOVER, false,
+		"taskId" },
+	{ "tasks/cancel", mcp_tasks_cancel, MCP_METHODS_DISCOVER, false,
+		"taskId" },
 	{ "skills/list", mcp_skills_list, MCP_METHODS_COMMON, false, NULL },
 	{ "skills/get", mcp_skills_get, MCP_METHODS_COMMON, false, NULL },
 	{ "completion/complete", mcp_complete, MCP_METHODS_COMMON, false,

@@ -89,7 +89,7 @@ frontmatter_format_name(enum front_format format)
 /* One member for each key that is read; NULL: absent. */
 struct keys {
 	const struct node *tools, *env, *sandbox, *title, *description,
-		*prompts, *hidden, *once, *job;
+		*prompts, *hidden, *once, *job, *workspace;
 };
 
 /* Other keys are the page's own.  A key of ours is refused the second time. */
@@ -103,7 +103,8 @@ find_keys(const struct reading *r, const struct node *root, struct keys *out)
 		{ "sandbox", &out->sandbox }, { "title", &out->title },
 		{ "description", &out->description },
 		{ "prompts", &out->prompts }, { "hidden", &out->hidden },
-		{ "once", &out->once }, { "job", &out->job } };
+		{ "once", &out->once }, { "job", &out->job },
+		{ "workspace", &out->workspace } };
 	enum ss_err e;
 
 	for (const struct node *n = root->first; n != NULL; n = n->next)
@@ -208,7 +209,11 @@ read_lists(const struct reading *r, const struct keys *keys,
 	if (e == SS_OK && keys->env != NULL)
 		e = value_go_on(r, value_names(r, keys->env, &out->env));
 	if (e == SS_OK && keys->sandbox != NULL)
-		e = wants_parse(r, keys->sandbox, &out->sandbox);
+		e = value_go_on(
+			r, wants_parse(r, keys->sandbox, &out->sandbox));
+	if (e == SS_OK && keys->workspace != NULL)
+		e = workspace_want_parse(
+			r, keys->workspace, &out->sandbox.workspace);
 	return e;
 }
 

@@ -13,6 +13,7 @@
 #include "site/exists.h"
 #include "site/keyed_call.h"
 #include "site/paging.h"
+#include "site/workspaces.h"
 #include "site/refusal.h"
 #include "site/request_log.h"
 #include "state/state.h"
@@ -32,7 +33,8 @@ struct call_state {
 	size_t tool;
 	struct env_scope scope;
 	char **argv, **envp;
-	struct confirm what;     /* from step_next on */
+	struct confirm what;            /* from step_next on */
+	struct workspace_use workspace; /* session NULL: none */
 	struct paging paging;    /* of a tool whose output comes in parts */
 	struct keyed_call keyed; /* active: the call has a key */
 	struct call recorded;    /* the call, with its output copied */
@@ -546,6 +548,32 @@ end_keyed(struct call_state *r, enum ss_err code)
 			3);
 }
 
+/* Filled for a tool of a page with `workspace`. */
+static enum ss_err
+step_workspace(struct call_state *r)
+{
+	const struct right *right = &r->page->rights.tools[r->tool];
+	const struct proto_request *q = r->request;
+
+	if (!(right->powers.keeps & KEEP_WORKSPACE)) {
+		if (!q->has_workspace)
+			return SS_OK;
+		error_set(r->err, SS_BAD_REQUEST,
+			"this tool runs on the site itself: it takes no "
+			"\"workspace\"");
+		error_hint(
+			r->err, "the page's author writes workspace: overlay");
+		return SS_BAD_REQUEST;
+	}
+	workspaces_fill(&r->workspace, r->parts->config,
+		&right->powers.asked.workspace, r->call->doc->path,
+		r->call->shell ? NULL : r->call->user);
+	r->workspace.anybody = r->call->shell;
+	r->workspace.session = q->session != NULL ? q->session : "";
+	r->workspace.commit = q->commit;
+	return SS_OK;
+}
+
 static enum ss_err
 set_unconfirmed(struct call_state *r, const char *why)
 {
@@ -797,6 +825,8 @@ step_run(struct call_state *r)
 		.policy = right,
 		.has_progress = r->spec->progress == SPEC_PROGRESS_FD,
 		.progress = c->progress,
+		.workspace =
+			r->workspace.session != NULL ? &r->workspace : NULL,
 		.stages = r->stages,
 		.timeout_ms = (uint32_t)(1000 *
 			powers_timeout(&right->powers, config->limits.timeout)),
@@ -830,6 +860,7 @@ run_steps(struct call_state *r, const char **stage)
 		{ "stages", step_stages },
 		{ "next", step_next },
 		{ "tool", step_tool },
+		{ "workspace", step_workspace },
 		{ "once", step_once },
 		{ "confirm", step_confirm },
 		{ "job", step_job },

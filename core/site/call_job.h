@@ -23,6 +23,8 @@ struct call_job_of {
 /* Of a call that may become a job. */
 struct call_job {
 	bool asked; /* by the caller, who reads job ids */
+	/* He did not ask for this one: `job: auto` waits all the same. */
+	bool unhurried;
 	/*
 	 * Makes the job and has it started: id.
 	 * Errors  SS_STATE, SS_OVERLOADED, SS_INTERNAL.

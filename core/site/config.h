@@ -66,7 +66,7 @@ struct config {
 		const char *mode; /* "auto", "strict", "landlock", "off" */
 	} sandbox;
 	struct {
-		struct config_list read, write, unix_sockets;
+		struct config_list read, write, unix_sockets, workspace;
 		enum config_choice exec_choice; /* ANY or LIST */
 		struct config_list exec;
 		enum config_choice network_choice; /* NONE, ANY or LIST */
@@ -107,6 +107,12 @@ struct config {
 	struct {
 		const char *directory; /* "auto"; "": none; absolute */
 	} state;
+	struct {
+		uint64_t max_bytes, max_files; /* of a session; 0: no limit */
+		uint64_t total_bytes;          /* of all sessions */
+		double idle;
+		const char *commit; /* "none", "files", "all" */
+	} workspace;
 	struct {
 		uint64_t max, max_page, max_kept, max_output_bytes;
 		double timeout, idle, keep; /* seconds */

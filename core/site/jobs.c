@@ -117,7 +117,8 @@ make_and_start(struct call_job *job, const struct call_job_of *of,
 	}
 	/* It is on disk: one that is not started now is started later. */
 	host->start(host->ctx, job->id);
-	job->wait_s = !job->asked && of->spec->job == SPEC_JOB_LONG
+	job->wait_s = of->spec->job == SPEC_JOB_LONG &&
+			(!job->asked || job->unhurried)
 		? of->spec->job_after
 		: 0;
 	return SS_OK;

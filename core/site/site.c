@@ -21,7 +21,9 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "run/cgroup.h"
+#include "sandbox/launcher.h"
 #include "sandbox/sandbox_fork.h"
+#include "site/workspaces.h"
 
 static enum ss_err
 state_of(void *ctx, const struct state **out, struct ss_error *err)
@@ -48,6 +50,7 @@ lend_parts(struct ss_site *site)
 	site->exec_state = (struct executor){ .config = config,
 		.grant = &site->grant,
 		.plan = &site->plan,
+		.state = &site->state,
 		.documents = &site->documents,
 		.arena = &site->arena };
 	site->calls = (struct call_parts){ .config = config,
@@ -110,6 +113,7 @@ ss_site_free(struct ss_site *site)
 	free(site->local);
 	seal_close(&site->seal);
 	state_close(&site->own_state);
+	fd_close(&site->plan.store_fd);
 	free(site);
 }
 
@@ -683,6 +687,10 @@ ss_site_fork(struct ss_site *site, unsigned flags, int (*worker)(void *ctx),
 	enum ss_err code = site_needs_open(site, err);
 
 	*child = (struct ss_child){ .pid = -1, .launch_fd = -1 };
+	/* Without one the calls that need it are refused, with the remedy. */
+	if (launcher_keeps(&site->plan) & KEEP_WORKSPACE)
+		workspaces_open_store(
+			&site->plan, site->state, &site->config, NULL);
 	return code == SS_OK ? sandbox_fork(&site->plan, &process, child, err)
 			     : code;
 }
