@@ -76,6 +76,7 @@ exchange_begin(struct ss_site *site, const struct ss_request *req)
 	x->hooks_run = 0;
 	x->status = 0;
 	x->streamed = false;
+	x->waits = false;
 	x->header_count = 0;
 	x->body = BUF_INIT(body_ceiling(site));
 	x->fd = -1;
@@ -261,7 +262,7 @@ add_cors(struct exchange *x)
 	exchange_header(x, "Access-Control-Allow-Methods", ALLOWED_METHODS);
 	exchange_header(x, "Access-Control-Allow-Headers",
 		"Authorization, Content-Type, Idempotency-Key, If-None-Match, "
-		"Prefer, Range, "
+		"Last-Event-ID, Prefer, Range, "
 		"MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id");
 	exchange_header(x, "Access-Control-Max-Age", "600");
 }
@@ -345,6 +346,8 @@ exchange_log(const struct exchange *x)
 	uint64_t total_us = clock_us() - x->started_us;
 	struct log_line l;
 
+	if (x->waits)
+		return;
 	if (!site->exec_state.limit.refused)
 		log_slow(x, x->started_us + total_us);
 	if (site->exec_state.limit.refused ||

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "site/call.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "page/env_fill.h"
@@ -38,6 +39,8 @@ struct call_state {
 	struct paging paging;    /* of a tool whose output comes in parts */
 	struct keyed_call keyed; /* active: the call has a key */
 	struct call recorded;    /* the call, with its output copied */
+	double own_timeout; /* that the page or the tool asks for; 0: none */
+	unsigned own_line, line; /* of that, and of the tool */
 	bool started;            /* since then the page may be freed */
 	bool answered;           /* from what was kept: nothing is left to do */
 	char *const **stages;    /* of a pipe */
@@ -835,6 +838,9 @@ step_run(struct call_state *r)
 	code = keep_type(r);
 	if (code != SS_OK)
 		return code;
+	r->own_timeout = right->powers.asked.timeout;
+	r->own_line = right->powers.asked.timeout_at.line;
+	r->line = r->spec->line;
 	r->started = true;
 	if (!limit_start(r->parts->limit))
 		return limit_error(r->err);
@@ -895,6 +901,23 @@ call_try(const struct call_parts *parts, const struct call *call,
 	return run_steps(&r, stage);
 }
 
+/* Names the line of a run that failed; a timeout of the page's own is its. */
+static void
+note_rule(const struct call_state *r, struct ss_error *err)
+{
+	char value[sizeof(err->value)];
+
+	if (!r->started)
+		return;
+	if (err->code == SS_TIMEOUT && r->own_timeout > 0) {
+		error_rule(err, r->own_line, "timeout: %g", r->own_timeout);
+		snprintf(value, sizeof(value), "%g", 2 * r->own_timeout);
+		error_setting(err, "", "%s", value);
+	} else if (err->line == 0 && err->code != SS_INTERNAL) {
+		err->line = r->line;
+	}
+}
+
 enum ss_err
 call_run(const struct call_parts *parts, const struct call *call,
 	const char **stage, struct ss_result *result, struct ss_error *err)
@@ -906,6 +929,7 @@ call_run(const struct call_parts *parts, const struct call *call,
 
 	if (code == SS_OK || err == NULL)
 		return code;
+	note_rule(&r, err);
 	refusal_step(&(struct refusal){ .parts = parts,
 			     .doc = call->doc,
 			     .page = r.started ? NULL : r.page,
