@@ -66,6 +66,8 @@ static const struct method {
 	{ "tasks/cancel", mcp_tasks_cancel, MCP_METHODS_DISCOVER, false,
 		"taskId" },
 	{ "skills/list", mcp_skills_list, MCP_METHODS_COMMON, false, NULL },
+	{ "resources/directory/read", mcp_skills_directory, MCP_METHODS_COMMON,
+		false, NULL },
 	{ "skills/get", mcp_skills_get, MCP_METHODS_COMMON, false, NULL },
 	{ "completion/complete", mcp_complete, MCP_METHODS_COMMON, false,
 		NULL },
