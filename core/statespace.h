@@ -630,6 +630,8 @@ struct ss_result {
 	const char *page;
 	const char *step;
 	const char *step_line;
+	/* With explain: what was refused, as the items of a JSON list, or "" */
+	struct ss_text denied;
 };
 
 /*
