@@ -630,6 +630,8 @@ struct ss_result {
 	const char *page;
 	const char *step;
 	const char *step_line;
+	/* With explain: what was refused, as the items of a JSON list, or "" */
+	struct ss_text denied;
 };
 
 /*
@@ -729,6 +731,7 @@ struct ss_mcp_client {
 	enum ss_err (*receive)(void *ctx, uint32_t timeout_ms,
 		const char **message, size_t *len);
 	void *ctx;
+	unsigned asks; /* SS_MCP_ASKS_...; 0: a person alone */
 };
 
 /* The same for a client that can be asked. */
@@ -743,6 +746,13 @@ enum ss_err ss_site_mcp_client(struct ss_site *site, const char *message,
  * that id.  Of `initialize`: can the client ask?  Of one that may run: page, if
  * only the components of a page that it reads do so.
  */
+/* Whom the client can ask, for ss_mcp_client.asks and ss_mcp_glance.asks. */
+enum {
+	SS_MCP_ASKS_PERSON = 1, /* elicitation */
+	SS_MCP_ASKS_MODEL = 2,  /* sampling */
+	SS_MCP_ASKS_ROOTS = 4   /* the directories that it works in */
+};
+
 enum ss_mcp_kind { SS_MCP_SIMPLE, SS_MCP_RUNS, SS_MCP_CANCELS, SS_MCP_ANSWERS };
 
 struct ss_mcp_glance {
@@ -750,6 +760,7 @@ struct ss_mcp_glance {
 	bool can_ask;
 	char id[256];
 	bool page;
+	unsigned asks; /* of `initialize`: SS_MCP_ASKS_... */
 };
 
 void ss_mcp_look(const char *message, size_t len, struct ss_mcp_glance *out);
