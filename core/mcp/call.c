@@ -16,6 +16,7 @@
 #include "site/keyed_call.h"
 #include "site/listing.h"
 #include "site/refusal.h"
+#include "site/workspaces.h"
 #include "wire/path.h"
 
 /* Reads them, with room for `more` of them. */
@@ -264,6 +265,35 @@ find_step(struct mcp *m, struct calling *c)
 		find_step_of(m, c, &asked);
 }
 
+/* As "workspace" of POST; mcp_call has checked it. */
+static void
+take_workspace(const struct mcp *m, struct proto_request *request)
+{
+	const struct rpc_value *v = rpc_member(m->meta, WORKSPACE_META);
+
+	if (v == NULL)
+		return;
+	request->has_workspace = true;
+	request->session = rpc_text(rpc_member(v, "session"));
+	request->commit = rpc_is_true(rpc_member(v, "commit"));
+}
+
+static enum rpc_code
+check_workspace(struct mcp *m)
+{
+	const struct rpc_value *v = rpc_member(m->meta, WORKSPACE_META);
+	const struct rpc_value *session = rpc_member(v, "session");
+
+	if (v == NULL ||
+		(rpc_is_object(v) &&
+			(session == NULL || rpc_text(session) != NULL)))
+		return RPC_OK;
+	return mcp_refuse(m, RPC_BAD_PARAMS,
+		"_meta[\"%s\"] must be an object with \"session\", a string, "
+		"and \"commit\"",
+		WORKSPACE_META);
+}
+
 static enum rpc_code
 run_tool(struct mcp *m, struct calling *c)
 {
@@ -290,6 +320,7 @@ run_tool(struct mcp *m, struct calling *c)
 	const char *path;
 	enum ss_err code;
 
+	take_workspace(m, &c->request);
 	if (!keep_for_answer(m, c, &path, &type))
 		return mcp_no_memory(m);
 	m->record.page = path;
@@ -297,6 +328,7 @@ run_tool(struct mcp *m, struct calling *c)
 		!mcp_tasks_offered(m))
 		return mcp_tasks_refuse(m);
 	job_of_it.asked = job_of_it.unhurried = true;
+	job_of_it.asked_by = m->task;
 	job_of_it.write = mcp_task_write;
 	job_of_it.ctx = &task;
 	if (mcp_tasks_offered(m))
@@ -441,17 +473,47 @@ call_opened(struct mcp *m, struct calling *c, const struct rpc_value *given,
 	return mcp_content_refused(m, mcp_content_type(c->spec));
 }
 
+/*
+ * Where a client takes tasks a tool with `job` asks within one; with
+ * `job: required` the task begins when all has been answered.
+ */
+static bool
+parks(const struct mcp *m, const struct spec *spec)
+{
+	return (spec->job == SPEC_JOB_ASKED || spec->job == SPEC_JOB_LONG) &&
+		m->revision->asking == MCP_ASKS_BY_RESULT &&
+		mcp_tasks_offered(m);
+}
+
+static enum rpc_code
+park(struct mcp *m, const struct calling *c, size_t from)
+{
+	const struct call_job_of of = { .doc = c->doc,
+		.spec = c->spec,
+		.tool = (size_t)(c->spec - c->page->front.specs),
+		.number = limit_tool_number(&m->site->exec_state.limit,
+			c->doc->real[0] != '\0' ? c->doc->real : c->doc->path,
+			0) };
+
+	return mcp_task_park(m, &of, from);
+}
+
 static enum rpc_code
 call_named(struct mcp *m, const char *name)
 {
 	struct ss_document doc;
 	struct calling c = { .name = name, .doc = &doc };
 	enum rpc_code code = open_named(m, name, &doc, &c);
+	size_t from = m->out->len;
 
 	if (code != RPC_OK)
 		return code;
+	m->parks = parks(m, c.spec);
 	code = call_opened(
 		m, &c, rpc_member(m->rpc.params, "arguments"), NULL, 0);
+	if (code == RPC_OK && m->parks && m->task == NULL &&
+		strcmp(m->result_type, "input_required") == 0)
+		code = park(m, &c, from);
 	mcp_document_close(m, &doc);
 	return code;
 }
@@ -676,7 +738,9 @@ mcp_call(struct mcp *m)
 	if (key != NULL && rpc_text(key) == NULL)
 		return mcp_refuse(m, RPC_BAD_PARAMS,
 			"_meta[\"%s\"] must be a string", KEYED_META);
-	code = mcp_arguments(m, &arguments);
+	code = check_workspace(m);
+	if (code == RPC_OK)
+		code = mcp_arguments(m, &arguments);
 	if (code != RPC_OK)
 		return code;
 	for (size_t i = 0; i < ARRAY_LEN(large); i++) {
