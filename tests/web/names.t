@@ -5,6 +5,7 @@
 # SEED chooses the pages, RUNS how many sites there are.
 use strict;
 use warnings;
+use Cwd ();
 use FindBin;
 use JSON::PP;
 use lib "$FindBin::Bin/../lib";
@@ -14,7 +15,7 @@ use Statespace::Server;
 plan skip_all => 'nginx is not installed'
     unless Statespace::Server::front('nginx');
 
-my $BUILD = $ENV{BUILD} || "$FindBin::Bin/../../build";
+my $BUILD = Cwd::abs_path($ENV{BUILD} || "$FindBin::Bin/../../build");
 my $SEED = $ENV{SEED} // time;
 my $RUNS = $ENV{RUNS} // 1;
 my $PAGES = 12;
