@@ -4,7 +4,7 @@ _statespace()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
 	local command= i words= site=.
-	local commands='new serve fcgi exec mcp fsworker check doctor'
+	local commands='new serve fcgi exec mcp receipts fsworker check doctor'
 
 	COMPREPLY=()
 	case ${COMP_WORDS[0]##*/} in
@@ -43,6 +43,7 @@ _statespace()
 	exec) words='--config --env --env-file --timeout --directory --json
 		--dry-run --explain --yes --next --once --get --tool --site --help' ;;
 	mcp) words='--config --env --env-file --timeout --site --help' ;;
+	receipts) words='verify key --key --head --help' ;;
 	fsworker) words='--config --env --env-file --socket --root --help' ;;
 	check) words='--config --env --env-file --json --run --run-all
 		--directory --site --help' ;;

@@ -14,7 +14,7 @@ use Test::More;
 chdir Cwd::realpath("$FindBin::Bin/../..") or die "chdir: $!";
 
 # Lowest first; core/README.md says what each is for.
-my @FOLDERS = qw(base wire page files state keyed workspace run sandbox tools site mcp http commands);
+my @FOLDERS = qw(base wire page files state keyed workspace receipts run sandbox tools site mcp http commands);
 # Text in, values out: no system calls.
 my %PURE = map { $_ => 1 } qw(wire page);
 # What programs, tests and hosts include.
@@ -40,6 +40,8 @@ my %FOREIGN = (
 		cmark-gfm-core-extensions.h cmark-gfm-extension_api.h)),
 	'fastcgi.h' => [qw(fcgi/connection.c)],
 	'fcgiapp.h' => [qw(fcgi/connection.c)],
+	(map { ("openssl/$_.h" => [qw(fcgi/receipts_sign.c)]) }
+		qw(evp hmac pem)),
 	'curl/curl.h' => [qw(fcgi/transfer.c)],
 );
 
