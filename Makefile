@@ -31,7 +31,7 @@ AGAIN = $(MAKE) --no-print-directory $(PARALLEL)
 
 all: $(BUILD)/statespace $(BUILD)/statespace-exec $(BUILD)/statespace-fcgi \
 	$(BUILD)/libexec/statespace-tool $(BUILD)/libexec/statespace-curl \
-	$(BUILD)/libexec/statespace-pipe \
+	$(BUILD)/libexec/statespace-pipe $(BUILD)/libexec/statespace-job \
 	$(BUILD)/libexec/statespace-receipts \
 	$(BUILD)/nginx $(BUILD)/starter
 all: ## the programs and the library
@@ -47,12 +47,13 @@ PACKAGES := gcc libc6-dev make pkg-config libfcgi-dev libyaml-dev libcjson-dev \
 PACKAGES_TEST := perl curl procps
 PACKAGES_CI := git python3 clang clang-tidy clang-format cppcheck mandoc prometheus \
 	bubblewrap lighttpd apache2-bin libapache2-mod-fcgid libapache2-mod-xsendfile \
-	caddy haproxy iproute2
+	caddy haproxy iproute2 rsync
 PACKAGES_STATIC := dpkg-dev libssl-dev
 PACKAGES_BENCH := wrk fcgiwrap lighttpd apache2-bin libapache2-mod-xsendfile \
 	php-fpm bubblewrap python3-minimal
 # Of npm, whoever brought it here.
 PACKAGES_BROWSER = chromium $(if $(shell command -v npm),,nodejs npm)
+PACKAGES_OPENAPI = python3-venv $(if $(shell command -v npm),,nodejs npm)
 PACKAGES_MCP = lighttpd $(if $(shell command -v npm),,nodejs npm)
 
 # A space before and after each name, so that a name is found whole.
@@ -94,7 +95,21 @@ deps-browser: ## the same as deps-test, and what drives a browser
 deps-mcp: ## the same as deps-test, and the clients of others that speak MCP
 	$(call install_packages,$(PACKAGES) $(PACKAGES_TEST) $(PACKAGES_MCP))
 	@$(MAKE) --no-print-directory $(BUILD)/mcp/node_modules
-.PHONY: deps deps-test deps-ci deps-bench deps-static deps-browser deps-mcp
+deps-openapi: ## the same as deps-test, and what reads /openapi.json
+	$(call install_packages,$(PACKAGES) $(PACKAGES_TEST) $(PACKAGES_OPENAPI))
+	@$(MAKE) --no-print-directory $(BUILD)/openapi/node_modules
+.PHONY: deps deps-test deps-ci deps-bench deps-static deps-browser deps-mcp \
+	deps-openapi
+
+# tests/web/openapi.t looks for them there: two validators, and a generator.
+$(BUILD)/openapi/node_modules:
+	@mkdir -p $(@D)
+	$(call say,NPM,$@)
+	$(Q)python3 -m venv $(@D)/venv
+	$(Q)$(@D)/venv/bin/pip --quiet install openapi-spec-validator==0.9.0 \
+		openapi-python-client==0.29.1
+	$(Q)npm install --prefix $(@D) --silent --no-audit --no-fund --no-save \
+		--ignore-scripts @redocly/cli@2.77.0
 
 # tests/web/mcp-clients.t looks for them there.  Node comes along, since the
 # suite wants a newer one than most systems have.
@@ -196,7 +211,8 @@ CORE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/*/*.c))
 RECEIPTS = $(wildcard fcgi/receipts*.c)
 FCGI_OBJ := $(patsubst %.c,$(BUILD)/%.o, \
 	$(filter-out fcgi/tool.c fcgi/pipe.c fcgi/curl.c fcgi/transfer.c \
-	$(RECEIPTS) fcgi/own_address.c fcgi/static.c fcgi/one_program.c fcgi/one_files.c, \
+	$(RECEIPTS) fcgi/own_address.c fcgi/static.c fcgi/one_program.c fcgi/one_files.c \
+	fcgi/job.c, \
 	$(wildcard fcgi/*.c)))
 UNIT := $(patsubst tests/%.c,$(BUILD)/%.t,$(wildcard tests/unit/*.c))
 FAULT := $(patsubst tests/%.c,$(BUILD)/%.t,$(wildcard tests/fault/*.c))
@@ -291,6 +307,13 @@ $(BUILD)/libexec/statespace-receipts: $(RECEIPTS:%.c=$(BUILD)/%.o)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) $(LINK) $(LDFLAGS) -o $@ $^ -lcrypto
 
+# A job's holder opens a site as the programs do.
+$(BUILD)/libexec/statespace-job: $(addprefix $(BUILD)/fcgi/,job.o job_start.o \
+		options.o say.o sys.o) $(BUILD)/core.a
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LINK) $(LDFLAGS) -o $@ $^ $(LIBS_CORE)
+
 # site.c knows where `make install` puts them.
 $(BUILD)/core/site/site.o: CPPFLAGS_ALL += -DSS_LIBEXECDIR='"$(LIBEXECDIR)"'
 
@@ -332,7 +355,7 @@ unit: $(UNIT) $(FAULT) ## the tests in C as programs, build/{unit,fault}/*.t
 # has no archive here, and a libcurl of HTTP alone, is made from the sources of
 # the packages whose headers are installed.
 STATIC := $(BUILD)/static
-STATIC_OBJ = $(addprefix $(STATIC)/,fcgi/main.o fcgi/one_program.o \
+STATIC_OBJ = $(addprefix $(STATIC)/,fcgi/main.o fcgi/job.o fcgi/one_program.o \
 	fcgi/one_files.o core/site/site.o) \
 	$(filter-out $(BUILD)/fcgi/main.o $(BUILD)/fcgi/installed.o,$(FCGI_OBJ)) \
 	$(BUILD)/fcgi/transfer.o $(BUILD)/fcgi/own_address.o

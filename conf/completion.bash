@@ -4,7 +4,7 @@ _statespace()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
 	local command= i words= site=.
-	local commands='new serve fcgi exec mcp receipts fsworker check doctor'
+	local commands='new serve fcgi exec mcp receipts fsworker check workspace doctor'
 
 	COMPREPLY=()
 	case ${COMP_WORDS[0]##*/} in
@@ -30,7 +30,7 @@ _statespace()
 		mapfile -t COMPREPLY < <(compgen -W 'nginx lighttpd' -- "$word")
 		return ;;
 	-h | --host | -p | --port | --timeout | --workers | --next | --once | \
-		--site | --tool | -e | --env)
+		--workspace | --site | --tool | -e | --env)
 		return ;;
 	esac
 	case $command in
@@ -41,12 +41,16 @@ _statespace()
 	fcgi) words='--config --env --env-file --timeout --socket --workers
 		--help' ;;
 	exec) words='--config --env --env-file --timeout --directory --json
-		--dry-run --explain --yes --next --once --get --tool --site --help' ;;
+		--dry-run --explain --yes --next --once --workspace --commit
+		--get --tool --site --help' ;;
 	mcp) words='--config --env --env-file --timeout --site --help' ;;
 	receipts) words='verify key --key --head --help' ;;
 	fsworker) words='--config --env --env-file --socket --root --help' ;;
 	check) words='--config --env --env-file --json --run --run-all
 		--directory --site --help' ;;
+	workspace) words='create list diff commit discard export --config
+		--directory --site --json --folder --backend --patch --force
+		--digest --after --most --help' ;;
 	doctor) words='--config --json --help' ;;
 	new) words='--help' ;;
 	esac

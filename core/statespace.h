@@ -392,6 +392,7 @@ struct ss_request {
 	 * tells: of several sites it finds the one that is asked.  NULL: host.
 	 */
 	const char *site_host;
+	const char *traceparent; /* of W3C Trace Context */
 };
 
 #define SS_REQUEST_INIT                                                        \
@@ -537,6 +538,9 @@ struct ss_call {
 	const struct ss_pair *arguments;
 	size_t argument_count;
 	const char *key; /* the tool runs once for it; NULL: none */
+	/* Of a page with `workspace`: a session's id; NULL: one of its own. */
+	const char *session;
+	bool commit; /* apply what changed if the tool ended with 0 */
 	/*
 	 * This process ends behind the call: where init reaps what it leaves,
 	 * the call does not wait until the kernel has taken the namespaces
@@ -596,6 +600,11 @@ struct ss_result {
 	 */
 	const char *const *const *stages;
 	/*
+	 * Of a page with `workspace`: what is told of it, as an object of JSON
+	 * (statespace-protocol(7)); else "".
+	 */
+	struct ss_text workspace;
+	/*
 	 * No program was started: set by an executor that is sure of it, so
 	 * that a key is as if it had not been used.
 	 */
@@ -648,6 +657,37 @@ void ss_result_release(struct ss_result *result);
  *          ENOTSUP in a process that is not confined; else errno.
  */
 int ss_site_fsworker(struct ss_site *site, int in, int out, bool *shut_down);
+
+/*
+ * One operation on the site's copy-on-write sessions, as the account that owns
+ * the state directory: sessions of all pages and callers, outside any sandbox.
+ * Commits whose process was killed are finished first, old sessions collected.
+ *
+ * operation  "create", "list", "diff", "commit" or "discard".
+ * put        gets the answer; false ends it with SS_GONE.
+ * Errors     SS_STATE: there is no state directory; SS_NOT_FOUND: no such
+ *            session or folder; SS_BUSY: a tool runs in it; SS_CONFLICT and
+ *            SS_NOT_ALLOWED: nothing was committed, and put had the reasons;
+ *            SS_BAD_REQUEST; SS_INTERNAL.
+ */
+struct ss_workspace_ask {
+	size_t size;
+	const char *operation;
+	const char *session;  /* of diff, commit and discard */
+	const char *folder;   /* of create, below the root; NULL: all of it */
+	const char *backend;  /* of create; NULL: "overlay" */
+	bool json;            /* objects; else lines for a person */
+	bool patch;           /* of diff: what git apply takes */
+	const char *after;    /* of diff in JSON: `next` of the page before */
+	size_t most;          /* of changes on a page; 0: all */
+	bool force;           /* of commit: over conflicts */
+	const char *expected; /* of commit: `digest` of what was shown; NULL */
+	bool (*put)(void *ctx, const char *data, size_t len);
+	void *ctx;
+};
+
+enum ss_err ss_site_workspace(struct ss_site *site,
+	const struct ss_workspace_ask *ask, struct ss_error *err);
 
 /*
  * One message of the Model Context Protocol without HTTP, a JSON object of
@@ -875,6 +915,7 @@ struct ss_command {
 	 * NULL-terminated; argv is then what the caller sent.  NULL: no pipe.
 	 */
 	char *const *const *stages;
+	const void *workspace; /* for the built-in executor; NULL */
 };
 
 /*
@@ -1020,6 +1061,46 @@ struct ss_store {
 };
 
 void ss_site_set_store(struct ss_site *site, const struct ss_store *store);
+
+/*
+ * Starts the process that runs a job (ss_site_run_job), apart from all others:
+ * it goes on when the host ends.
+ *
+ * start  id is a job's, 32 hexadecimal digits; it may be asked twice for one.
+ *        False: not now; it is asked again later.
+ *
+ * At any time, so also in the process that ss_site_fork made.  Without one no
+ * call becomes a job.
+ */
+struct ss_jobs {
+	size_t size;
+	void *ctx;
+	bool (*start)(void *ctx, const char *id);
+};
+
+void ss_site_set_jobs(struct ss_site *site, const struct ss_jobs *jobs);
+/*
+ * Runs the job of that id to its end, in a process that does nothing else: it
+ * opens the page anew, checks the call as any other, and takes SIGALRM.  Blocks.
+ * Errors  SS_NOT_FOUND: no such job; SS_STATE, SS_INTERNAL: it stays as it was.
+ *         What the tool came to is the job's, not the caller's.
+ */
+enum ss_err
+ss_site_run_job(struct ss_site *site, const char *id, struct ss_error *err);
+/*
+ * Looks at all jobs: removes those that ended long ago, notes those that were
+ * lost, and has fn start those that wait for a process.
+ */
+enum ss_err ss_site_tend_jobs(struct ss_site *site,
+	void (*fn)(void *ctx, const char *id), void *ctx, struct ss_error *err);
+/* May there be any?  After ss_site_open_state. */
+bool ss_site_has_jobs(const struct ss_site *site);
+/*
+ * The file to execute for a helper program of that name, which is also its
+ * argv[0]; false: there is none.
+ */
+bool ss_site_helper(
+	const struct ss_site *site, const char *name, char *path, size_t cap);
 
 /*
  * The built-in ones, for those that replace them and still want to call them.

@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "job_start.h"
 #include "options.h"
 #include "reply.h"
 #include "say.h"
@@ -46,6 +47,8 @@ struct cgi {
 	atomic_bool *begun; /* shared: the worker has begun to answer */
 	int worker_end;     /* hangs up when the client leaves */
 	struct ss_child child;
+	struct job_post jobs;
+	struct job_starter starter;
 };
 
 /* Our end; the handler of TERM closes it. */
@@ -184,6 +187,7 @@ worker_main(void *ctx)
 
 	signal(SIGTERM, SIG_DFL);
 	close(parent_end);
+	job_post_attach(&c->jobs, c->served->site);
 	request_read_environ(r, environ);
 	take_body(r);
 	r->ss.client_fd = c->worker_end;
@@ -263,16 +267,19 @@ end_answer(const struct cgi *c)
 static void
 wait_for_worker(struct cgi *c)
 {
-	struct pollfd p[4] = { { .fd = (int)syscall(
+	struct pollfd p[5] = { { .fd = (int)syscall(
 					 SYS_pidfd_open, c->child.pid, 0),
 				       .events = POLLIN },
 		{ .fd = STDOUT_FILENO },
 		{ .fd = c->child.launch_fd, .events = POLLIN },
-		{ .fd = parent_end } };
+		{ .fd = parent_end },
+		{ .fd = job_post_fd(&c->jobs), .events = POLLIN } };
 
 	while (p[0].fd >= 0 && p[0].revents == 0) {
-		if (poll(p, 4, -1) < 0)
+		if (poll(p, 5, -1) < 0)
 			continue;
+		if (p[4].revents != 0)
+			job_post_serve(&c->jobs, &c->starter);
 		if (p[2].revents != 0) {
 			ss_site_launch(c->served->site, &c->child);
 			p[2].fd = -1;
@@ -290,6 +297,24 @@ wait_for_worker(struct cgi *c)
 		close(p[0].fd);
 }
 
+/* Where the request may be about a job. */
+static void
+open_jobs(struct cgi *c)
+{
+	const struct ss_request *r = &c->served->request.ss;
+	static struct options options = { .usage = "", .cgi = true };
+	struct ss_error err = { .code = SS_OK };
+
+	c->jobs = JOB_POST_INIT;
+	if (strcmp(r->method, "POST") != 0 &&
+		strstr(r->path, "/__jobs/") == NULL)
+		return;
+	if (ss_site_open_state(c->served->site, &err) != SS_OK)
+		say_error("cgi", &err);
+	c->starter = (struct job_starter){ &options, c->served->site };
+	job_post_open(&c->jobs);
+}
+
 static bool
 run_worker(struct cgi *c)
 {
@@ -298,6 +323,7 @@ run_worker(struct cgi *c)
 
 	request_read_environ(&c->served->request, environ);
 	ss_site_narrow(c->served->site, &c->served->request.ss);
+	open_jobs(c);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return false;
 	parent_end = ends[0];
@@ -315,6 +341,7 @@ run_worker(struct cgi *c)
 	close(ends[1]);
 	signal(SIGTERM, tell_client_left);
 	wait_for_worker(c);
+	job_post_serve(&c->jobs, &c->starter);
 	while (waitpid(c->child.pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (c->child.launch_fd >= 0)

@@ -26,7 +26,7 @@ static const char usage[] =
 	"usage: statespace-exec [-C DIR] [-c FILE] [-e K=V]... [--env-file F]\n"
 	"                       [--timeout S] [--json] [--dry-run] [--explain]\n"
 	"                       [--site SITE] [--yes] [--next CURSOR] [--once KEY]\n"
-	"                       PAGE -- WORD...\n"
+	"                       [--workspace ID] [--commit] PAGE -- WORD...\n"
 	"       statespace-exec [options] PAGE --tool T [K=V]... [-- WORD...]\n"
 	"       statespace-exec [options] PAGE -\n"
 	"       statespace-exec [options] --get PAGE\n";
@@ -40,14 +40,18 @@ enum {
 	OPTION_NEXT,
 	OPTION_ONCE,
 	OPTION_GET,
+	OPTION_WORKSPACE,
+	OPTION_COMMIT,
 };
 
 struct exec {
 	struct options options;
 	bool json, dry_run, explain, get;
-	bool yes;         /* to a tool with `confirm: true` */
-	const char *next; /* the cursor that an earlier run told */
-	const char *key;  /* for which the tool runs once */
+	bool yes;            /* to a tool with `confirm: true` */
+	const char *session; /* a workspace's */
+	bool commit;         /* what the tool changed, if it ended with 0 */
+	const char *next;    /* the cursor that an earlier run told */
+	const char *key;     /* for which the tool runs once */
 	const char *page;
 	const char *const *words;
 	size_t word_count;
@@ -283,6 +287,8 @@ call_of(struct exec *job)
 	call.dry_run = job->dry_run;
 	call.explain = job->explain;
 	call.next = job->next;
+	call.session = job->session;
+	call.commit = job->commit;
 	call.last = true;
 	call.key = job->key;
 	if (!job->json)
@@ -461,6 +467,8 @@ take_arguments(struct exec *job, int argc, char **argv)
 		{ "explain", no_argument, NULL, OPTION_EXPLAIN },
 		{ "yes", no_argument, NULL, OPTION_YES },
 		{ "next", required_argument, NULL, OPTION_NEXT },
+		{ "workspace", required_argument, NULL, OPTION_WORKSPACE },
+		{ "commit", no_argument, NULL, OPTION_COMMIT },
 		{ "once", required_argument, NULL, OPTION_ONCE },
 		{ "get", no_argument, NULL, OPTION_GET },
 		{ "site", required_argument, NULL, OPTION_SITE },
@@ -476,6 +484,8 @@ take_arguments(struct exec *job, int argc, char **argv)
 		case OPTION_EXPLAIN: job->explain = true; break;
 		case OPTION_YES: job->yes = true; break;
 		case OPTION_NEXT: job->next = optarg; break;
+		case OPTION_WORKSPACE: job->session = optarg; break;
+		case OPTION_COMMIT: job->commit = true; break;
 		case OPTION_ONCE: job->key = optarg; break;
 		case OPTION_GET: job->get = true; break;
 		default:

@@ -32,6 +32,8 @@ static const struct command {
 	{ "check", cmd_check, "look for mistakes in pages" },
 	{ "receipts", cmd_receipts, "verify receipts, make a key for them" },
 	{ "fsworker", cmd_fsworker, "files below a directory, by frames" },
+	{ "workspace", cmd_workspace,
+		"what tools changed, to commit or discard" },
 	{ "doctor", cmd_doctor, "what this system can confine" },
 };
 

@@ -205,6 +205,31 @@ serve(struct server *s)
 
 /* ----------------------------------------------------------------- start -- */
 
+/* In this process, which is not confined: no message to a parent. */
+static bool
+start_job(void *ctx, const char *id)
+{
+	return job_start(ctx, id);
+}
+
+static void
+open_jobs(struct mcp_jobs *jobs, const struct options *o,
+	const struct ss_site *all)
+{
+	static struct options own;
+	const struct ss_jobs host = {
+		.size = sizeof(host), .ctx = &jobs->starter, .start = start_job
+	};
+
+	own = *o;
+	/* Of several sites it chose one. */
+	if (options_has_sites(all))
+		own.root = NULL;
+	jobs->starter = (struct job_starter){ &own, jobs->site };
+	job_post_open(&jobs->post);
+	ss_site_set_jobs(jobs->site, &host);
+}
+
 static int
 run_mcp(const struct options *o)
 {
@@ -230,10 +255,14 @@ run_mcp(const struct options *o)
 		    (uint64_t)ss_site_option_number(
 			    jobs->site, "pool.kept_bytes")))
 		kept_close(&jobs->kept);
+	if (ss_site_open_state(jobs->site, &err) != SS_OK)
+		say_error(NULL, &err);
+	open_jobs(jobs, o, all);
 	jobs->null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	signal(SIGPIPE, SIG_IGN);
 	if (jobs->null >= 0)
 		serve(&s);
+	job_post_close(&jobs->post);
 	close(jobs->null);
 	kept_close(&jobs->kept);
 	ss_site_free(all);

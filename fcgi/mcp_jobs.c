@@ -137,11 +137,13 @@ run_messages(void *ctx)
 		.send = send_to_client,
 		.receive = p->jobs->can_ask ? receive_response : NULL,
 		.ctx = p };
+	struct job_post post = p->jobs->post;
 	enum ss_err code;
 
 	close_inherited(p);
 	kept_own(&p->kept, p->number);
 	kept_attach(&p->kept, p->jobs->site);
+	job_post_attach(&post, p->jobs->site);
 	if (dup2(p->jobs->null, STDIN_FILENO) < 0 ||
 		dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		return 1;
@@ -458,12 +460,16 @@ mcp_jobs_watch(const struct mcp_jobs *jobs, struct pollfd *fds, int timeout_ms)
 		if (runs && job->fd < 0)
 			timeout_ms = CANCELLED_MS;
 	}
+	fds[MCP_JOBS_FDS - 1] = (struct pollfd){ .fd = job_post_fd(&jobs->post),
+		.events = POLLIN };
 	return timeout_ms;
 }
 
 void
 mcp_jobs_serve(struct mcp_jobs *jobs, const struct pollfd *fds)
 {
+	if (fds[MCP_JOBS_FDS - 1].revents != 0)
+		job_post_serve(&jobs->post, &jobs->starter);
 	for (size_t i = 0; i < MCP_JOBS_ALL; i++) {
 		struct mcp_job *job = &jobs->all[i];
 

@@ -10,6 +10,7 @@
 
 #include <poll.h>
 
+#include "job_start.h"
 #include "kept.h"
 #include "lines.h"
 #include "statespace.h"
@@ -18,7 +19,7 @@
 #define MCP_JOBS_MAX (MCP_JOBS_TOOLS + 2) /* two places are for pages alone */
 #define MCP_JOBS_IDLE 2 /* processes that wait for a message */
 #define MCP_JOBS_ALL (MCP_JOBS_MAX + MCP_JOBS_IDLE)
-#define MCP_JOBS_FDS ((size_t)2 * MCP_JOBS_ALL)
+#define MCP_JOBS_FDS ((size_t)2 * MCP_JOBS_ALL + 1)
 
 struct mcp_job {
 	struct ss_child child; /* pid 0: this place is free */
@@ -34,7 +35,9 @@ struct mcp_job {
 
 struct mcp_jobs {
 	struct ss_site *site;
-	int null;         /* /dev/null */
+	int null; /* /dev/null */
+	struct job_post post;
+	struct job_starter starter;
 	struct kept kept; /* what tools wrote: a ring for each process */
 	bool can_ask;     /* the client shows forms to a person */
 	struct mcp_job all[MCP_JOBS_ALL];

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "job_start.h"
 #include "tools/helper.h"
 #include "transfer.h"
 
@@ -15,6 +16,7 @@ static const struct helper {
 	{ "statespace-tool", tool_main },
 	{ "statespace-pipe", pipe_main },
 	{ "statespace-curl", transfer_main },
+	{ "statespace-job", job_main },
 };
 
 void

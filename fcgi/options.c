@@ -69,6 +69,15 @@ print_help(const char *usage)
 		{ "--allow-no-readme", "Serve a directory without README.md." },
 		{ "--root DIR", "The directory whose files are served." },
 		{ "--json", "Print objects instead of sentences." },
+		{ "--folder DIR",
+			"The directory of the site that it is a copy of." },
+		{ "--backend B", "What keeps it: overlay, agentfs or copy." },
+		{ "--patch", "Print a patch that git apply takes." },
+		{ "--force", "Commit over what changed in the site, too." },
+		{ "--digest D", "Commit only if the changes are these." },
+		{ "--after CURSOR",
+			"Go on behind an earlier page of changes." },
+		{ "--most N", "How many changes a page has." },
 		{ "--tool",
 			"Run the tool of this name, with arguments NAME=VALUE." },
 		{ "--run", "Run components, and tools with their examples." },
@@ -79,6 +88,9 @@ print_help(const char *usage)
 		{ "--site SITE",
 			"Of several sites the one with this HOST/PREFIX." },
 		{ "--next CURSOR", "Print the next part of a long output." },
+		{ "--workspace ID",
+			"Run it in that session of a page with workspace." },
+		{ "--commit", "Apply what it changed if it ended with 0." },
 		{ "--once KEY",
 			"Run once for the key; later runs tell its answer." },
 		{ "--get PAGE", "Print what GET would answer." },
@@ -186,8 +198,8 @@ set_env_file(struct ss_site *site, const char *name, struct ss_error *err)
 	return code;
 }
 
-static const char *
-config_of(const struct options *o, char path[static PATH_MAX])
+const char *
+options_config(const struct options *o, char path[static PATH_MAX])
 {
 	static const char *const here[] = { "." };
 	const char *name = o->config;
@@ -227,7 +239,7 @@ static enum ss_err
 configure(struct ss_site *site, const struct options *o, struct ss_error *err)
 {
 	char path[PATH_MAX];
-	const char *config = config_of(o, path);
+	const char *config = options_config(o, path);
 	enum ss_err code = SS_OK;
 
 	if (config != NULL && *config != '\0')

@@ -12,6 +12,7 @@
 #define FCGI_OPTIONS_H
 
 #include <getopt.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -103,6 +104,9 @@ struct ss_site *options_open(
  */
 struct ss_site *options_open_one(const struct options *o, const char *fallback,
 	struct ss_site **all, size_t *number, struct ss_error *err);
+
+/* The configuration file, perhaps in path; NULL: there is none. */
+const char *options_config(const struct options *o, char path[static PATH_MAX]);
 
 /*
  * Prints why there is no site; returns the exit status: EXIT_USAGE for an

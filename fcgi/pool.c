@@ -334,8 +334,9 @@ wait_for_something(struct pool *p, uint64_t now)
 {
 	bool empty = !p->stopping && atomic_load(&p->wakeup->idle) <= 0 &&
 		p->sizing.mode == SIZING_ONDEMAND && now >= p->not_before_us;
-	struct pollfd fds[2] = { { .fd = p->wake, .events = POLLIN },
-		{ .fd = empty ? p->listener->fd : -1, .events = POLLIN } };
+	struct pollfd fds[] = { { .fd = p->wake, .events = POLLIN },
+		{ .fd = empty ? p->listener->fd : -1, .events = POLLIN },
+		{ .fd = job_post_fd(&p->jobs), .events = POLLIN } };
 	bool ignored = p->grown && p->woken;
 	bool soon = ignored || is_any_busy(p) || now < p->not_before_us;
 	uint64_t us = soon ? BUSY_TICK_US : TICK_US;
@@ -344,7 +345,8 @@ wait_for_something(struct pool *p, uint64_t now)
 	eventfd_t count;
 
 	atomic_store(&p->wakeup->armed, !ignored);
-	p->woken = ppoll(fds, 2, &timeout, &p->open) > 0 && fds[0].revents != 0;
+	p->woken = ppoll(fds, ARRAY_LEN(fds), &timeout, &p->open) > 0 &&
+		fds[0].revents != 0;
 	if (p->woken)
 		eventfd_read(p->wake, &count);
 }
@@ -359,6 +361,27 @@ tell_watchdog(struct pool *p, uint64_t now)
 	p->watchdog_at_us = now + p->watchdog_us / 2;
 }
 
+/* Jobs go on when the pool stops: those that are asked for are started. */
+static void
+start_jobs(struct pool *p)
+{
+	const struct job_starter starter = { .options = p->options,
+		.site = p->served->site };
+
+	job_post_serve(&p->jobs, &starter);
+}
+
+/* What another pool left: ended long ago, lost, or not started. */
+static void
+tend_jobs(struct pool *p)
+{
+	const struct job_starter starter = { .options = p->options,
+		.site = p->served->site };
+
+	if (ss_site_has_jobs(p->served->site))
+		job_start(&starter, NULL);
+}
+
 static int
 run_until_stopped(struct pool *p)
 {
@@ -366,6 +389,7 @@ run_until_stopped(struct pool *p)
 		uint64_t now = sys_clock_us();
 
 		pool_workers_reap(p, now);
+		start_jobs(p);
 		handle_signals(p, now);
 		free_retired(p);
 		if (p->stopping && has_stopped(p))
@@ -429,7 +453,8 @@ pool_run(struct served *served, const struct options *options,
 	*p = (struct pool){ .served = served,
 		.options = options,
 		.listener = listener,
-		.status = status };
+		.status = status,
+		.jobs = JOB_POST_INIT };
 	pool_signals(&p->open);
 	if (!enough_files()) {
 		result = 1;
@@ -445,6 +470,8 @@ pool_run(struct served *served, const struct options *options,
 		p->sweep.due =
 			true; /* the pool before this one left something */
 		log_start(p);
+		job_post_open(&p->jobs);
+		tend_jobs(p);
 		start_first(p);
 		notify_systemd("READY=1");
 		result = run_until_stopped(p);
@@ -454,6 +481,7 @@ pool_run(struct served *served, const struct options *options,
 	}
 	say_to(NULL);
 	say_count_lost(NULL);
+	job_post_close(&p->jobs);
 	pool_memory_close(p);
 	ss_memory_return();
 	return result;

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "fixed.h"
+#include "job_start.h"
 #include "kept.h"
 #include "parked.h"
 #include "pool.h"
@@ -58,6 +59,7 @@ struct pool {
 	unsigned backlog;
 	uint64_t sampled_us, watchdog_us, watchdog_at_us;
 	struct queue queue;
+	struct job_post jobs;
 	struct relay relay; /* its memory is read and written by workers */
 	struct kept kept;   /* the same */
 	int refuse;         /* eventfd for the status server */

@@ -48,6 +48,7 @@ worker_main(void *ctx)
 	size_t own = (size_t)(start->slot - p->slots);
 
 	say_count_lost(&start->slot->page->log_lost);
+	job_post_attach(&p->jobs, p->served->site);
 	close(p->alive[1]);
 	munmap(p->figures, sizeof(*p->figures));
 	if (own > 0)

@@ -102,16 +102,23 @@ set_signals(struct serve *s)
 
 /* A missing directory is left to served_new, whose message is better. */
 static bool
-lacks_readme(const char *root)
+lacks_page(const char *root, const char *name)
 {
 	char path[PATH_MAX];
 	struct stat st;
-	int n = snprintf(path, sizeof(path), "%s/README.md", root);
+	int n = snprintf(path, sizeof(path), "%s/%s", root, name);
 
 	if (stat(root, &st) < 0 || !S_ISDIR(st.st_mode))
 		return false;
 	return n < 0 || (size_t)n >= sizeof(path) || stat(path, &st) < 0 ||
 		!S_ISREG(st.st_mode);
+}
+
+/* The root page is README.md, else API.md. */
+static bool
+lacks_root_page(const char *root)
+{
+	return lacks_page(root, "README.md") && lacks_page(root, "API.md");
 }
 
 /* Without a directory on the command line or in the file: the current one. */
@@ -130,7 +137,7 @@ open_site(struct serve *s, struct ss_error *err)
 		strcmp(ss_site_option(site, "mcp.enabled"), "auto") == 0)
 		options_add(&s->options, "mcp.enabled", "true");
 	if (site != NULL && *root != '\0' && !s->allow_no_readme &&
-		lacks_readme(root))
+		lacks_root_page(root))
 		say_refusal(err, SS_CONFIG,
 			"%s has no README.md, so it is no site; name one, or "
 			"use --allow-no-readme",

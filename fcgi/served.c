@@ -115,6 +115,7 @@ served_new(const struct options *o, const struct served *before,
 		peers_read(&s->peers, s->site, err) != SS_OK ||
 		open_log(s, err) != SS_OK ||
 		ss_site_open(s->site, err) != SS_OK ||
+		(!o->cgi && ss_site_open_state(s->site, err) != SS_OK) ||
 		ss_site_open_state(s->site, err) != SS_OK ||
 		ss_site_open_receipts(s->site, err) != SS_OK ||
 		!open_counts(s, before, err)) {

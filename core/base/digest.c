@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <nettle/hmac.h>
 #include <nettle/memops.h>
+#include <nettle/sha1.h>
 #include <nettle/sha2.h>
+#include <stdio.h>
 #include <unistd.h>
 
 static void
@@ -56,6 +58,21 @@ digest_file(int fd, uint64_t *bytes, uint8_t out[static DIGEST_BYTES])
 	}
 	sha256_digest(&ctx, DIGEST_BYTES, out);
 	return 0;
+}
+
+void
+digest_git(const char *data, size_t len, char out[static DIGEST_GIT_HEX + 1])
+{
+	struct sha1_ctx ctx;
+	char head[48];
+	uint8_t digest[SHA1_DIGEST_SIZE];
+	int n = snprintf(head, sizeof(head), "blob %zu", len);
+
+	sha1_init(&ctx);
+	sha1_update(&ctx, (size_t)n + 1, (const uint8_t *)head);
+	sha1_update(&ctx, len, (const uint8_t *)data);
+	sha1_digest(&ctx, sizeof(digest), digest);
+	digest_hex(digest, sizeof(digest), out);
 }
 
 void

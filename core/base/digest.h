@@ -10,6 +10,7 @@
 
 #define DIGEST_BYTES 32
 #define DIGEST_HEX 64
+#define DIGEST_GIT_HEX 40
 
 /* Of all parts, one after the other, each followed by a NUL. */
 void digest_parts(const struct ss_text *parts, size_t count,
@@ -20,6 +21,9 @@ void digest_of(const char *data, size_t len, uint8_t out[static DIGEST_BYTES]);
  * 0 or errno.
  */
 int digest_file(int fd, uint64_t *bytes, uint8_t out[static DIGEST_BYTES]);
+/* git's name of a file with these bytes: SHA-1 of its object, in hexadecimal. */
+void
+digest_git(const char *data, size_t len, char out[static DIGEST_GIT_HEX + 1]);
 void digest_keyed(const uint8_t key[static DIGEST_BYTES], const char *data,
 	size_t len, uint8_t out[static DIGEST_BYTES]);
 /* Writes lower-case digits and a NUL. */

@@ -42,7 +42,7 @@ static const struct {
 	[SS_CONFIRM_REQUIRED] = { "confirm_required", 428, "capability", 0 },
 	[SS_EXEC_FAILED] = { "exec_failed", 500, "server", 0 },
 	[SS_INTERNAL] = { "internal", 500, "server", 0 },
-	[SS_NETWORK] = { "network", 502, "server", 5 },
+	[SS_NETWORK] = { "network", 502, "server", 2 },
 	[SS_OVERLOADED] = { "overloaded", 503, "overload", 1 },
 	[SS_SANDBOX_UNAVAILABLE] = { "sandbox_unavailable", 503, "server", 0 },
 	[SS_STATE] = { "state_unavailable", 503, "server", 0 },

@@ -100,6 +100,11 @@ ss_site_call(struct ss_site *site, const struct ss_call *call,
 		code = parse_call(site, call, &request, err);
 	if (call->next != NULL)
 		request.next = call->next;
+	if (call->session != NULL || call->commit) {
+		request.has_workspace = true;
+		request.session = call->session;
+		request.commit = call->commit;
+	}
 	if (code == SS_BAD_REQUEST && call->json != NULL)
 		find_step(site, call, result, err);
 	if (code != SS_OK)

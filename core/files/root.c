@@ -502,6 +502,8 @@ root_resolve(const struct root *r, const char *path, enum root_want want,
 			name, &f, &st);
 	else if (e == ENOENT)
 		e = open_longer(r, path, ".md", name, &f, &st);
+	if (e == ENOENT && path[0] == '\0')
+		e = open_longer(r, path, "API.md", name, &f, &st);
 	if (e == 0)
 		fill_document(doc, name, &f, &st);
 	found_close(&f);

@@ -7,7 +7,9 @@
 #include "base/error.h"
 #include "files/file_id.h"
 #include "http/assets.h"
+#include "http/preamble.h"
 #include "site/component.h"
+#include "site/page.h"
 #include "wire/escape.h"
 #include "wire/media.h"
 
@@ -270,10 +272,48 @@ answer_range(struct exchange *x)
 	return body_whole(x);
 }
 
+/* Four bytes a token, as others count them who send this header. */
+static void
+add_tokens(struct exchange *x, uint64_t bytes)
+{
+	char text[NUMBER_MAX];
+	size_t n = text_number(text, (int64_t)(bytes / 4));
+
+	exchange_header(
+		x, "X-Markdown-Tokens", arena_copy(&x->site->arena, text, n));
+}
+
+/* The page behind x->body, which has the preamble. */
+static enum ss_err
+body_behind(struct exchange *x)
+{
+	size_t len = x->body.len;
+	enum ss_err code = SS_OK;
+
+	x->length = len + x->doc.length;
+	add_tokens(x, x->length);
+	if (exchange_is(x, "HEAD")) {
+		buf_clear(&x->body);
+		return SS_OK;
+	}
+	x->body.max = len + PAGE_BYTES_MAX;
+	if (x->doc.fd >= 0)
+		code = page_read(&x->doc, &x->body, &x->err);
+	else
+		buf_add(&x->body, x->doc.data, x->doc.length);
+	x->length = x->body.len;
+	return code;
+}
+
 static enum ss_err
 answer_file(struct exchange *x, bool page)
 {
+	bool behind = page && preamble_wanted(x);
 	const char *etag = etag_of(x), *date = date_of(x);
+
+	if (behind && etag != NULL)
+		etag = arena_printf(&x->site->arena, "%.*s-p\"",
+			(int)strlen(etag) - 1, etag);
 
 	x->status = 200;
 	exchange_header(x, "ETag", etag);
@@ -288,6 +328,11 @@ answer_file(struct exchange *x, bool page)
 		page ? MEDIA_MARKDOWN : media_type(x->doc.path));
 	if (page) {
 		exchange_guide(x);
+		if (behind) {
+			preamble_write(x, &x->body);
+			return body_behind(x);
+		}
+		add_tokens(x, x->doc.length);
 		return body_whole(x);
 	}
 	exchange_header(x, "Content-Security-Policy", "sandbox");
@@ -426,8 +471,11 @@ answer_rendered(struct exchange *x, struct page *page)
 	exchange_header(x, "Content-Type", MEDIA_MARKDOWN);
 	if (exchange_is(x, "HEAD"))
 		return SS_OK;
+	if (preamble_wanted(x))
+		preamble_write(x, &x->body);
 	code = component_render(&job, &x->body, &x->err);
 	x->length = x->body.len;
+	add_tokens(x, x->length);
 	return code;
 }
 

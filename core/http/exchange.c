@@ -13,6 +13,7 @@
 #include "site/call.h"
 #include "site/refusal.h"
 #include "site/request_log.h"
+#include "wire/trace.h"
 #include "wire/escape.h"
 #include "wire/media.h"
 #include "wire/path.h"
@@ -81,6 +82,7 @@ exchange_begin(struct ss_site *site, const struct ss_request *req)
 	x->offset = x->length = 0;
 	x->json_errors = exchange_is(x, "POST");
 	x->page = NULL;
+	x->trace = trace_parent(req->traceparent);
 	x->tool = -1;
 	x->result = SS_INIT(ss_result);
 	exchange_id(site, req, x->id);
@@ -142,6 +144,7 @@ exchange_header(struct exchange *x, const char *name, const char *value)
 
 #define GUIDE(prefix)                                                          \
 	"<" prefix "/AGENTS.md>; rel=\"service-doc\", <" prefix                \
+	"/openapi.json>; rel=\"service-desc\", <" prefix                       \
 	"/llms.txt>; rel=\"index\""
 
 void
@@ -159,7 +162,7 @@ exchange_guide(struct exchange *x)
 	if (buf_ok(&path))
 		exchange_header(x, "Link",
 			arena_printf(&x->site->arena, GUIDE("%s"), path.data,
-				path.data));
+				path.data, path.data));
 	buf_release(&path);
 }
 
@@ -350,6 +353,7 @@ exchange_log(const struct exchange *x)
 	log_text(&l, "id", x->id);
 	log_text(&l, "remote", req->remote_addr);
 	log_text(&l, "user", req->remote_user);
+	log_text(&l, "trace", x->trace);
 	log_text(&l, "method", req->method);
 	log_text(&l, "path", req->path);
 	log_number(&l, "status", x->status);

@@ -47,8 +47,9 @@ struct exchange {
 	bool json_errors;
 	bool streamed; /* the answer was sent in pieces */
 
-	const char *page; /* of a tool over MCP; NULL: none */
-	ssize_t tool;     /* for the log; -1: none */
+	const char *page;  /* of a tool over MCP; NULL: none */
+	const char *trace; /* trace_parent of the request; NULL: none */
+	ssize_t tool;      /* for the log; -1: none */
 	struct ss_result result;
 	char confirm[CONFIRM_TOKEN_MAX + 1]; /* for SS_CONFIRM_REQUIRED */
 };

@@ -6,14 +6,17 @@
 #include "base/clock.h"
 #include "http/browser.h"
 #include "http/content.h"
+#include "http/discovery.h"
 #include "http/events.h"
 #include "http/exchange.h"
 #include "http/follow.h"
+#include "http/jobs.h"
 #include "http/mcp.h"
 #include "http/origin.h"
 #include "http/output.h"
 #include "http/refusal.h"
 #include "http/virtual.h"
+#include "http/workspaces.h"
 #include "site/call.h"
 #include "site/sites.h"
 #include "wire/media.h"
@@ -106,7 +109,8 @@ stage_guard(struct exchange *x)
 			"no site is served under this name");
 		error_hint(&x->err, "use the name that the site has");
 	}
-	if (code == SS_OK && exchange_is(x, "POST"))
+	if (code == SS_OK &&
+		(exchange_is(x, "POST") || exchange_is(x, "DELETE")))
 		code = origin_check(
 			&x->site->config, req->origin, req->host, &x->err);
 	return stage_end(x, code, STAGE_NEXT);
@@ -115,9 +119,27 @@ stage_guard(struct exchange *x)
 static enum stage_end
 stage_mcp(struct exchange *x)
 {
-	if (!http_mcp_wanted(x))
+	if (http_mcp_wanted(x))
+		return stage_end(x, http_mcp_answer(x), STAGE_ANSWERED);
+	if (discovery_wanted(x))
+		return stage_end(x, discovery_answer(x), STAGE_ANSWERED);
+	return STAGE_NEXT;
+}
+
+static enum stage_end
+stage_jobs(struct exchange *x)
+{
+	if (!http_jobs_wanted(x))
 		return STAGE_NEXT;
-	return stage_end(x, http_mcp_answer(x), STAGE_ANSWERED);
+	return stage_end(x, http_jobs_answer(x), STAGE_ANSWERED);
+}
+
+static enum stage_end
+stage_workspaces(struct exchange *x)
+{
+	if (!http_workspaces_is_path(x))
+		return STAGE_NEXT;
+	return stage_end(x, http_workspaces_answer(x), STAGE_ANSWERED);
 }
 
 static enum stage_end
@@ -166,7 +188,7 @@ is_reserved(const char *path)
 {
 	return strcmp(path, "healthz") == 0 || strcmp(path, "readyz") == 0 ||
 		strcmp(path, "mcp") == 0 || strcmp(path, "__meta") == 0 ||
-		strncmp(path, "__meta/", 7) == 0;
+		strcmp(path, "__jobs") == 0 || strncmp(path, "__meta/", 7) == 0;
 }
 
 /*
@@ -296,13 +318,16 @@ server_timing(struct exchange *x)
 static enum stage_end
 stage_run(struct exchange *x)
 {
+	struct call_job job = http_jobs_call(x);
 	struct call call = { .doc = &x->doc,
 		.page = x->parsed,
+		.job = &job,
 		.request = &x->request,
 		.request_id = x->id,
 		.stdin_fd = -1,
 		.client_fd = x->req->client_fd,
 		.user = x->req->remote_user,
+		.trace = x->trace,
 		.key = x->req->idempotency_key,
 		.wait_ms = prefer_wait_ms(x->req->prefer),
 		.token = x->confirm };
@@ -314,6 +339,8 @@ stage_run(struct exchange *x)
 	x->tool = x->result.tool;
 	if (code != SS_OK)
 		return stage_end(x, code, STAGE_FAILED);
+	if (job.id[0] != '\0')
+		return stage_end(x, http_jobs_made(x, &job), STAGE_ANSWERED);
 	if (x->streamed)
 		return STAGE_ANSWERED;
 	server_timing(x);
@@ -328,6 +355,8 @@ static const struct {
 	{ "hooks", stage_hooks },
 	{ "guard", stage_guard },
 	{ "mcp", stage_mcp },
+	{ "workspaces", stage_workspaces },
+	{ "jobs", stage_jobs },
 	{ "method", stage_method },
 	{ "path", stage_path },
 	{ "reserved", stage_reserved },

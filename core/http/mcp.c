@@ -20,10 +20,15 @@
 #define EVENT_MAX ((size_t)1000 << 10)
 
 bool
+http_mcp_is_on(const struct ss_site *site)
+{
+	return strcmp(site->config.mcp.enabled, "true") == 0;
+}
+
+bool
 http_mcp_wanted(const struct exchange *x)
 {
-	return strcmp(x->site->config.mcp.enabled, "true") == 0 &&
-		http_mcp_is_path(x);
+	return http_mcp_is_on(x->site) && http_mcp_is_path(x);
 }
 
 /* --------------------------------------------------------------- headers -- */
@@ -269,6 +274,7 @@ answer_message(struct exchange *x, struct mcp *m)
 	x->stage = m->record.method != NULL ? m->record.method : "mcp";
 	x->tool = m->record.tool;
 	x->page = m->record.page;
+	x->trace = m->record.trace;
 	x->result = m->record.result;
 	if (was_cancelled)
 		return answer_cancelled(x, m);
@@ -295,6 +301,7 @@ answer_post(struct exchange *x)
 	x->body.max = MCP_ANSWER_MAX(x->site);
 	m.request_id = x->id;
 	m.client.user = x->req->remote_user;
+	m.client.trace = x->trace;
 	m.client.fd = x->req->client_fd;
 	m.client.wait_ms = prefer_wait_ms(x->req->prefer);
 	if (!media_is_json(x->req->content_type))

@@ -12,7 +12,9 @@
 
 #include "http/exchange.h"
 
-/* Is this request, of any method, for /mcp, and is MCP on? */
+/* Is MCP on? */
+bool http_mcp_is_on(const struct ss_site *site);
+/* Is this request, of any method, for /mcp, and is it on? */
 bool http_mcp_wanted(const struct exchange *x);
 /*
  * The whole answer.  What the protocol calls an error is an answer, SS_OK;

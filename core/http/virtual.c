@@ -5,6 +5,7 @@
 #include "http/assets.h"
 #include "http/browser.h"
 #include "http/content.h"
+#include "http/openapi.h"
 #include "site/catalog.h"
 #include "wire/media.h"
 
@@ -178,6 +179,7 @@ virtual_is(const char *path)
 {
 	return strcmp(path, "AGENTS.md") == 0 ||
 		strcmp(path, "llms.txt") == 0 ||
+		strcmp(path, "openapi.json") == 0 ||
 		strcmp(path, "favicon.svg") == 0 ||
 		strcmp(path, "favicon.ico") == 0;
 }
@@ -193,5 +195,7 @@ virtual_answer(struct exchange *x)
 		return answer_agents(x);
 	if (strcmp(x->path, "llms.txt") == 0)
 		return answer_llms(x);
+	if (strcmp(x->path, "openapi.json") == 0)
+		return openapi_answer(x);
 	return answer_asset(x, x->path);
 }

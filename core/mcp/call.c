@@ -8,9 +8,11 @@
 #include "mcp/large.h"
 #include "mcp/progress.h"
 #include "mcp/schema.h"
+#include "mcp/tasks.h"
 #include "page/toolcall.h"
 #include "page/toolname.h"
 #include "site/call.h"
+#include "site/jobs.h"
 #include "site/keyed_call.h"
 #include "site/listing.h"
 #include "site/refusal.h"
@@ -28,11 +30,13 @@ read_arguments(struct mcp *m, const struct rpc_value *given, size_t more,
 
 /* One call, as far as it is known. */
 struct calling {
+	const char *name; /* that the client called; NULL: of the page's own */
 	struct ss_document *doc;
 	struct page *page;
 	const struct spec *spec;
 	struct proto_argument *args;
 	size_t count;
+	bool by_name;               /* args are of the tool, not of `run` */
 	struct proto_argument *env; /* NULL: no form asks for a variable */
 	bool *skipped;              /* of each argument: a person left it out */
 	struct mcp_round round;
@@ -219,6 +223,33 @@ scope_of(const struct mcp *m, const struct calling *c)
 		.request_count = c->request.env_count };
 }
 
+/* The step of a refusal, in the form in which it was asked. */
+static void
+find_step_of(
+	struct mcp *m, struct calling *c, const struct proto_request *asked)
+{
+	m->record.result.step = m->record.result.step_line = NULL;
+	refusal_step(&(const struct refusal){ .parts = &m->site->calls,
+			     .doc = c->doc,
+			     .page = c->page,
+			     .request = asked,
+			     .name = c->name },
+		&m->err, &m->record.result);
+}
+
+/* Of a call by name. */
+static void
+find_step(struct mcp *m, struct calling *c)
+{
+	char own[TOOLCALL_NAME_MAX + 1];
+	const struct proto_request asked = { .call_name = own,
+		.call_args = c->args,
+		.call_arg_count = c->count };
+
+	if (toolcall_hashed_name(c->spec, c->doc->path, own))
+		find_step_of(m, c, &asked);
+}
+
 static enum rpc_code
 run_tool(struct mcp *m, struct calling *c)
 {
@@ -231,11 +262,15 @@ run_tool(struct mcp *m, struct calling *c)
 		.stdin_fd = -1,
 		.client_fd = m->client.fd,
 		.user = m->client.user,
+		.trace = m->record.trace,
 		.key = mcp_message_key(m),
 		.wait_ms = m->client.wait_ms,
 		.ends = m->client.ends };
 	const struct mcp_command command = { c->doc, c->spec, &c->request,
 		c->values, scope_of(m, c) };
+	struct mcp_task_call task = { c->doc->path, c->spec,
+		c->by_name ? c->args : NULL, c->count, &c->request };
+	struct call_job job_of_it = site_call_job(m->site);
 	enum mcp_answered answered = MCP_AGREED;
 	struct ss_text type;
 	const char *path;
@@ -244,6 +279,14 @@ run_tool(struct mcp *m, struct calling *c)
 	if (!keep_for_answer(m, c, &path, &type))
 		return mcp_no_memory(m);
 	m->record.page = path;
+	if (c->spec->job == SPEC_JOB_REQUIRED && mcp_tasks_possible(m) &&
+		!mcp_tasks_offered(m))
+		return mcp_tasks_refuse(m);
+	job_of_it.asked = job_of_it.unhurried = true;
+	job_of_it.write = mcp_task_write;
+	job_of_it.ctx = &task;
+	if (mcp_tasks_offered(m))
+		job.job = &job_of_it;
 	/* With "next" such a tool does not run, only what it wrote is read. */
 	if (c->spec->confirm && c->request.next == NULL)
 		answered = mcp_confirm(m, &c->round, &command);
@@ -252,10 +295,17 @@ run_tool(struct mcp *m, struct calling *c)
 	job.confirmed = c->spec->confirm && c->request.next == NULL;
 	code = mcp_progress_run(m, &job, c->spec->progress);
 	m->record.tool = m->record.result.tool;
+	if (job_of_it.id[0] != '\0')
+		return mcp_task_made(m, &job_of_it);
 	if (code == SS_GONE || code == SS_INTERNAL)
 		return RPC_INTERNAL;
 	if (call_was_ended(code))
 		return mcp_content_ended(m, type);
+	/* Decided before the run, which may free the page. */
+	if (c->name != NULL &&
+		(code == SS_PATH_REFUSED || code == SS_BAD_REQUEST ||
+			code == SS_BAD_ENV))
+		find_step(m, c);
 	return code == SS_OK ? mcp_content_ran(m, type, path)
 			     : mcp_content_refused(m, type);
 }
@@ -331,6 +381,7 @@ read_call(struct mcp *m, struct calling *c)
 			arena, c->spec, &call.given, &command, &m->err);
 	if (code != SS_OK)
 		return code;
+	c->by_name = true;
 	c->given = call.given;
 	c->values = command.values;
 	c->request = (struct proto_request){ .words = command.words,
@@ -343,26 +394,6 @@ read_call(struct mcp *m, struct calling *c)
 	/* Only checks the limits: there is nothing to fill. */
 	return proto_fill(
 		arena, command.words, command.count, NULL, 0, &m->err);
-}
-
-/* The step of a refusal for arguments; its call has the name of the client. */
-static void
-find_step(struct mcp *m, struct calling *c)
-{
-	const char *name = mcp_param(m, "name");
-	char own[TOOLCALL_NAME_MAX + 1];
-	const struct proto_request asked = { .call_name = own,
-		.call_args = c->args,
-		.call_arg_count = c->count };
-
-	if (!toolcall_hashed_name(c->spec, c->doc->path, own))
-		return;
-	refusal_step(&(const struct refusal){ .parts = &m->site->calls,
-			     .doc = c->doc,
-			     .page = c->page,
-			     .request = &asked,
-			     .name = name },
-		&m->err, &m->record.result);
 }
 
 /* beside: arguments that the message has elsewhere. */
@@ -400,7 +431,7 @@ static enum rpc_code
 call_named(struct mcp *m, const char *name)
 {
 	struct ss_document doc;
-	struct calling c = { .doc = &doc };
+	struct calling c = { .name = name, .doc = &doc };
 	enum rpc_code code = open_named(m, name, &doc, &c);
 
 	if (code != RPC_OK)
@@ -527,8 +558,10 @@ run_in_page(struct mcp *m, struct calling *c)
 
 	if (match_choose(front->specs, front->spec_count, c->request.words,
 		    c->request.word_count, arena, &tool, &c->given,
-		    &m->err) != SS_OK)
+		    &m->err) != SS_OK) {
+		find_step_of(m, c, &c->request);
 		return mcp_content_refused(m, TEXT(""));
+	}
 	c->spec = &front->specs[tool];
 	if (command_build(arena, c->spec, &c->given, &command, &m->err) !=
 		SS_OK)
@@ -567,6 +600,8 @@ call_in_page(struct mcp *m, struct calling *c, const struct rpc_value *named)
 		error_hint(&m->err,
 			MCP_LARGE_SEARCH " finds the names, " MCP_LARGE_READ
 					 " shows the page");
+		find_step_of(m, c,
+			&(const struct proto_request){ .call_name = name });
 		return mcp_content_refused(m, TEXT(""));
 	}
 	c->spec = &front->specs[tool];

@@ -43,6 +43,7 @@ log_message(const struct mcp *m, uint64_t began_us)
 	if (!request_log_begin(&site->log, &l, "mcp"))
 		return;
 	log_text(&l, "id", m->request_id);
+	log_text(&l, "trace", m->record.trace);
 	log_text(&l, "method",
 		m->record.method != NULL ? m->record.method : "unknown");
 	if (m->err.code != SS_OK)

@@ -28,6 +28,7 @@ struct mcp_asker {
 /* Who sent the message, and how more than the answer reaches it. */
 struct mcp_client {
 	const char *user;    /* verified by the front; NULL: none */
+	const char *trace;   /* traceparent of HTTP; NULL: none */
 	const char *session; /* of HTTP; NULL: none */
 	bool session_asks;   /* whoever has it can ask a person */
 	int fd;              /* a hang-up ends a run; -1: none */
@@ -54,6 +55,7 @@ struct mcp_elicitation {
 /* For the log line. */
 struct mcp_record {
 	const char *method; /* of the table; NULL: unknown */
+	const char *trace;  /* trace_parent of _meta, else of HTTP; NULL */
 	const char *page;   /* of the tool, in the arena; NULL: none */
 	ssize_t tool;
 	struct ss_result result;

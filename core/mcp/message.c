@@ -7,8 +7,10 @@
 #include "mcp/resources.h"
 #include "mcp/server.h"
 #include "mcp/skills.h"
+#include "mcp/tasks.h"
 #include "mcp/tools.h"
 #include "wire/json.h"
+#include "wire/trace.h"
 
 #include <limits.h>
 
@@ -58,6 +60,11 @@ static const struct method {
 		"uri" },
 	{ "prompts/list", mcp_prompts_list, MCP_METHODS_COMMON, false, NULL },
 	{ "prompts/get", mcp_prompts_get, MCP_METHODS_COMMON, true, "name" },
+	{ "tasks/get", mcp_tasks_get, MCP_METHODS_DISCOVER, false, "taskId" },
+	{ "tasks/update", mcp_tasks_update, MCP_METHODS_DISCOVER, false,
+		"taskId" },
+	{ "tasks/cancel", mcp_tasks_cancel, MCP_METHODS_DISCOVER, false,
+		"taskId" },
 	{ "skills/list", mcp_skills_list, MCP_METHODS_COMMON, false, NULL },
 	{ "skills/get", mcp_skills_get, MCP_METHODS_COMMON, false, NULL },
 	{ "completion/complete", mcp_complete, MCP_METHODS_COMMON, false,
@@ -126,6 +133,13 @@ mcp_message_read(struct mcp *m, const char *text, size_t len)
 	const struct rpc_value *named;
 
 	m->meta = rpc_member(m->rpc.params, "_meta");
+	m->record.trace =
+		trace_parent(rpc_text(rpc_member(m->meta, "traceparent")));
+	if (m->record.trace == NULL)
+		m->record.trace = m->client.trace;
+	else
+		m->record.trace =
+			arena_copy(&m->site->arena, m->record.trace, 55);
 	named = rpc_member(m->meta, MCP_NAMESPACE "protocolVersion");
 	m->revision = mcp_revision_newest(named != NULL);
 	return code;

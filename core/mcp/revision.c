@@ -45,16 +45,28 @@ mcp_revision_newest(bool in_message)
 	return r;
 }
 
-void
-mcp_revision_list(struct buf *out)
+static void
+list(struct buf *out, bool all)
 {
 	const char *separator = "[";
 
 	for (size_t i = 0; i < ARRAY_LEN(revisions); i++) {
-		if (!revisions[i].in_message)
+		if (!all && !revisions[i].in_message)
 			continue;
 		buf_printf(out, "%s\"%s\"", separator, revisions[i].version);
 		separator = ",";
 	}
 	buf_char(out, ']');
+}
+
+void
+mcp_revision_list(struct buf *out)
+{
+	list(out, false);
+}
+
+void
+mcp_revision_all(struct buf *out)
+{
+	list(out, true);
 }

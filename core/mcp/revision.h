@@ -47,5 +47,7 @@ const struct mcp_revision *mcp_revision_find(const char *version);
 const struct mcp_revision *mcp_revision_newest(bool in_message);
 /* The versions that a message may name, as a JSON list. */
 void mcp_revision_list(struct buf *out);
+/* All of them. */
+void mcp_revision_all(struct buf *out);
 
 #endif

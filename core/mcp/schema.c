@@ -76,9 +76,16 @@ void
 mcp_schema_input(
 	struct mcp *m, const struct page *page, const struct spec *spec)
 {
+	mcp_key(m, "inputSchema");
+	mcp_schema_arguments(m, page, spec);
+}
+
+void
+mcp_schema_arguments(
+	struct mcp *m, const struct page *page, const struct spec *spec)
+{
 	char name[TOOLCALL_PROPERTY_MAX + 1];
 
-	mcp_key(m, "inputSchema");
 	buf_text(m->out, "{\"type\":\"object\",\"properties\":{");
 	for (size_t i = 0; i < spec->argument_count; i++) {
 		toolcall_property(spec, spec->arguments[i], name);

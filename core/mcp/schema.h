@@ -5,7 +5,9 @@
 
 #include "mcp/mcp.h"
 
-/* Member inputSchema. */
+/* The schema of a tool's arguments, and the same as the member inputSchema. */
+void mcp_schema_arguments(
+	struct mcp *m, const struct page *page, const struct spec *spec);
 void mcp_schema_input(
 	struct mcp *m, const struct page *page, const struct spec *spec);
 /* The members of the schema of one argument, and of a form's field for it. */

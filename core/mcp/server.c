@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "mcp/server.h"
 #include "mcp/large.h"
+#include "mcp/tasks.h"
 #include "wire/json.h"
 
 #define ERRORS_SHOWN 5
@@ -99,7 +100,10 @@ write_capabilities(struct mcp *m)
 	buf_text(m->out,
 		"{\"tools\":{},\"resources\":{},\"prompts\":{},"
 		"\"completions\":{},\"extensions\":{\"" MCP_NAMESPACE
-		"skills\":{}}}");
+		"skills\":{}");
+	if (mcp_tasks_possible(m))
+		buf_text(m->out, ",\"" MCP_TASKS "\":{}");
+	buf_text(m->out, "}}");
 	write_instructions(m);
 }
 

@@ -150,25 +150,51 @@ example_command(const struct spec *s, struct buf *out)
 	add_end(s, out);
 }
 
-void
-example_call(const struct spec *s, const char *name, struct buf *out)
+/* The members of the arguments that are shown. */
+static size_t
+add_arguments(const struct spec *s, const char *before, struct buf *out)
 {
 	char own[TOOLCALL_PROPERTY_MAX + 1];
 	size_t count = 0;
 
-	buf_text(out, "{\"tool_call\": {\"name\": ");
-	json_string(out, name, strlen(name));
 	for (size_t i = 0; i < s->argument_count; i++) {
 		const struct argument *a = s->arguments[i];
 
 		if (!example_is_shown(s, a))
 			continue;
 		toolcall_property(s, a, own);
-		buf_text(out, count++ > 0 ? ", " : ", \"arguments\": {");
+		buf_text(out, count++ > 0 ? ", " : before);
 		json_string(out, own, strlen(own));
 		buf_text(out, ": ");
 		add_value(s, a, true, out);
 	}
+	return count;
+}
+
+void
+example_arguments(const struct spec *s, const char *name, struct buf *out)
+{
+	size_t count;
+
+	buf_text(out, "{\"tool_call\": {\"name\": ");
+	json_string(out, name, strlen(name));
+	buf_text(out, ", \"arguments\": {");
+	count = add_arguments(s, "", out);
+	if (s->takes_stdin)
+		buf_text(out,
+			count > 0 ? ", \"stdin\": \"text\""
+				  : "\"stdin\": \"text\"");
+	buf_text(out, "}}}");
+}
+
+void
+example_call(const struct spec *s, const char *name, struct buf *out)
+{
+	size_t count;
+
+	buf_text(out, "{\"tool_call\": {\"name\": ");
+	json_string(out, name, strlen(name));
+	count = add_arguments(s, ", \"arguments\": {", out);
 	buf_text(out, count > 0 ? "}}" : "}");
 	add_end(s, out);
 }

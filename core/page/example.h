@@ -25,5 +25,7 @@ bool example_is_command(const struct spec *s);
  */
 void example_command(const struct spec *s, struct buf *out);
 void example_call(const struct spec *s, const char *name, struct buf *out);
+/* The same with "arguments", which may be empty, and standard input in them. */
+void example_arguments(const struct spec *s, const char *name, struct buf *out);
 
 #endif

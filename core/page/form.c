@@ -73,6 +73,17 @@ is_split(const struct align *al, const struct part *p, struct ss_text word)
 		PATTERN_YES;
 }
 
+/* Does the word begin with the text that the template begins with? */
+static bool
+begins_so(const struct part *p, struct ss_text word)
+{
+	const struct piece *first = &p->pieces[0];
+
+	return p->piece_count > 0 && first->argument == NULL &&
+		first->text.len > 0 && first->text.len <= word.len &&
+		memcmp(first->text.data, word.data, first->text.len) == 0;
+}
+
 static int
 fit_argument(
 	const struct align *al, const struct argument *a, struct ss_text word)
@@ -106,6 +117,8 @@ fit_part(const struct align *al, size_t index, struct ss_text word)
 	}
 	if (is_split(al, p, word))
 		return SCORE_TAKEN;
+	if (begins_so(p, word))
+		return SCORE_REPAIRED;
 	if (only_argument(p) == NULL)
 		return 0;
 	return fit_argument(al, only_argument(p), word) > 0 ? SCORE_REPAIRED
@@ -221,7 +234,9 @@ make_word(const struct align *al, const struct part *p, struct ss_text word)
 	}
 	if (word.data != NULL && is_split(al, p, word))
 		return word;
-	return fill_template(al, p, word);
+	if (word.data != NULL && !begins_so(p, word))
+		return fill_template(al, p, word);
+	return fill_template(al, p, (struct ss_text){ NULL, 0 });
 }
 
 static bool
@@ -310,15 +325,18 @@ align_tool(const struct form_page *page, size_t tool,
 		.count = count < WORDS_MAX ? count : WORDS_MAX,
 		.arena = page->arena,
 		.budget = budget };
+	int worth;
 
 	if (al.spec->part_count > PARTS_MAX || !fill_table(&al))
 		return false;
-	if (*score >= *cell(&al, al.best, 0, 0))
+	worth = *cell(&al, al.best, 0, 0) +
+		(al.spec->confirm ? SCORE_FILLED : 0);
+	if (*score >= worth)
 		return false;
 	*out = (struct form){ .tool = tool };
 	if (!write_words(&al, out))
 		return false;
-	*score = *cell(&al, al.best, 0, 0);
+	*score = worth;
 	return true;
 }
 

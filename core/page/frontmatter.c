@@ -89,7 +89,7 @@ frontmatter_format_name(enum front_format format)
 /* One member for each key that is read; NULL: absent. */
 struct keys {
 	const struct node *tools, *env, *sandbox, *title, *description,
-		*prompts, *hidden, *once;
+		*prompts, *hidden, *once, *job, *workspace;
 };
 
 /* Other keys are the page's own.  A key of ours is refused the second time. */
@@ -103,7 +103,8 @@ find_keys(const struct reading *r, const struct node *root, struct keys *out)
 		{ "sandbox", &out->sandbox }, { "title", &out->title },
 		{ "description", &out->description },
 		{ "prompts", &out->prompts }, { "hidden", &out->hidden },
-		{ "once", &out->once } };
+		{ "once", &out->once }, { "job", &out->job },
+		{ "workspace", &out->workspace } };
 	enum ss_err e;
 
 	for (const struct node *n = root->first; n != NULL; n = n->next)
@@ -154,6 +155,35 @@ read_tools(const struct reading *r, const struct node *list,
 	return SS_OK;
 }
 
+/* Of all tools that have no key `job`; another value is the page's own. */
+static enum ss_err
+share_job(const struct reading *r, const struct keys *keys,
+	struct frontmatter *out)
+{
+	enum spec_job job = SPEC_JOB_NEVER;
+	double after = SPEC_JOB_AFTER_S;
+	const struct node *entry;
+	enum ss_err e;
+	size_t i = 0;
+
+	if (keys->job == NULL || keys->tools == NULL)
+		return SS_OK;
+	e = spec_read_job(r, keys->job, true, &job, &after);
+	for (entry = keys->tools->first; e == SS_OK && job != SPEC_JOB_NEVER &&
+		i < out->spec_count && out->spec_count == keys->tools->count;
+		entry = entry->next, i++) {
+		struct spec *s = &out->specs[i];
+
+		if ((entry->kind == NODE_MAP &&
+			    node_member(entry, "job") != NULL) ||
+			spec_has_parts(s))
+			continue;
+		s->job = job;
+		s->job_after = after;
+	}
+	return e;
+}
+
 /* An empty title counts as none. */
 static enum ss_err
 read_title(const struct reading *r, const struct node *n, const char **out)
@@ -179,7 +209,11 @@ read_lists(const struct reading *r, const struct keys *keys,
 	if (e == SS_OK && keys->env != NULL)
 		e = value_go_on(r, value_names(r, keys->env, &out->env));
 	if (e == SS_OK && keys->sandbox != NULL)
-		e = wants_parse(r, keys->sandbox, &out->sandbox);
+		e = value_go_on(
+			r, wants_parse(r, keys->sandbox, &out->sandbox));
+	if (e == SS_OK && keys->workspace != NULL)
+		e = workspace_want_parse(
+			r, keys->workspace, &out->sandbox.workspace);
 	return e;
 }
 
@@ -220,9 +254,10 @@ read_root(const struct reading *r, const struct node *root,
 		(e = value_go_on(r, read_prompts(r, keys.prompts, out))) !=
 			SS_OK)
 		return e;
-	return keys.tools != NULL
-		? value_go_on(r, read_tools(r, keys.tools, out))
-		: SS_OK;
+	if (keys.tools == NULL)
+		return SS_OK;
+	e = value_go_on(r, read_tools(r, keys.tools, out));
+	return e == SS_OK ? value_go_on(r, share_job(r, &keys, out)) : e;
 }
 
 static const char blanks[] = " \t\r\"'";

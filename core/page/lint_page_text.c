@@ -65,7 +65,7 @@ static bool
 is_key_line(struct ss_text t)
 {
 	static const char *const keys[] = { "tools", "title", "description",
-		"env", "sandbox", "prompts" };
+		"env", "sandbox", "prompts", "workspace" };
 
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
 		if (begins_with_key(t, keys[i]))

@@ -127,7 +127,7 @@ parse_stages(const struct reading *r, const struct node *map, struct spec *out)
 static const char *const tool_keys[] = { "command", "pipe", "script",
 	"arguments", "name", "title", "description", "version", "stdin", "env",
 	"max_running", "confirm", "ask", "output", "lines", "bytes", "progress",
-	"once", "allow", WANTS_KEYS };
+	"once", "job", "allow", WANTS_KEYS };
 
 static enum ss_err
 read_texts(const struct reading *r, const struct node *map, struct spec *out)
@@ -263,6 +263,58 @@ read_progress(const struct reading *r, const struct node *map, struct spec *out)
 	return SS_OK;
 }
 
+static bool
+is_word(const struct node *n, const char *word)
+{
+	return n->kind == NODE_STRING && !n->tagged &&
+		text_is((struct ss_text){ n->text, n->len }, word);
+}
+
+enum ss_err
+spec_read_job(const struct reading *r, const struct node *n, bool lenient,
+	enum spec_job *job, double *after)
+{
+	const struct node *seconds = n->kind == NODE_MAP && n->count == 1
+		? node_member(n, "after")
+		: NULL;
+	bool truth;
+
+	if (value_is_bool(n, &truth)) {
+		*job = truth ? SPEC_JOB_ASKED : SPEC_JOB_NEVER;
+		return lenient ? SS_OK : value_untagged(r, n);
+	}
+	if (is_word(n, "required") || is_word(n, "auto")) {
+		*job = is_word(n, "auto") ? SPEC_JOB_LONG : SPEC_JOB_REQUIRED;
+		*after = SPEC_JOB_AFTER_S;
+		return SS_OK;
+	}
+	if (seconds != NULL) {
+		*job = SPEC_JOB_LONG;
+		return value_seconds(r, seconds, after);
+	}
+	return lenient
+		? SS_OK
+		: value_refuse(r, n, "true, auto, required or {after: SECONDS}",
+			  "write job: true, and callers may ask for a "
+			  "job");
+}
+
+/* What a part is of is known at the end alone. */
+static enum ss_err
+read_job(const struct reading *r, const struct node *map, struct spec *out)
+{
+	const struct node *n = node_member(map, "job");
+	enum ss_err e = n == NULL
+		? SS_OK
+		: spec_read_job(r, n, false, &out->job, &out->job_after);
+
+	if (e != SS_OK || out->job == SPEC_JOB_NEVER || !spec_has_parts(out))
+		return e;
+	return value_refuse(r, n, "either job or lines and bytes",
+		"a job's output is read from any byte on: remove lines and "
+		"bytes");
+}
+
 enum ss_err
 spec_parse_once(const struct reading *r, const struct node *n, bool *out)
 {
@@ -297,6 +349,8 @@ read_settings(const struct reading *r, const struct node *map, struct spec *out)
 		e = value_go_on(r, spec_parse_once(r, n, &out->once));
 	if (e == SS_OK)
 		e = value_go_on(r, read_parts(r, map, out));
+	if (e == SS_OK)
+		e = value_go_on(r, read_job(r, map, out));
 	return e == SS_OK ? value_go_on(r, read_progress(r, map, out)) : e;
 }
 

@@ -25,6 +25,17 @@ enum spec_progress {
 	SPEC_PROGRESS_FD      /* by lines on a descriptor of its own */
 };
 
+/* When a call of a tool becomes a job. */
+enum spec_job {
+	SPEC_JOB_NEVER,
+	SPEC_JOB_ASKED,   /* when its caller asks for one */
+	SPEC_JOB_LONG,    /* the same, and when it runs longer than job_after */
+	SPEC_JOB_REQUIRED /* always */
+};
+
+/* Of SPEC_JOB_LONG, where the page does not say it. */
+#define SPEC_JOB_AFTER_S 10.0
+
 struct spec {
 	struct part *parts;
 	size_t part_count;
@@ -46,6 +57,8 @@ struct spec {
 	/* Of a part of its output; both 0: it comes whole. */
 	uint64_t part_lines, part_bytes;
 	enum spec_progress progress;
+	enum spec_job job;
+	double job_after; /* seconds */
 	/*
 	 * What runs, where callers do not send it (stages.h): the stages of a
 	 * pipe, or the arguments of a script as the parts of one.  They have
@@ -65,6 +78,13 @@ struct spec {
 enum ss_err
 spec_parse(const struct reading *r, const struct node *entry, struct spec *out);
 void spec_release(struct spec *s);
+
+/*
+ * The value of a key `job`: true, false, auto, required or {after: SECONDS};
+ * *job stays when it is none of them, and is refused unless `lenient`.
+ */
+enum ss_err spec_read_job(const struct reading *r, const struct node *n,
+	bool lenient, enum spec_job *job, double *after);
 
 /* The value of `once:`, of a tool or of a page. */
 enum ss_err

@@ -606,6 +606,7 @@ spawn_result_release(struct spawn_result *r)
 	buf_release(&r->out);
 	buf_release(&r->err);
 	buf_release(&r->report);
+	buf_release(&r->workspace);
 }
 
 /* --------------------------------------------------------------- finding */

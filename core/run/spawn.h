@@ -12,6 +12,8 @@
 #include "base/buf.h"
 #include "base/error.h"
 
+struct workspace_use;
+
 struct spawn_limits {
 	uint32_t timeout_ms;   /* wall clock; 0: none */
 	uint64_t output_bytes; /* both streams together; 0: none */
@@ -80,6 +82,8 @@ struct spawn {
 	ss_output_fn output; /* NULL: collect in out and err */
 	uint32_t tick_ms;    /* so often output is called with stream 0 */
 	void *output_ctx;
+	/* For sandbox/ alone: what it wants of workspaces; NULL: nothing. */
+	const struct workspace_use *workspace;
 };
 
 enum spawn_end {
@@ -123,8 +127,9 @@ struct spawn_result {
 	int status;
 	enum spawn_step failed_step;
 	int failed_errno;
-	struct buf out, err; /* released by spawn_result_release */
-	struct buf report;   /* the same: the first bytes of descriptor 3 */
+	struct buf out, err;  /* released by spawn_result_release */
+	struct buf workspace; /* the same: what is told of it, as JSON */
+	struct buf report;    /* the same: the first bytes of descriptor 3 */
 	uint64_t run_us;
 	uint64_t cpu_us;       /* rusage of wait4(2) */
 	uint64_t memory_bytes; /* the largest resident set */

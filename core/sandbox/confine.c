@@ -44,6 +44,7 @@ struct confining {
 	bool grouped; /* in a memory group, its own or its worker's */
 	int proc;     /* the host's /proc, until the view is entered; -1 */
 	int root_fd;  /* the plan's, for levels without a view; -1 */
+	int store_fd; /* the plan's, with KEEP_WORKSPACE; -1 */
 	struct step *step;
 	struct dotfiles *dotfiles; /* the child's copy of the plan's */
 };
@@ -308,7 +309,7 @@ view_of(const struct confining *c)
 		.sites = p->sites,
 		.site_count = p->site_count,
 		.store = has_store(c) ? p->store : NULL,
-		.store_fd = p->store_fd,
+		.store_fd = c->store_fd,
 		.writes = c->self->landlock_abi >= 3,
 		.watches = reads_proc(c),
 		.scratch_bytes = p->scratch_bytes,
@@ -402,6 +403,7 @@ enter_level(struct confining *c)
 		.site = "",
 		.site_fd = -1,
 		.layers = -1,
+		.store_fd = c->store_fd,
 		.scratch = "",
 		.libexec = "",
 		.one_program = c->plan->one_program,
@@ -428,7 +430,7 @@ enter_level(struct confining *c)
 static bool
 keep_only(struct confining *c, int *report, int only)
 {
-	int *kept[] = { &only, report, &c->root_fd };
+	int *kept[] = { &only, report, &c->root_fd, &c->store_fd };
 	int next = CONFINE_FIRST_FD;
 
 	for (size_t i = 0; i < ARRAY_LEN(kept); i++)
@@ -538,6 +540,8 @@ confine_start(struct sandbox_plan *plan, const struct confine_request *request,
 		.proc = -1,
 		.root_fd =
 			request->level == SANDBOX_STRICT ? -1 : plan->root_fd,
+		.store_fd =
+			request->keeps & KEEP_WORKSPACE ? plan->store_fd : -1,
 		.step = failed };
 	int report[2];
 	bool started;

@@ -24,6 +24,10 @@ struct grant {
 	enum network_kind network; /* UNSET counts as OFF */
 	struct path_list network_targets;
 	bool http, proc;
+	struct path_list workspace; /* folders of the site */
+	uint64_t workspace_bytes,
+		workspace_files; /* default and ceiling; 0: none */
+	uint32_t workspace_idle_s;
 	struct spawn_limits limits; /* the defaults, and the ceiling where */
 	uint32_t timeout_ms;        /* these three are 0 */
 	uint64_t memory_bytes, processes;

@@ -11,10 +11,12 @@
 #include "sandbox/launcher_wire.h"
 #include "sandbox/sandbox_run.h"
 #include "sandbox/sandbox_scratch.h"
+#include "sandbox/workspace_use.h"
 
 /* One command, on its connection. */
 struct served_run {
 	struct channel channel;
+	bool act;  /* of a workspace, and no command: out is collected */
 	bool lost; /* the worker does not read any more */
 };
 
@@ -39,7 +41,14 @@ send_end(const struct served_run *run, const struct spawn_result *r)
 {
 	struct buf b = BUF_INIT(4096);
 
-	if (launcher_put_end(&b, r, sandbox_clean()))
+	if (r->workspace.len > 0)
+		channel_send_pieces(&run->channel, LAUNCHER_WORKSPACE,
+			r->workspace.data, r->workspace.len);
+	if (run->act)
+		channel_send_pieces(
+			&run->channel, LAUNCHER_OUT, r->out.data, r->out.len);
+	if (launcher_put_end(
+		    &b, r, sandbox_clean() && !in_workspace_is_stuck()))
 		channel_send(&run->channel, LAUNCHER_END, b.data, b.len);
 	buf_release(&b);
 }
@@ -146,8 +155,11 @@ run_command(const struct sandbox_plan *plan, struct arena *arena, int input,
 	if (data == NULL || !launcher_get_command(arena, data, len, &p, &s) ||
 		!fix_tmpdir(arena, (char **)(uintptr_t)s.envp))
 		return error_internal(err, 0, "launcher: not a command");
+	run->act = s.workspace != NULL && s.workspace->act != WORKSPACE_RUN;
 	if (!move_to_site(plan, p.site))
 		return error_internal(err, errno, "launcher: the site");
+	if (s.workspace != NULL)
+		return sandbox_run(&p, &rules, &s, result, err);
 	s.dir_fd = open_page_dir(p.page_dir);
 	if (s.dir_fd < 0)
 		return error_internal(
@@ -187,7 +199,7 @@ launcher_main(void *ctx)
 		serve_run(ctx, fds[0], fds[1]);
 		fd_close(&fds[0]);
 		fd_close(&fds[1]);
-		if (!sandbox_clean())
+		if (!sandbox_clean() || in_workspace_is_stuck())
 			break;
 	}
 	return 0;
@@ -206,6 +218,8 @@ keeps_of(const struct grant *g)
 		keeps |= KEEP_UNIX;
 	if (g->proc)
 		keeps |= KEEP_PROC;
+	if (g->workspace.count > 0)
+		keeps |= KEEP_WORKSPACE;
 	return keeps;
 }
 

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "sandbox/launcher_wire.h"
+#include "sandbox/workspace_use.h"
 
 #define GRACE_MS 10000 /* over the command's own time */
 
@@ -135,6 +136,12 @@ take_frame(struct followed_run *run, enum ss_err *code)
 			run->s->progress(run->s->output_ctx, data, head.len);
 		return false;
 	}
+	if (head.kind == LAUNCHER_WORKSPACE) {
+		if (buf_add(&run->result->workspace, data, head.len))
+			return false;
+		*code = error_memory(run->err);
+		return true;
+	}
 	if (head.kind == LAUNCHER_REFUSED &&
 		launcher_get_refusal(data, head.len, run->err)) {
 		*code = run->err->code;
@@ -187,7 +194,10 @@ launcher_call(const struct policy *p, const struct spawn *s,
 	*result = (struct spawn_result){ .end = SPAWN_FAILED,
 		.out = BUF_INIT(ceiling),
 		.err = BUF_INIT(ceiling),
-		.report = BUF_INIT(SPAWN_REPORT_BYTES) };
+		.report = BUF_INIT(SPAWN_REPORT_BYTES),
+		.workspace = BUF_INIT(WORKSPACE_ANSWER_MAX) };
+	if (s->workspace != NULL && s->workspace->act != WORKSPACE_RUN)
+		result->out.max = WORKSPACE_ANSWER_MAX;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
 		return error_internal(err, errno, "launcher: socketpair");
 	run.channel = (struct channel){ pair[0], wait_frame, &run };

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <sys/socket.h>
 
+#include "sandbox/workspace_use.h"
+
 #define ITEMS_MAX 131072
 
 /* ---------------------------------------------------------------- values */
@@ -155,6 +157,80 @@ get_limits(struct reader *r)
 	return l;
 }
 
+/* Reads an enum's number; one past the last value is malformed. */
+static unsigned
+get_enum(struct reader *r, unsigned last)
+{
+	uint64_t n = get_number(r);
+
+	r->bad |= n > last;
+	return r->bad ? 0 : (unsigned)n;
+}
+
+static bool
+put_workspace(struct buf *b, const struct workspace_use *u)
+{
+	if (!put_number(b, u != NULL) || u == NULL)
+		return buf_ok(b);
+	put_number(b, u->act);
+	put_text(b, u->session);
+	put_number(b, u->commit);
+	put_number(b, u->force);
+	put_number(b, u->anybody);
+	put_number(b, u->patch);
+	put_text(b, u->commits);
+	put_number(b, u->total_bytes);
+	put_number(b, u->meta.backend);
+	put_text(b, u->meta.owner.root);
+	put_text(b, u->meta.owner.page);
+	put_text(b, u->meta.owner.caller);
+	put_text(b, u->meta.folder);
+	put_number(b, u->meta.bytes_max);
+	put_number(b, u->meta.files_max);
+	put_number(b, u->meta.idle_s);
+	put_text(b, u->path);
+	put_text(b, u->after);
+	put_number(b, u->most);
+	return put_text(b, u->digest);
+}
+
+static bool
+get_workspace(struct reader *r, const struct workspace_use **out)
+{
+	struct workspace_use *u;
+
+	*out = NULL;
+	if (get_number(r) == 0)
+		return true;
+	u = arena_array(r->arena, 1, sizeof(*u));
+	r->bad |= u == NULL;
+	if (r->bad)
+		return false;
+	u->act = (enum workspace_act)get_enum(r, WORKSPACE_ACT_LAST);
+	u->session = get_text(r);
+	u->commit = get_number(r) != 0;
+	u->force = get_number(r) != 0;
+	u->anybody = get_number(r) != 0;
+	u->patch = get_number(r) != 0;
+	u->commits = get_text(r);
+	u->total_bytes = get_number(r);
+	u->meta.backend =
+		(enum workspace_backend)get_enum(r, WORKSPACE_AGENTFS);
+	u->meta.owner.root = get_text(r);
+	u->meta.owner.page = get_text(r);
+	u->meta.owner.caller = get_text(r);
+	u->meta.folder = get_text(r);
+	u->meta.bytes_max = get_number(r);
+	u->meta.files_max = get_number(r);
+	u->meta.idle_s = (uint32_t)get_number(r);
+	u->path = get_text(r);
+	u->after = get_text(r);
+	u->most = get_number(r);
+	u->digest = get_text(r);
+	*out = u;
+	return !r->bad;
+}
+
 bool
 launcher_put_command(
 	struct buf *b, const struct policy *p, const struct spawn *s)
@@ -178,7 +254,9 @@ launcher_put_command(
 	put_number(b, p->http);
 	put_text(b, p->page_dir);
 	put_number(b, p->site);
-	return buf_ok(b);
+	put_number(b, p->workspace != NULL);
+	put_text(b, p->workspace);
+	return put_workspace(b, s->workspace);
 }
 
 bool
@@ -187,6 +265,7 @@ launcher_get_command(struct arena *arena, const char *data, size_t len,
 {
 	struct reader r = { arena, data, len, false };
 	size_t count;
+	bool writes;
 
 	s->program = get_text(&r);
 	s->argv = get_words(&r, &count);
@@ -206,6 +285,11 @@ launcher_get_command(struct arena *arena, const char *data, size_t len,
 	p->http = get_number(&r) != 0;
 	p->page_dir = get_text(&r);
 	p->site = (unsigned)get_number(&r);
+	writes = get_number(&r) != 0;
+	p->workspace = get_text(&r);
+	if (!writes)
+		p->workspace = NULL;
+	get_workspace(&r, &s->workspace);
 	p->program = s->program;
 	return !r.bad && r.left == 0 && s->argv[0] != NULL;
 }
@@ -223,16 +307,6 @@ launcher_put_end(struct buf *b, const struct spawn_result *r, bool clean)
 	put_number(b, r->memory_bytes);
 	put_number(b, clean);
 	return put_bytes(b, buf_view(&r->report).data, r->report.len);
-}
-
-/* Reads an enum's number; one past the last value is malformed. */
-static unsigned
-get_enum(struct reader *r, unsigned last)
-{
-	uint64_t n = get_number(r);
-
-	r->bad |= n > last;
-	return r->bad ? 0 : (unsigned)n;
 }
 
 bool

@@ -26,7 +26,8 @@ enum launcher_frame {
 	LAUNCHER_END = 3,
 	LAUNCHER_REFUSED = 4,
 	LAUNCHER_COMMAND = 5,
-	LAUNCHER_PROGRESS = 6
+	LAUNCHER_PROGRESS = 6,
+	LAUNCHER_WORKSPACE = 7 /* pieces of what is told of it */
 };
 
 #define LAUNCHER_COMMAND_MAX ((size_t)24 << 20) /* 1 MiB of words, and input */

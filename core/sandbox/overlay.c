@@ -212,18 +212,26 @@ mount_by_options(const struct overlay *o, int place)
 	return chdir("/") == 0 && done;
 }
 
+static int
+make_tree(const struct overlay *o, int lower)
+{
+	if (o->whole)
+		return mount_copy(
+			o->upper, "", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+	return overlay_uses_options ? -1 : mount_by_fd(o, lower);
+}
+
 static bool
 mount_it(const struct overlay *o, struct step *s)
 {
 	int lower = open_lower(o->folder);
 	int place = lower < 0 ? -1 : open_place(o->folder);
-	int tree =
-		place < 0 || overlay_uses_options ? -1 : mount_by_fd(o, lower);
+	int tree = place < 0 ? -1 : make_tree(o, lower);
 	bool done = tree >= 0 && mount_attach(tree, place);
 
 	if (place < 0)
 		step_fail(s, "open the workspace's folder");
-	else if (tree < 0)
+	else if (tree < 0 && !o->whole)
 		done = mount_by_options(o, place);
 	if (!done && place >= 0)
 		step_fail(s, "mount the workspace");

@@ -24,6 +24,7 @@ struct view_plan;
 struct overlay {
 	const char *id;       /* the session: a directory of the store */
 	int upper, work;      /* of it, open */
+	bool whole;           /* upper is a copy of it: no layers */
 	const char *folder;   /* of the site, clean; "": all of it */
 	const char *page_dir; /* dot entries down to it are masked */
 };

@@ -252,6 +252,42 @@ check_limits(
 	return code;
 }
 
+/* Does the operator let a page have a copy of that folder, of that size? */
+static enum ss_err
+check_workspace(const struct workspace_want *w, const struct grant *g,
+	const struct verdict *v)
+{
+	const struct name_list folder = {
+		.names = &(const char *){ w->folder != NULL ? w->folder : "." },
+		.count = 1,
+		.line = w->folder != NULL ? w->folder_at.line : w->at.line,
+		.column =
+			w->folder != NULL ? w->folder_at.column : w->at.column,
+	};
+	char path[PATH_MAX];
+	bool optional;
+	enum ss_err code;
+
+	if (!workspace_is_wanted(w))
+		return SS_OK;
+	if (!grant_path_outside(
+		    folder.names[0], g->root, path, sizeof(path), &optional) ||
+		!grant_path_is_below(path, g->root))
+		return refuse_path(v, list_place(&folder), "workspace",
+			folder.names[0], g->root);
+	code = check_paths(&folder, &g->workspace, g->root, "workspace", v);
+	if (code == SS_OK)
+		code = check_limit(v, w->at, "workspace max_bytes",
+			(double)w->max_bytes, (double)g->workspace_bytes);
+	if (code == SS_OK)
+		code = check_limit(v, w->at, "workspace max_files",
+			(double)w->max_files, (double)g->workspace_files);
+	if (code == SS_OK)
+		code = check_limit(v, w->at, "workspace idle", w->idle,
+			(double)g->workspace_idle_s);
+	return code;
+}
+
 enum ss_err
 policy_check(const struct policy_ask *ask, const struct grant *g,
 	struct node_place *place, struct ss_error *err)
@@ -271,6 +307,8 @@ policy_check(const struct policy_ask *ask, const struct grant *g,
 		code = check_network(ask, &w, g, &v);
 	if (code == SS_OK && w.proc && !g->proc)
 		code = refuse_more(&v, w.proc_at, "proc", "true");
+	if (code == SS_OK)
+		code = check_workspace(&w.workspace, g, &v);
 	return code == SS_OK ? check_limits(&w, g, &v) : code;
 }
 
@@ -762,6 +800,26 @@ resolve_network(struct resolving *r)
 	p->keeps = r->powers.keeps;
 }
 
+/* The clean path of its folder below the site; policy_check has allowed it. */
+static enum ss_err
+resolve_workspace(struct resolving *r)
+{
+	const struct workspace_want *w = &r->powers.asked.workspace;
+	const char *root = r->ceiling->root;
+	char path[PATH_MAX];
+	bool optional;
+
+	if (!workspace_is_wanted(w))
+		return SS_OK;
+	if (!grant_path_outside(w->folder != NULL ? w->folder : ".", root, path,
+		    sizeof(path), &optional))
+		return error_internal(r->err, 0, "workspace: the folder");
+	root = path + strlen(root);
+	root += strspn(root, "/");
+	r->out->workspace = arena_copy(r->arena, root, strlen(root));
+	return r->out->workspace != NULL ? SS_OK : error_memory(r->err);
+}
+
 enum ss_err
 policy_resolve(struct arena *arena, const struct policy_ask *ask,
 	const struct grant *ceiling, struct policy *out, struct ss_error *err)
@@ -788,5 +846,7 @@ policy_resolve(struct arena *arena, const struct policy_ask *ask,
 		code = resolve_sockets(&r);
 	if (code == SS_OK)
 		code = check_sockets(&r);
+	if (code == SS_OK)
+		code = resolve_workspace(&r);
 	return code;
 }

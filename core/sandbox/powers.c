@@ -78,6 +78,7 @@ merged(struct wants tool, const struct wants *page)
 		tool.proc_set = page->proc_set;
 		tool.proc_at = page->proc_at;
 	}
+	tool.workspace = page->workspace;
 	return tool;
 }
 
@@ -101,7 +102,8 @@ keeps_of(const struct wants *asked, bool http)
 
 	return (network ? KEEP_NETWORK : 0u) |
 		(asked->unix_sockets.count > 0 ? KEEP_UNIX : 0u) |
-		(asked->proc ? KEEP_PROC : 0u);
+		(asked->proc ? KEEP_PROC : 0u) |
+		(workspace_is_wanted(&asked->workspace) ? KEEP_WORKSPACE : 0u);
 }
 
 struct powers
@@ -113,6 +115,9 @@ powers_of(const struct policy_ask *ask)
 		.http = ask->http,
 	};
 
+	/* Blocks of a page read; the HTTP tool has no files. */
+	if (ask->component || ask->http)
+		p.asked.workspace.kind = WORKS_UNSET;
 	p.any_program = starts_any(ask, &p.asked);
 	p.keeps = keeps_of(&p.asked, p.http);
 	return p;
@@ -128,5 +133,6 @@ bool
 powers_only_read(const struct powers *p)
 {
 	return p->asked.write.count == 0 && p->asked.network == NETWORK_OFF &&
-		!p->http && p->asked.unix_sockets.count == 0;
+		!p->http && p->asked.unix_sockets.count == 0 &&
+		!workspace_is_wanted(&p->asked.workspace);
 }

@@ -5,9 +5,12 @@
 
 #include "sandbox/grant_path.h"
 
-static struct sandbox self = {
-	.site = "", .site_fd = -1, .layers = -1, .scratch = "", .libexec = ""
-};
+static struct sandbox self = { .site = "",
+	.site_fd = -1,
+	.store_fd = -1,
+	.layers = -1,
+	.scratch = "",
+	.libexec = "" };
 static struct cgroup memory_group = CGROUP_INIT;
 
 const struct sandbox *

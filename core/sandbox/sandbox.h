@@ -62,6 +62,7 @@ struct sandbox {
 	int landlock_abi;       /* in use; 0: none */
 	const char *site;       /* "/site", or the real path: reopen it here */
 	int site_fd;            /* without a view: what that name meant; -1 */
+	int store_fd;           /* with KEEP_WORKSPACE: of the sessions; -1 */
 	int layers; /* with KEEP_WORKSPACE in a view: overlay.h; else -1 */
 	const char *scratch; /* the tools' TMPDIR */
 	const char *libexec; /* our helper programs; "" */

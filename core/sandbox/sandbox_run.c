@@ -17,6 +17,7 @@
 #include "sandbox/other_sites.h"
 #include "sandbox/overlay.h"
 #include "sandbox/sandbox.h"
+#include "sandbox/workspace_use.h"
 
 struct last_steps {
 	enum sandbox_level level;
@@ -98,8 +99,11 @@ static enum ss_err
 refuse_missing(unsigned missing, struct ss_error *err)
 {
 	return refuse_unconfined(err,
-		missing & KEEP_PROC ? "a /proc of the tool's own needs the "
-				      "level strict"
+		missing & KEEP_WORKSPACE
+			? "workspaces need a state directory and a launcher"
+			: missing & KEEP_PROC
+			? "a /proc of the tool's own needs the "
+			  "level strict"
 			: missing & KEEP_UNIX
 			? "granted sockets cannot be had here"
 			: "the network cannot be had here");
@@ -238,20 +242,30 @@ note_kills(struct spawn_result *results, size_t count)
 	}
 }
 
-static enum ss_err
-run_one(const struct policy *p, const struct ruleset *r, struct spawn *s,
-	struct spawn_result *result, struct ss_error *err)
+enum ss_err
+sandbox_run_here(const struct policy *p, const struct ruleset *r,
+	struct spawn *s, struct spawn_result *result, struct ss_error *err)
 {
 	struct last_steps entry;
-	enum ss_err code;
+	enum ss_err code = prepare_entry(p, r, &entry, err);
 
-	if (runs_in_launcher(p))
-		return launcher_call(p, s, result, err);
-	code = prepare_entry(p, r, &entry, err);
 	if (code != SS_OK)
 		return code;
 	fill_spawn(p, s, &entry, bounds_begin(&s->limits, 1));
 	return spawn_run(s, result, err);
+}
+
+static enum ss_err
+run_one(const struct policy *p, const struct ruleset *r, struct spawn *s,
+	struct spawn_result *result, struct ss_error *err)
+{
+	if (runs_in_launcher(p))
+		return launcher_call(p, s, result, err);
+	if (s->workspace != NULL && !(sandbox_self()->keeps & KEEP_WORKSPACE))
+		return refuse_missing(KEEP_WORKSPACE, err);
+	if (s->workspace != NULL)
+		return in_workspace(p, s, result, err);
+	return sandbox_run_here(p, r, s, result, err);
 }
 
 enum ss_err

@@ -16,6 +16,10 @@
 enum ss_err sandbox_run(const struct policy *p, const struct ruleset *r,
 	struct spawn *s, struct spawn_result *result, struct ss_error *err);
 
+/* The same in this process, for in_workspace (workspace_use.h). */
+enum ss_err sandbox_run_here(const struct policy *p, const struct ruleset *r,
+	struct spawn *s, struct spawn_result *result, struct ss_error *err);
+
 /*
  * The same for a page's components, all under one policy, as one run: runs is
  * what batch names, to be filled in.  A launcher takes them one by one.

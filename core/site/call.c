@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "site/call.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "page/env_fill.h"
@@ -14,9 +15,11 @@
 #include "site/keyed_call.h"
 #include "site/paging.h"
 #include "site/receipt_call.h"
+#include "site/workspaces.h"
 #include "site/refusal.h"
 #include "site/request_log.h"
 #include "state/state.h"
+#include "wire/trace.h"
 #include "wire/path.h"
 
 /* What the steps of one call share. */
@@ -32,15 +35,18 @@ struct call_state {
 	size_t tool;
 	struct env_scope scope;
 	char **argv, **envp;
-	struct confirm what;     /* from step_next on */
+	struct confirm what;            /* from step_next on */
+	struct workspace_use workspace; /* session NULL: none */
 	struct paging paging;    /* of a tool whose output comes in parts */
 	struct keyed_call keyed; /* active: the call has a key */
+	struct call recorded;    /* the call, with its output copied */
 	const struct receipts *receipts; /* NULL: none are wanted */
 	struct receipt_run receipt;
-	struct call recorded; /* the call, with its output copied */
-	bool started;         /* since then the page may be freed */
-	bool answered;        /* from what was kept: nothing is left to do */
-	char *const **stages; /* of a pipe */
+	double own_timeout; /* that the page or the tool asks for; 0: none */
+	unsigned own_line, line; /* of that, and of the tool */
+	bool started;            /* since then the page may be freed */
+	bool answered;           /* from what was kept: nothing is left to do */
+	char *const **stages;    /* of a pipe */
 	struct ss_result *result;
 	struct ss_error *err;
 };
@@ -213,6 +219,28 @@ step_words(struct call_state *r)
 			     : code;
 }
 
+/* Adds the trace to the request's variables, if one of that name is open. */
+static enum ss_err
+add_trace(struct call_state *r)
+{
+	struct env_scope *s = &r->scope;
+	const char *trace = r->call->trace;
+	struct ss_pair *all;
+
+	if (trace == NULL || !env_is_open(s, TRACE_VARIABLE) ||
+		env_sent_value(s, TEXT(TRACE_VARIABLE)) != NULL)
+		return SS_OK;
+	all = arena_array(r->parts->arena, s->request_count + 1, sizeof(*all));
+	if (all == NULL)
+		return error_memory(r->err);
+	if (s->request_count > 0)
+		memcpy(all, s->request, s->request_count * sizeof(*all));
+	all[s->request_count++] =
+		(struct ss_pair){ .name = TRACE_VARIABLE, .value = trace };
+	s->request = all;
+	return SS_OK;
+}
+
 static enum ss_err
 step_env(struct call_state *r)
 {
@@ -233,7 +261,9 @@ step_env(struct call_state *r)
 			? SPAWN_PROGRESS_FD_TEXT
 			: NULL,
 	};
-	code = env_check_request(&r->scope, r->err);
+	code = add_trace(r);
+	if (code == SS_OK)
+		code = env_check_request(&r->scope, r->err);
 	if (code == SS_OK)
 		code = env_fill(
 			arena, &r->scope, &r->command, &command, r->err);
@@ -569,6 +599,32 @@ end_keyed(struct call_state *r, enum ss_err code)
 			3);
 }
 
+/* Filled for a tool of a page with `workspace`. */
+static enum ss_err
+step_workspace(struct call_state *r)
+{
+	const struct right *right = &r->page->rights.tools[r->tool];
+	const struct proto_request *q = r->request;
+
+	if (!(right->powers.keeps & KEEP_WORKSPACE)) {
+		if (!q->has_workspace)
+			return SS_OK;
+		error_set(r->err, SS_BAD_REQUEST,
+			"this tool runs on the site itself: it takes no "
+			"\"workspace\"");
+		error_hint(
+			r->err, "the page's author writes workspace: overlay");
+		return SS_BAD_REQUEST;
+	}
+	workspaces_fill(&r->workspace, r->parts->config,
+		&right->powers.asked.workspace, r->call->doc->path,
+		r->call->shell ? NULL : r->call->user);
+	r->workspace.anybody = r->call->shell;
+	r->workspace.session = q->session != NULL ? q->session : "";
+	r->workspace.commit = q->commit;
+	return SS_OK;
+}
+
 static enum ss_err
 set_unconfirmed(struct call_state *r, const char *why)
 {
@@ -735,6 +791,41 @@ run_part(struct call_state *r, const struct ss_command *asked)
 	return code;
 }
 
+static bool
+wants_job(const struct call_state *r)
+{
+	const struct call_job *job = r->call->job;
+
+	switch (r->spec->job) {
+	case SPEC_JOB_NEVER: return false;
+	case SPEC_JOB_ASKED: return job != NULL && job->asked;
+	case SPEC_JOB_LONG:
+	case SPEC_JOB_REQUIRED: return job != NULL;
+	}
+	return false;
+}
+
+/* In place of the run here. */
+static enum ss_err
+step_job(struct call_state *r)
+{
+	const struct call *c = r->call;
+	const struct ss_document *doc = c->doc;
+	const struct call_job_of of = { .doc = doc,
+		.spec = r->spec,
+		.tool = r->tool,
+		.user = c->user,
+		.request_id = c->request_id,
+		.key = c->key,
+		.number = limit_tool_number(r->parts->limit,
+			doc->real[0] != '\0' ? doc->real : doc->path, 0) };
+
+	if (!wants_job(r))
+		return SS_OK;
+	r->answered = true;
+	return c->job->make(c->job, &of, r->err);
+}
+
 /*
  * The run of a call with a key goes on when the connection ends, since its
  * answer can be had later; a copy of its output is for the record.
@@ -795,6 +886,8 @@ step_run(struct call_state *r)
 		.policy = right,
 		.has_progress = r->spec->progress == SPEC_PROGRESS_FD,
 		.progress = c->progress,
+		.workspace =
+			r->workspace.session != NULL ? &r->workspace : NULL,
 		.stages = r->stages,
 		.timeout_ms = (uint32_t)(1000 *
 			powers_timeout(&right->powers, config->limits.timeout)),
@@ -803,6 +896,9 @@ step_run(struct call_state *r)
 	code = keep_type(r);
 	if (code != SS_OK)
 		return code;
+	r->own_timeout = right->powers.asked.timeout;
+	r->own_line = right->powers.asked.timeout_at.line;
+	r->line = r->spec->line;
 	r->started = true;
 	if (!limit_start(r->parts->limit))
 		return limit_error(r->err);
@@ -829,8 +925,10 @@ run_steps(struct call_state *r, const char **stage)
 		{ "stages", step_stages },
 		{ "next", step_next },
 		{ "tool", step_tool },
+		{ "workspace", step_workspace },
 		{ "once", step_once },
 		{ "confirm", step_confirm },
+		{ "job", step_job },
 		{ "run", step_run },
 	};
 	enum ss_err code = SS_OK;
@@ -865,6 +963,23 @@ call_try(const struct call_parts *parts, const struct call *call,
 	return run_steps(&r, stage);
 }
 
+/* Names the line of a run that failed; a timeout of the page's own is its. */
+static void
+note_rule(const struct call_state *r, struct ss_error *err)
+{
+	char value[sizeof(err->value)];
+
+	if (!r->started)
+		return;
+	if (err->code == SS_TIMEOUT && r->own_timeout > 0) {
+		error_rule(err, r->own_line, "timeout: %g", r->own_timeout);
+		snprintf(value, sizeof(value), "%g", 2 * r->own_timeout);
+		error_setting(err, "", "%s", value);
+	} else if (err->line == 0 && err->code != SS_INTERNAL) {
+		err->line = r->line;
+	}
+}
+
 enum ss_err
 call_run(const struct call_parts *parts, const struct call *call,
 	const char **stage, struct ss_result *result, struct ss_error *err)
@@ -876,6 +991,7 @@ call_run(const struct call_parts *parts, const struct call *call,
 
 	if (code == SS_OK || err == NULL)
 		return code;
+	note_rule(&r, err);
 	refusal_step(&(struct refusal){ .parts = parts,
 			     .doc = call->doc,
 			     .page = r.started ? NULL : r.page,

@@ -8,6 +8,7 @@
 #define SS_SITE_CALL_H
 
 #include "page/match.h"
+#include "site/call_job.h"
 #include "site/documents.h"
 #include "site/limit.h"
 #include "site/page.h"
@@ -38,9 +39,10 @@ struct call {
 	uint32_t tick_ms; /* every so often output is called with stream 0 */
 	/* What a tool writes to STATESPACE_PROGRESS_FD; NULL: it is dropped. */
 	void (*progress)(void *ctx, const char *data, size_t len);
-	const char *user; /* that the front verified; NULL */
-	const char *key;  /* the tool runs once for it; NULL: none */
-	uint32_t wait_ms; /* for another request with the key that runs */
+	const char *user;  /* that the front verified; NULL */
+	const char *trace; /* trace_parent of the request; NULL */
+	const char *key;   /* the tool runs once for it; NULL: none */
+	uint32_t wait_ms;  /* for another request with the key that runs */
 	/*
 	 * A hang-up of client_fd ends a run with a key too: the caller ends
 	 * it, not a connection.
@@ -51,6 +53,7 @@ struct call {
 	bool confirmed; /* a person was asked and agreed */
 	bool (*confirm)(void *ctx, const char *const *argv, size_t argc);
 	void *confirm_ctx;
+	struct call_job *job; /* NULL: it runs here */
 	char *token; /* out, CONFIRM_TOKEN_MAX + 1: confirms when it is sent */
 };
 

@@ -66,7 +66,7 @@ struct config {
 		const char *mode; /* "auto", "strict", "landlock", "off" */
 	} sandbox;
 	struct {
-		struct config_list read, write, unix_sockets;
+		struct config_list read, write, unix_sockets, workspace;
 		enum config_choice exec_choice; /* ANY or LIST */
 		struct config_list exec;
 		enum config_choice network_choice; /* NONE, ANY or LIST */
@@ -79,7 +79,7 @@ struct config {
 	} grant;
 	struct {
 		struct config_list hosts, origins, listed, hidden;
-		bool cors, html;
+		bool cors, html, preamble;
 		const char *handover; /* "auto", "none", or a front's name */
 		const char *prefix;   /* taken off the request path; "" */
 	} http;
@@ -107,6 +107,16 @@ struct config {
 	struct {
 		const char *directory; /* "auto"; "": none; absolute */
 	} state;
+	struct {
+		uint64_t max_bytes, max_files; /* of a session; 0: no limit */
+		uint64_t total_bytes;          /* of all sessions */
+		double idle;
+		const char *commit; /* "none", "files", "all" */
+	} workspace;
+	struct {
+		uint64_t max, max_page, max_kept, max_output_bytes;
+		double timeout, idle, keep; /* seconds */
+	} jobs;
 	struct {
 		double keep; /* seconds */
 		uint64_t records;

@@ -21,7 +21,7 @@ confirm_about(const struct confirm *c, uint8_t about[static DIGEST_BYTES])
 	while (c->argv[words] != NULL)
 		words++;
 	parts = arena_array(
-		c->arena, words + 2 * q->env_count + 5, sizeof(*parts));
+		c->arena, words + 2 * q->env_count + 7, sizeof(*parts));
 	fixed = arena_printf(c->arena,
 		"%" PRIu64 " %" PRIu64 " %" PRId64 " %" PRIu64
 		" %zu %zu %zu %d",
@@ -40,6 +40,10 @@ confirm_about(const struct confirm *c, uint8_t about[static DIGEST_BYTES])
 		parts[n++] = text_of(q->env[i].value);
 	}
 	parts[n++] = q->has_stdin ? q->stdin_text : TEXT("");
+	if (q->has_workspace) {
+		parts[n++] = q->commit ? TEXT("commit") : TEXT("workspace");
+		parts[n++] = text_of(q->session != NULL ? q->session : "");
+	}
 	digest_parts(parts, n, about);
 	return true;
 }

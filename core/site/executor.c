@@ -12,6 +12,7 @@
 #include "sandbox/sandbox_run.h"
 #include "sandbox/sandbox_scratch.h"
 #include "site/explain.h"
+#include "site/workspaces.h"
 #include "tools/stages.h"
 
 #define REFUSED_MAX ((size_t)1 << 20)
@@ -23,6 +24,7 @@ executor_release(struct executor *e)
 	buf_release(&e->collected[0]);
 	buf_release(&e->collected[1]);
 	buf_release(&e->refused);
+	buf_release(&e->workspace);
 }
 
 void
@@ -46,6 +48,7 @@ set_missing(const char *what, const char *name, const char *hint,
 {
 	error_set(err, SS_EXEC_FAILED, "%s %s does not exist", what, name);
 	error_hint(err, "%s", hint);
+	error_rule(err, 0, "%s", name);
 	if (err != NULL)
 		err->sys_errno = ENOENT;
 	return SS_EXEC_FAILED;
@@ -298,6 +301,22 @@ take_result(const struct executor *e, struct ss_result *result)
 	result->run_us = e->last.run_us;
 	result->cpu_us = e->last.cpu_us;
 	result->memory_bytes = e->last.memory_bytes;
+	result->workspace = buf_view(&e->last.workspace);
+}
+
+/* An act on a session runs no program; its answer is the output. */
+static enum ss_err
+run_act(struct executor *e, const struct right *right, struct spawn *s,
+	struct ss_result *result, struct ss_error *err)
+{
+	enum ss_err code;
+
+	s->program = "";
+	spawn_result_release(&e->last);
+	code = sandbox_run(&right->policy, &right->ruleset, s, &e->last, err);
+	executor_cleaned(e);
+	result->out = buf_view(&e->last.out);
+	return code;
 }
 
 /* In a process that is confined. */
@@ -322,6 +341,7 @@ run_here(void *ctx, const struct ss_command *cmd, struct ss_result *result,
 		.tick_ms = cmd->tick_ms,
 		.has_progress = cmd->has_progress,
 		.progress = cmd->progress,
+		.workspace = cmd->workspace,
 	};
 	enum ss_err code = rights_prepare(right, e->grant, err);
 
@@ -335,6 +355,8 @@ run_here(void *ctx, const struct ss_command *cmd, struct ss_result *result,
 		code = set_tmpdir(e->arena, cmd->envp, &s.envp, err);
 	if (code != SS_OK)
 		return code;
+	if (s.workspace != NULL && s.workspace->act != WORKSPACE_RUN)
+		return run_act(e, right, &s, result, err);
 	s.program = program_of(right, cmd, found, sizeof(found));
 	if (s.program == NULL)
 		return no_program(cmd, cmd->argv[0], name_of(cmd), err);
@@ -428,6 +450,12 @@ run_tool(void *ctx, const struct ss_command *cmd, struct oneshot_result *out,
 		.cpu_us = result.cpu_us,
 		.memory_bytes = result.memory_bytes,
 		.unstarted = result.unstarted };
+	if (cmd->workspace != NULL && result.out.len > 0)
+		cmd->output(
+			cmd->output_ctx, 1, result.out.data, result.out.len);
+	if (result.workspace.len > 0)
+		cmd->output(cmd->output_ctx, ONESHOT_WORKSPACE,
+			result.workspace.data, result.workspace.len);
 	return code;
 }
 
@@ -480,11 +508,20 @@ run_apart(struct executor *e, const struct ss_command *cmd,
 		.ctx = e,
 		.cmd = cmd,
 		.collected = e->collected,
+		.workspace = &e->workspace,
 		.watched = cmd->explain,
 		.last = e->last_run };
 	struct oneshot_result got;
 	enum ss_err code;
 
+	buf_release(&e->workspace);
+	e->workspace = BUF_INIT(WORKSPACE_ANSWER_MAX);
+	if (cmd->workspace != NULL) {
+		code = workspaces_open_store(
+			e->plan, *e->state, e->config, err);
+		if (code != SS_OK)
+			return code;
+	}
 	for (size_t i = 0; i < 2; i++) {
 		buf_release(&e->collected[i]);
 		e->collected[i] = BUF_INIT(cmd->max_output_bytes);
@@ -494,6 +531,7 @@ run_apart(struct executor *e, const struct ss_command *cmd,
 		take_oneshot(e, &got, result);
 	result->out = buf_view(&e->collected[0]);
 	result->err = buf_view(&e->collected[1]);
+	result->workspace = buf_view(&e->workspace);
 	if (oneshot.watch != NULL)
 		code = add_explanation(
 			e, cmd, oneshot.watch, code, result, err);

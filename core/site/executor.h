@@ -10,6 +10,8 @@
 #include "base/buf.h"
 #include "run/spawn.h"
 #include "sandbox/sandbox_plan.h"
+#include "sandbox/workspace_use.h"
+#include "state/state.h"
 #include "site/config.h"
 #include "site/documents.h"
 #include "site/limit.h"
@@ -30,6 +32,7 @@ struct executor {
 	const struct config *config;
 	const struct grant *grant;
 	struct sandbox_plan *plan;
+	struct state **state; /* of the site, or of all of its pool */
 	struct documents *documents;
 	struct arena *arena; /* of the request */
 	struct limit limit;
@@ -41,6 +44,7 @@ struct executor {
 	struct spawn_result last;
 	struct buf collected[2]; /* of a process of its own */
 	struct buf refused;      /* of an explained run */
+	struct buf workspace;    /* what is told of it, by such a process */
 };
 
 void executor_release(struct executor *e);

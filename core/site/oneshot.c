@@ -22,7 +22,8 @@ enum {
 	FRAME_STDERR = 2,
 	FRAME_READY = 3,
 	FRAME_END = 4,
-	FRAME_PROGRESS = 5
+	FRAME_PROGRESS = 5,
+	FRAME_WORKSPACE = ONESHOT_WORKSPACE
 };
 
 /* The bytes of FRAME_END. */
@@ -174,6 +175,12 @@ receive_frames(const struct oneshot *o, struct source *in, struct end *end,
 		if (number == 0 && head.kind == FRAME_PROGRESS &&
 			o->cmd->progress != NULL) {
 			o->cmd->progress(o->cmd->output_ctx, data, head.len);
+			continue;
+		}
+		if (number == 0 && head.kind == FRAME_WORKSPACE &&
+			o->workspace != NULL) {
+			if (!buf_add(o->workspace, data, head.len))
+				return error_memory(err);
 			continue;
 		}
 		if (number == 0 && head.kind != FRAME_STDOUT &&

@@ -11,6 +11,9 @@
 #include "run/watch.h"
 #include "sandbox/sandbox_plan.h"
 
+/* As a stream of cmd's output in the child: what is told of a workspace. */
+#define ONESHOT_WORKSPACE 6
+
 /* What comes back beside the output: no pointers. */
 struct oneshot_result {
 	int returncode;
@@ -34,6 +37,7 @@ struct oneshot {
 	oneshot_fn fn;
 	void *ctx;
 	const struct ss_command *cmd;
+	struct buf *workspace; /* for ONESHOT_WORKSPACE; NULL: none comes */
 	struct buf *collected; /* two, for a cmd without output; the caller's */
 	bool watched;          /* trace it: watch.h */
 	bool last;             /* this process ends behind it: ss_call */

@@ -396,6 +396,37 @@ set_confirm(const struct refusal *r, struct ss_result *result)
 	buf_release(&request);
 }
 
+/* The page asks for an address before the operator can grant it. */
+static void
+set_network(const struct refusal *r, const struct ss_error *err,
+	struct ss_result *result)
+{
+	const struct step step = { .kind = STEP_ASK,
+		.who = "author",
+		.text = "the author lists it in sandbox: network of the page",
+		.page = result->page,
+		.line = err->line,
+		.key = "network",
+		.add = err->value + 1 };
+
+	refusal_set(r->parts->arena, &step, result);
+}
+
+static void
+set_timeout(const struct refusal *r, const struct ss_error *err,
+	struct ss_result *result)
+{
+	const struct step step = { .kind = STEP_ASK,
+		.who = "author",
+		.text = "the author gives it more time",
+		.page = result->page,
+		.line = err->line,
+		.key = "timeout",
+		.set = err->value };
+
+	refusal_set(r->parts->arena, &step, result);
+}
+
 static bool
 is_matching(enum ss_err code)
 {
@@ -404,7 +435,6 @@ is_matching(enum ss_err code)
 		code == SS_BAD_ENV || code == SS_KEY_REQUIRED ||
 		code == SS_KEY_REUSED || code == SS_NEXT_GONE ||
 		code == SS_CONTENT_TYPE || code == SS_LENGTH_REQUIRED ||
-		code == SS_CAPABILITY_REFUSED || code == SS_ADDRESS_REFUSED ||
 		code == SS_NOT_FOUND;
 }
 
@@ -417,6 +447,11 @@ refusal_step(const struct refusal *r, const struct ss_error *err,
 	if (r->doc == NULL || err == NULL || err->code == SS_OK)
 		return;
 	result->page = site_path(r, r->doc->path);
+	if (err->code == SS_TIMEOUT && err->setting[0] == '\0' &&
+		err->value[0] != '\0')
+		set_timeout(r, err, result);
+	if (err->code == SS_ADDRESS_REFUSED && err->value[0] == '+')
+		set_network(r, err, result);
 	if (err->setting[0] != '\0' || err->code == SS_INTERNAL)
 		return;
 	if (own.page == NULL &&

@@ -36,6 +36,10 @@ rights_grant(const struct config *c)
 		.network_targets = paths_of(&c->grant.network),
 		.http = c->grant.http,
 		.proc = c->grant.proc,
+		.workspace = paths_of(&c->grant.workspace),
+		.workspace_bytes = c->workspace.max_bytes,
+		.workspace_files = c->workspace.max_files,
+		.workspace_idle_s = (uint32_t)c->workspace.idle,
 		.limits = {
 			.timeout_ms = (uint32_t)(c->limits.timeout * 1000),
 			.output_bytes = c->limits.max_output_bytes,

@@ -16,6 +16,7 @@ refuse(struct ss_error *err, const char *path, const char *what,
 {
 	error_set(err, SS_EXEC_FAILED, "the script %s %s", path, what);
 	error_hint(err, "%s", hint);
+	error_rule(err, 0, "%s", path);
 	return SS_EXEC_FAILED;
 }
 

@@ -21,7 +21,9 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "run/cgroup.h"
+#include "sandbox/launcher.h"
 #include "sandbox/sandbox_fork.h"
+#include "site/workspaces.h"
 
 static enum ss_err
 state_of(void *ctx, const struct state **out, struct ss_error *err)
@@ -54,6 +56,7 @@ lend_parts(struct ss_site *site)
 	site->exec_state = (struct executor){ .config = config,
 		.grant = &site->grant,
 		.plan = &site->plan,
+		.state = &site->state,
 		.documents = &site->documents,
 		.arena = &site->arena };
 	site->calls = (struct call_parts){ .config = config,
@@ -120,6 +123,7 @@ ss_site_free(struct ss_site *site)
 	seal_close(&site->seal);
 	state_close(&site->own_state);
 	receipts_close(&site->own_receipts);
+	fd_close(&site->plan.store_fd);
 	free(site);
 }
 
@@ -280,19 +284,24 @@ find_helpers(struct ss_site *site, struct ss_error *err)
 /*
  * The directory of this program, "" when it is not known.  AT_EXECFN of
  * getauxval(3), which would name the script for a script, is used without /proc
- * only.
+ * only.  True: this program is a helper itself.
  */
-static void
+static bool
 find_program_dir(char dir[static PATH_MAX])
 {
+	static const char helper[] = "/statespace-job";
+	bool is_helper;
+
 	ssize_t n = readlink("/proc/self/exe", dir, PATH_MAX - 1);
 	const char *name = (const char *)(uintptr_t)getauxval(AT_EXECFN);
 
 	dir[n > 0 ? n : 0] = '\0';
 	if (n <= 0 && (name == NULL || realpath(name, dir) == NULL))
 		dir[0] = '\0';
+	is_helper = text_ends(text_of(dir), helper);
 	if (strrchr(dir, '/') != NULL)
 		*strrchr(dir, '/') = '\0';
+	return is_helper;
 }
 
 /*
@@ -310,7 +319,8 @@ find_helpers(struct ss_site *site, struct ss_error *err)
 		{ false, SS_LIBEXECDIR } };
 	char self[PATH_MAX], text[PATH_MAX + 32], real[PATH_MAX];
 
-	find_program_dir(self);
+	if (find_program_dir(self))
+		return keep_helpers(site, self, err);
 	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
 		snprintf(text, sizeof(text), "%s%s",
 			places[i].beside ? self : "", places[i].path);
@@ -609,6 +619,27 @@ ss_site_set_store(struct ss_site *site, const struct ss_store *store)
 }
 
 void
+ss_site_set_jobs(struct ss_site *site, const struct ss_jobs *jobs)
+{
+	site->jobs_host = *jobs;
+}
+
+bool
+ss_site_helper(
+	const struct ss_site *site, const char *name, char *path, size_t cap)
+{
+	const char *libexec = site->plan.libexec;
+	bool one = site->plan.one_program;
+	int n;
+
+	if (libexec == NULL)
+		return false;
+	n = snprintf(
+		path, cap, "%s%s%s", libexec, one ? "" : "/", one ? "" : name);
+	return n > 0 && (size_t)n < cap && access(path, X_OK) == 0;
+}
+
+void
 ss_site_set_client(struct ss_site *site, bool (*left)(void *ctx), void *ctx)
 {
 	site->exec_state.client =
@@ -725,6 +756,10 @@ ss_site_fork(struct ss_site *site, unsigned flags, int (*worker)(void *ctx),
 	enum ss_err code = site_needs_open(site, err);
 
 	*child = (struct ss_child){ .pid = -1, .launch_fd = -1 };
+	/* Without one the calls that need it are refused, with the remedy. */
+	if (launcher_keeps(&site->plan) & KEEP_WORKSPACE)
+		workspaces_open_store(
+			&site->plan, site->state, &site->config, NULL);
 	return code == SS_OK ? sandbox_fork(&site->plan, &process, child, err)
 			     : code;
 }

@@ -364,6 +364,7 @@ lend_settings(const struct ss_site *all, struct ss_site *site)
 	site->exec_state.must_exit = all->exec_state.must_exit;
 	site->relay = all->relay;
 	site->store = all->store;
+	site->jobs_host = all->jobs_host;
 	site->log.write = all->log.write;
 	site->log.ctx = all->log.ctx;
 	memcpy(site->hooks, all->hooks, sizeof(site->hooks));

@@ -197,8 +197,12 @@ check_host(const struct tool_http *h, bool bracketed, struct ss_error *err)
 	} else {
 		open = !is_inner_name(h->host) || is_named(h);
 	}
-	return open ? SS_OK
-		    : refuse_target(err, "the URL's host is no public address");
+	if (open)
+		return SS_OK;
+	refuse_target(err, "the URL's host is no public address");
+	error_setting(err, "grant.network", bracketed ? "+[%s]:%u" : "+%s:%u",
+		h->host, (unsigned)h->port);
+	return SS_ADDRESS_REFUSED;
 }
 
 /* Reads host and port, between "://" and the path: no user, no escapes. */

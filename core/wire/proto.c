@@ -378,6 +378,35 @@ read_parse(const struct json_value *item, struct proto_request *out,
 	return SS_OK;
 }
 
+/* Other members are refused: a misspelt "commit" must not be a dry run. */
+static enum ss_err
+read_workspace(struct arena *arena, const struct json_value *item,
+	struct proto_request *out, struct ss_error *err)
+{
+	const struct json_value *m;
+
+	if (item == NULL)
+		return SS_OK;
+	if (!json_is(item, JSON_OBJECT))
+		return error_set(err, SS_BAD_REQUEST,
+			"\"workspace\" must be an object: it is %s",
+			kind_name(item));
+	JSON_EACH(m, item)
+	{
+		if (strcmp(m->name, "session") == 0 ||
+			(is_boolean(m) && strcmp(m->name, "commit") == 0))
+			continue;
+		error_set(err, SS_BAD_REQUEST,
+			"\"workspace\" has \"session\", a string, and "
+			"\"commit\", true or false");
+		error_hint(err, "send {\"workspace\": {\"commit\": true}}");
+		return SS_BAD_REQUEST;
+	}
+	out->has_workspace = true;
+	out->commit = json_is(json_member(item, "commit"), JSON_TRUE);
+	return read_token(arena, item, "session", &out->session, err);
+}
+
 static enum ss_err
 read_request(struct arena *arena, const struct json_value *root,
 	struct proto_request *out, struct ss_error *err)
@@ -408,6 +437,9 @@ read_request(struct arena *arena, const struct json_value *root,
 		code = read_token(arena, root, "next", &out->next, err);
 	if (code == SS_OK)
 		code = read_parse(find_member(root, "parse"), out, err);
+	if (code == SS_OK)
+		code = read_workspace(
+			arena, find_member(root, "workspace"), out, err);
 	if (code == SS_OK)
 		code = check_args(args, count, err);
 	if (code == SS_OK)

@@ -50,6 +50,10 @@ struct proto_request {
 	const char *confirm; /* the token of an earlier answer; NULL: none */
 	const char *next;    /* the cursor of an earlier answer; NULL: none */
 	bool parse;          /* the output is wanted as JSON */
+	/* "workspace": {"session": ID, "commit": true} */
+	bool has_workspace;
+	const char *session; /* NULL: none */
+	bool commit;
 };
 
 /* Errors: SS_BAD_REQUEST, SS_COMMAND_TOO_LARGE, SS_INTERNAL. All in arena. */

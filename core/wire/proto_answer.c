@@ -126,6 +126,10 @@ add_sandbox(struct buf *out, const struct ss_result *r)
 		add_member(out, "limit", r->limit);
 	if (r->sandbox != NULL || r->limit != NULL)
 		buf_char(out, '}');
+	if (r->workspace.len > 0) {
+		buf_text(out, ", \"workspace\": ");
+		buf_add(out, r->workspace.data, r->workspace.len);
+	}
 }
 
 bool

@@ -127,6 +127,11 @@ step_line(const struct step *s, struct buf *out)
 		buf_printf(out, ": %s", s->page);
 	if (s->line > 0)
 		buf_printf(out, ", line %u", s->line);
+	if (s->text != NULL && s->key != NULL)
+		buf_printf(out, " (%s: %s)", s->key,
+			s->add != NULL           ? s->add
+				: s->set != NULL ? s->set
+						 : "");
 	if (s->command != NULL)
 		buf_printf(out, " (%s)", s->command);
 }
@@ -199,6 +204,10 @@ step_of(const struct ss_error *err, const char *page)
 		return ask_operator("the operator gives access", NULL);
 	case SS_EXEC_FAILED:
 		return ask_operator("the operator installs it", NULL);
+	case SS_CAPABILITY_REFUSED:
+		return ask_author(err, page,
+			"the author corrects the line, or the operator makes "
+			"what it names");
 	case SS_BAD_FRONTMATTER:
 		return ask_author(err, page, "the author corrects the page");
 	case SS_TIMEOUT:

@@ -86,9 +86,14 @@ copy_link(int dir, const char *name, const struct stat *st, int to)
 }
 
 static int
-note(struct copy *c, const char *path)
+note(struct copy *c, const char *path, int to, const char *name)
 {
+	struct stat st;
+
+	if (fstatat(to, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : errno;
 	meta_put_word(&c->list, path, strlen(path));
+	buf_printf(&c->list, " %" PRId64, (int64_t)st.st_ino);
 	return buf_char(&c->list, '\n') ? 0 : ENOMEM;
 }
 
@@ -114,8 +119,10 @@ copy_one(void *ctx, int dir, const char *path, const struct stat *st)
 		number = copy_file(dir, name, st, to);
 	else if (S_ISLNK(st->st_mode))
 		number = copy_link(dir, name, st, to);
+	if (number == 0)
+		number = note(c, path, to, name);
 	fd_close(&to);
-	return number == 0 ? note(c, path) : number;
+	return number;
 }
 
 /* Directories get their modes when they are full. */
@@ -167,40 +174,50 @@ copy_fill(struct workspace *w, struct ss_error *err)
 
 /* ----------------------------------------------------------------- list -- */
 
+struct copied {
+	const char *path; /* in text */
+	int64_t inode;
+};
+
 struct copy_list {
 	struct buf text;
-	char **paths; /* in text, sorted */
+	struct copied *items; /* sorted */
 	size_t count;
 	int64_t stamp_ns;
 };
 
 static int
-by_bytes(const void *left, const void *right)
+by_path(const void *left, const void *right)
 {
-	return strcmp(*(char *const *)left, *(char *const *)right);
+	return strcmp(((const struct copied *)left)->path,
+		((const struct copied *)right)->path);
 }
 
 static int
 parse(struct copy_list *l)
 {
-	char *at = l->text.data, *line, *word;
+	char *at = l->text.data, *line;
 	size_t lines = 0;
 
 	for (size_t i = 0; i < l->text.len; i++)
 		lines += l->text.data[i] == '\n';
-	l->paths = calloc(lines + 1, sizeof(char *));
-	if (l->paths == NULL)
+	l->items = calloc(lines + 1, sizeof(*l->items));
+	if (l->items == NULL)
 		return ENOMEM;
-	while (lines-- > 1)
-		if ((line = meta_line(&at)) != NULL &&
-			(word = meta_word(&line)) != NULL)
-			l->paths[l->count++] = word;
-	/* The last line. */
-	if ((line = meta_line(&at)) == NULL ||
-		!meta_number(&line, &l->stamp_ns))
+	for (; lines > 1; lines--) {
+		struct copied *one = &l->items[l->count];
+
+		line = meta_line(&at);
+		one->path = line != NULL ? meta_word(&line) : NULL;
+		if (one->path == NULL || !meta_number(&line, &one->inode))
+			return EPROTO;
+		l->count++;
+	}
+	line = meta_line(&at);
+	if (line == NULL || !meta_number(&line, &l->stamp_ns))
 		return EPROTO;
 	if (l->count > 1)
-		qsort(l->paths, l->count, sizeof(char *), by_bytes);
+		qsort(l->items, l->count, sizeof(*l->items), by_path);
 	return 0;
 }
 
@@ -226,16 +243,32 @@ copy_list_free(struct copy_list *l)
 	if (l == NULL)
 		return;
 	buf_release(&l->text);
-	free(l->paths);
+	free(l->items);
 	free(l);
+}
+
+static const struct copied *
+find(const struct copy_list *l, const char *path)
+{
+	const struct copied key = { .path = path };
+
+	return l->count > 0
+		? bsearch(&key, l->items, l->count, sizeof(*l->items), by_path)
+		: NULL;
 }
 
 bool
 copy_list_has(const struct copy_list *l, const char *path)
 {
-	return l->count > 0 &&
-		bsearch(&path, l->paths, l->count, sizeof(char *), by_bytes) !=
-		NULL;
+	return find(l, path) != NULL;
+}
+
+bool
+copy_list_is(const struct copy_list *l, const char *path, uint64_t inode)
+{
+	const struct copied *one = find(l, path);
+
+	return one != NULL && (uint64_t)one->inode == inode;
 }
 
 int64_t

@@ -22,6 +22,8 @@ struct copy_list;
 int copy_list_read(const struct workspace *w, struct copy_list **out);
 void copy_list_free(struct copy_list *l);
 bool copy_list_has(const struct copy_list *l, const char *path);
+/* Is what the session has at path the copy that was made, and not moved there? */
+bool copy_list_is(const struct copy_list *l, const char *path, uint64_t inode);
 /* What has a later st_ctim was touched by a tool. */
 int64_t copy_list_stamp(const struct copy_list *l);
 

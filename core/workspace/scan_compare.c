@@ -235,10 +235,11 @@ attributes_differ(struct scan *s, const char *name, const struct side *now,
 
 /* Was it not touched since the folder was copied? */
 static bool
-is_untouched(const struct scan *s, const struct stat *upper)
+is_untouched(const struct scan *s, const char *path, const struct stat *upper)
 {
 	return s->copied != NULL && upper != NULL &&
-		own_ns(&upper->st_ctim) < copy_list_stamp(s->copied);
+		own_ns(&upper->st_ctim) < copy_list_stamp(s->copied) &&
+		copy_list_is(s->copied, path, (uint64_t)upper->st_ino);
 }
 
 int
@@ -249,7 +250,7 @@ scan_compare(struct scan *s, const char *path, const char *name,
 	struct side now, was;
 	int number;
 
-	if (is_untouched(s, upper) && !S_ISDIR(upper->st_mode))
+	if (is_untouched(s, path, upper) && !S_ISDIR(upper->st_mode))
 		return 0;
 	number = read_side(s->upper, name, upper, true, &now);
 	was = (struct side){ .fd = -1 };

@@ -43,7 +43,7 @@ my %codes = reverse slurp('core/statespace.h')
 my %listed = $protocol =~ /^\.It Li (\w+) Ta (\d+) Ta /mg;
 is_deeply(\%listed, \%codes, 'statespace-protocol(7) has the error codes');
 
-for my $command (qw(new serve fcgi exec mcp check fsworker doctor)) {
+for my $command (qw(new serve fcgi exec mcp check fsworker workspace doctor)) {
 	my $page = $command eq 'exec' ? 'statespace-exec' : 'statespace';
 SKIP: {
 		skip 'statespace is not built', 1 unless -x "$build/statespace";
@@ -56,7 +56,7 @@ SKIP: {
 }
 
 # Each option of a synopsis has its sentence, and `help` is `--help`.
-for my $command (qw(new serve fcgi exec mcp check fsworker doctor)) {
+for my $command (qw(new serve fcgi exec mcp check fsworker workspace doctor)) {
 SKIP: {
 		skip 'statespace is not built', 2 unless -x "$build/statespace";
 		my $help = `$build/statespace $command --help 2>&1`;

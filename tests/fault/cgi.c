@@ -8,6 +8,7 @@
  * wrap: malloc calloc realloc mmap poll read waitpid
  */
 #include "../../fcgi/cgi.c"
+#include "../../fcgi/job_start.c"
 #include "../../fcgi/peers.c"
 #include "../../fcgi/reply.c"
 #include "../../fcgi/request.c"
@@ -35,6 +36,14 @@ FAULT(waitpid, pid_t, -1, EINTR, (pid_t pid, int *s, int how), (pid, s, how))
 
 #define CALLS_MAX 3000
 static const char *root;
+
+const char *
+options_config(const struct options *o, char path[static PATH_MAX])
+{
+	(void)o;
+	(void)path;
+	return NULL;
+}
 
 /* In the place of options.c, which reads files: only the root is set. */
 struct ss_site *

@@ -135,7 +135,8 @@ is(get($pool, 'no.example', '/healthz')->{status}, 200,
 is(get($pool, 'a.example', '/wiki/healthz')->{status}, 200,
 	'... and below a prefix');
 is(get($pool, 'a.example', '/wiki')->{headers}{link},
-	'</wiki/AGENTS.md>; rel="service-doc", </wiki/llms.txt>; rel="index"',
+	'</wiki/AGENTS.md>; rel="service-doc", '
+	. '</wiki/openapi.json>; rel="service-desc", </wiki/llms.txt>; rel="index"',
 	'a page below a prefix leads to the documents there');
 like(get($pool, 'localhost', '/')->{body}, qr/no site is served under this/,
 	'what is refused says why');

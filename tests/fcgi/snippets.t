@@ -61,7 +61,7 @@ sub start_nginx
 		$text =~ s{/etc/ssl/statespace}{$dir/ca}g;
 		$text =~ s{listen 443 ssl http2}{listen 127.0.0.1:$port ssl http2};
 		$text =~ s{^listen \[::\].*\n}{}m;
-		$text =~ s{127\.0\.0\.1:9000}{127.0.0.1:$other};
+		$text =~ s{127\.0\.0\.1:(?:9000|4180)}{127.0.0.1:$other};
 		$text =~ s{/etc/nginx/statespace\.users}{$dir/users};
 		$text =~ s{/etc/nginx/statespace\.tokens\*}{$dir/tokens};
 		$text =~ s{/run/nginx_statespace}{$dir/cache};
@@ -309,6 +309,39 @@ is(ask('http', '/healthz')->{status}, 200,
 	'auth_request: health is for everybody');
 is(ask('http', '/', '-H', 'X-User: root')->{status}, 401,
 	'auth_request: what a client says of itself is nothing');
+stop_nginx();
+
+# ------------------------------------------------------------------- oauth --
+# In place of oauth2-proxy: a token that it takes, and whose it is.
+start_nginx(['oauth'], more => <<"END");
+map \$http_authorization \$owner { default ""; "Bearer good" ada; }
+server {
+	listen 127.0.0.1:$other;
+	location / { return 404; }
+	location = /oauth2/auth {
+		if (\$owner = "") { return 401; }
+		add_header X-Auth-Request-User \$owner;
+		return 202;
+	}
+}
+END
+refuses('http', 'oauth, no token');
+lets_in('http', 'oauth', 'ada', '-H', 'Authorization: Bearer good');
+is(ask('http', '/', '-H', 'Authorization: Bearer bad')->{status}, 401,
+	'oauth: a wrong token');
+like(ask('http', '/mcp')->{head}, qr{^WWW-Authenticate:\ Bearer\ resource_metadata=
+	"https://tools\.example\.org(/\.well-known/oauth-protected-resource/mcp)"}mix,
+	'oauth: the answer says where its metadata is');
+for (['', '/'], ['/mcp', '/mcp']) {
+	my ($path, $resource) = @$_;
+	my $answer = ask('http', "/.well-known/oauth-protected-resource$path");
+	my $metadata = eval { decode_json($answer->{body}) } // {};
+
+	is_deeply([$answer->{status}, @$metadata{qw(resource
+		authorization_servers)}], [200, "https://tools.example.org$resource",
+		['https://login.example.org']], "oauth: metadata of $resource");
+}
+is(ask('http', '/__oauth')->{status}, 404, 'oauth: its own place is hidden');
 stop_nginx();
 
 # -------------------------------------------------- the snippets, combined --

@@ -111,6 +111,7 @@ for ([undef, 'markdown', 'says nothing'], ['*/*', 'markdown', 'takes all'],
 		qr{^text/$form; charset=utf-8$}, "a client that $who: $form");
 	is($answer->{headers}{vary}, 'Accept', 'told apart by Accept');
 	is($answer->{headers}{link}, '</AGENTS.md>; rel="service-doc", '
+		. '</openapi.json>; rel="service-desc", '
 		. '</llms.txt>; rel="index"', '... and led to what explains');
 }
 is(html('/data.csv')->{headers}{link}, undef, 'a data file leads nowhere');

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What call.c knows of jobs: that a call may become one, and who makes it
+ * (site/jobs.h).
+ */
+#ifndef SS_SITE_CALL_JOB_H
+#define SS_SITE_CALL_JOB_H
+
+#include "base/buf.h"
+#include "page/spec.h"
+#include "state/state.h"
+#include "statespace.h"
+
+/* What a job is made of, beside its call. */
+struct call_job_of {
+	const struct ss_document *doc;
+	const struct spec *spec;
+	size_t tool;
+	const char *user, *request_id, *key; /* NULL: none */
+	uint64_t number;                     /* of its page */
+};
+
+/* Of a call that may become a job. */
+struct call_job {
+	bool asked; /* by the caller, who reads job ids */
+	/* He did not ask for this one: `job: auto` waits all the same. */
+	bool unhurried;
+	/*
+	 * Makes the job and has it started: id.
+	 * Errors  SS_STATE, SS_OVERLOADED, SS_INTERNAL.
+	 */
+	enum ss_err (*make)(struct call_job *job, const struct call_job_of *of,
+		struct ss_error *err);
+	void *site;
+	/* The call as the body of a POST; false: no memory. */
+	bool (*write)(void *ctx, struct buf *out);
+	void *ctx;
+	/* Out. */
+	char id[STATE_ID_CAP]; /* "": it is no job, and ran */
+	double wait_s;         /* until its caller is told the id */
+};
+
+#endif

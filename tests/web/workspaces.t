@@ -1,0 +1,149 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: MIT
+# Pages with `workspace: overlay` through `statespace serve` and a real nginx:
+# what a tool writes is in a session and not in the site, until it is committed.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP ();
+use Test::More;
+use Statespace::Server;
+use Statespace::TestSite qw(slurp);
+
+plan skip_all => 'nginx is not installed'
+    unless Statespace::Server::front('nginx');
+
+my $JSON = JSON::PP->new->utf8;
+my $PAGE = <<'END';
+---
+workspace: overlay
+tools:
+  - [sh, -c, {}]
+  - [cat, {}]
+---
+# Work
+END
+
+my $site = Statespace::TestSite->new(files => {
+	'README.md' => $PAGE,
+	'plain.md' => "---\ntools: [[echo]]\n---\n",
+	'small.md' => "---\nworkspace: { backend: overlay, folder: notes, "
+	    . "max_bytes: 65536 }\ntools: [[sh, -c, {}]]\n---\n",
+	'notes/a.txt' => "one\n", 'notes/b.txt' => "gone\n",
+	'secret/key.txt' => "hidden\n", '.env' => "SECRET\n",
+});
+# The account of the tools owns the site.
+if ($> == 0) {
+	system('chown', '-R', '65534:65534', $site->dir) == 0 or die 'chown';
+}
+my $server = Statespace::Server->start(site => $site,
+	config => "[grant]\nworkspace = [\".\"]\n[http]\nhidden = "
+	    . "[\"/secret/**\"]\n", options => ['--workers', 2]);
+
+sub ask
+{
+	my ($method, $path, $body) = @_;
+	my $answer = $server->request($method, $path, defined $body ? (
+		headers => { 'Content-Type' => 'application/json' },
+		body => $JSON->encode($body)) : ());
+	my $json = eval { $JSON->decode($answer->{body}) };
+
+	return ($answer->{status}, $json // $answer->{body});
+}
+
+sub tool
+{
+	my ($script, $workspace, $page) = @_;
+
+	return ask('POST', $page // '/', { command => ['sh', '-c', $script],
+		defined $workspace ? (workspace => $workspace) : () });
+}
+
+sub file { return slurp($site->dir . "/$_[0]") }
+
+my ($status, $answer) = tool('echo two >>notes/a.txt; rm notes/b.txt; '
+    . 'echo n >new.txt; cat notes/a.txt');
+plan skip_all => "this machine has no workspaces: $answer->{error}{message}"
+    if ref $answer && ($answer->{error}{code} // '') eq 'sandbox_unavailable';
+is("$status $answer->{stdout}", "200 one\ntwo\n", 'a tool sees what it wrote')
+    or diag($JSON->encode($answer), $server->log);
+is(join(' ', map { "$_->{op}$_->{path}" } @{ $answer->{workspace}{diff}{changes} }),
+	'Anew.txt Mnotes/a.txt Dnotes/b.txt', 'the answer tells what changed');
+is($answer->{workspace}{backend}, 'overlay', 'and in what');
+is(file('notes/a.txt') . file('notes/b.txt'), "one\ngone\n",
+	'the site is as before');
+($status, $answer) = tool('exit 3', { commit => JSON::PP::true });
+ok(!$answer->{workspace}{committed}, 'a tool that fails commits nothing');
+($status, $answer) = tool('echo x >c.txt', { commit => JSON::PP::true });
+ok($answer->{workspace}{committed} && file('c.txt') eq "x\n",
+	'one that does not, does') or diag $JSON->encode($answer);
+($status, $answer) = tool('echo >>README.md', { commit => JSON::PP::true });
+ok(!$answer->{workspace}{committed} && file('README.md') eq $PAGE,
+	'but no page: that would grant tools');
+is($answer->{workspace}{error}{code}, 'not_allowed', 'and says so');
+($status, $answer) = tool('cat .env; ls -a');
+unlike($answer->{stdout}, qr/SECRET/, 'dot entries stay hidden');
+
+# Sessions.
+($status, $answer) = ask('POST', '/__workspaces/', { page => '/' });
+is($status, 201, 'a session is made') or diag $JSON->encode($answer);
+my $id = $answer->{session};
+like($id, qr/^[0-9a-f]{32}$/, 'its id');
+($status, $answer) = tool('echo kept >kept.txt', { session => $id });
+is($answer->{workspace}{session}, $id, 'a tool runs in it');
+($status, $answer) = tool('cat kept.txt', { session => $id });
+is($answer->{stdout}, "kept\n", 'another one finds what that wrote');
+($status, $answer) = tool('ls');
+unlike($answer->{stdout}, qr/kept/, 'a call of its own does not');
+($status, $answer) = ask('GET', "/__workspaces/$id/diff");
+is("$answer->{count} $answer->{changes}[0]{path}", '1 kept.txt', 'its diff');
+($status, $answer) = ask('GET', "/__workspaces/$id/files/kept.txt");
+is("$status $answer", "200 kept\n", 'one of its files');
+($status, $answer) = ask('GET', "/__workspaces/$id");
+is(join(' ', map { $_->{name} } @{ $answer->{entries} }),
+	'README.md c.txt kept.txt notes plain.md secret small.md', 'its files');
+($status) = ask('GET', "/__workspaces/$id/files/secret/key.txt");
+is($status, 404, 'what no reader may fetch is not there');
+($status) = ask('GET', "/__workspaces/$id/files/.env");
+is($status, 404, 'nor is a dot entry');
+my @unknown = map { [ask('GET', "/__workspaces/$_/diff")] }
+    '0' x 32, 'x', substr($id, 1);
+is("$_->[0] $_->[1]{error}{code}", '404 not_found', 'no such session')
+    for @unknown;
+is($unknown[0][1]{error}{message}, $unknown[1][1]{error}{message},
+	'... with one and the same error');
+($status, $answer) = ask('GET', '/__workspaces/');
+isnt($status, 200, 'without a user there is no list');
+($status, $answer) = tool('true', { session => $id }, '/small');
+is($status, 404, "another page's session is unknown");
+($status, $answer) = ask('POST', "/__workspaces/$id/commit");
+is("$status " . file('kept.txt'), "200 kept\n", 'it is committed')
+    or diag $JSON->encode($answer);
+($status) = ask('DELETE', "/__workspaces/$id");
+is($status, 200, 'it is discarded');
+($status) = tool('true', { session => $id });
+is($status, 404, 'and is gone');
+
+# A folder, and its limit.
+($status, $answer) = tool('echo y >notes/y; echo z >z; ls notes', undef, '/small');
+is(join(' ', map { $_->{path} } @{ $answer->{workspace}{diff}{changes} }), 'y',
+	'a workspace of a folder: the rest cannot be written');
+($status, $answer) = tool('head -c 100000 /dev/zero >notes/big',
+	{ commit => JSON::PP::true }, '/small');
+is("$status $answer->{error}{code}", '413 body_too_large',
+	'what is too large is refused');
+ok(!-e $site->dir . '/notes/big', 'and nothing of it kept');
+
+# Requests that are wrong.
+($status, $answer) = ask('POST', '/plain', { command => ['echo'],
+	workspace => {} });
+is("$status $answer->{error}{code}", '400 bad_request',
+	'a page without a workspace takes none');
+($status, $answer) = tool('true', { comit => JSON::PP::true });
+is("$status $answer->{error}{code}", '400 bad_request', 'a misspelt member');
+($status) = ask('PUT', '/__workspaces/');
+is($status, 405, 'another method');
+
+$server->stop_ok;
+done_testing;
