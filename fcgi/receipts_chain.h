@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file of receipts (statespace-receipts(5) is the section RECEIPTS of
- * statespace.toml(5)): lines of JSON, each with its number, the digest of the
- * line before it and a signature.  NAME.head beside it has the last number and
+ * A file of receipts (statespace.toml(5), Receipts): lines of JSON, each with
+ * its number, the digest of the line before it and a signature.  NAME.head
+ * beside it has the last number and
  * digest, so that the chain goes on in a new file when this one is renamed; its
  * lock is that of the chain, for several writers.
  */

@@ -46,7 +46,7 @@ struct receipts_plan {
 
 /*
  * Starts the writer, and another one when the last has ended.
- * Errors  SS_CONFIG: it does not start; it has said why on standard error.
+ * Errors  SS_CONFIG: it does not start, and why is on standard error.
  */
 enum ss_err receipts_start(struct receipts *r, const struct receipts_plan *plan,
 	struct ss_error *err);

@@ -62,8 +62,8 @@ sub post { return talk($pool->socket, call('/', [@_])) }
 
 sub writer
 {
-	my ($pid) = grep { slurp("/proc/$_/cmdline") =~ /\Q$dir\E\/log/ }
-	    grep { -r "/proc/$_/cmdline" } map { m{(\d+)$} } glob '/proc/[0-9]*';
+	my ($pid) = grep { (eval { slurp("/proc/$_/cmdline") } // '')
+		=~ /\Q$dir\E\/log/ } map { m{(\d+)$} } glob '/proc/[0-9]*';
 	return $pid;
 }
 
