@@ -13,8 +13,11 @@
 #include "base/clock.h"
 #include "base/fd.h"
 
-#define PATIENCE_MS 10000 /* for an answer: a disk may be slow */
-#define END_MS 3000       /* for the writer's end */
+#define START_MS 10000
+#define BEGIN_MS 3000    /* for the answer to an announcement */
+#define WRITTEN_MS 10000 /* to an end: a disk may be slow */
+#define AGAIN_MS 1000    /* between two starts */
+#define END_MS 3000      /* for the writer's end */
 
 /* ------------------------------------------------------------- the writer */
 
@@ -35,7 +38,7 @@ static bool
 is_ready(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
-	uint64_t until = clock_ms() + PATIENCE_MS;
+	uint64_t until = clock_ms() + START_MS;
 	char byte;
 
 	while (clock_ms() < until)
@@ -59,6 +62,7 @@ fork_writer(struct receipts *r, const struct receipts_plan *plan,
 	snprintf(key, sizeof(key), "%s", r->key);
 	snprintf(uid, sizeof(uid), "%lu", (unsigned long)plan->uid);
 	snprintf(gid, sizeof(gid), "%lu", (unsigned long)plan->gid);
+	r->started_ms = clock_ms();
 	r->pid = fork();
 	if (r->pid == 0)
 		child_exec(r, argv);
@@ -96,7 +100,7 @@ receipts_start(struct receipts *r, const struct receipts_plan *plan,
 bool
 receipts_ended(const struct receipts *r)
 {
-	return r->pid > 0 &&
+	return r->pid > 0 && clock_ms() - r->started_ms > AGAIN_MS &&
 		(waitpid(r->pid, NULL, WNOHANG) == r->pid ||
 			(kill(r->pid, 0) < 0 && errno == ESRCH));
 }
@@ -116,6 +120,7 @@ receipts_close(struct receipts *r)
 
 	fd_close(&r->send_fd);
 	fd_close(&r->writer_fd);
+	r->started_ms = 0;
 	while (r->pid > 0 && !receipts_ended(r) && clock_ms() < until)
 		nanosleep(&nap, NULL);
 	r->pid = -1;
@@ -127,10 +132,10 @@ enum told { TOLD_NOTHING, TOLD_NO, TOLD_YES };
 
 /* TOLD_NOTHING: the writer went away. */
 static enum told
-wait_for_answer(int fd)
+wait_for_answer(int fd, uint64_t patience_ms)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
-	uint64_t now = clock_ms(), until = now + PATIENCE_MS;
+	uint64_t now = clock_ms(), until = now + patience_ms;
 	char byte = '0';
 	int n;
 
@@ -173,7 +178,9 @@ announce(const struct receipts *r, struct receipt_run *run, char kind,
 	sent = sendmsg(r->send_fd, &m, MSG_NOSIGNAL) > 0;
 	fd_close(&ends[1]);
 	run->fd = ends[0];
-	sent = sent && wait_for_answer(run->fd) == TOLD_YES;
+	sent = sent &&
+		wait_for_answer(run->fd, kind == 'B' ? BEGIN_MS : WRITTEN_MS) ==
+			TOLD_YES;
 	if (!sent)
 		fd_close(&run->fd);
 	return sent;
@@ -206,7 +213,7 @@ receipts_end(const struct receipts *r, struct receipt_run *run,
 	if (run->fd >= 0 && buf_ok(&whole)) {
 		if (send(run->fd, whole.data, whole.len, MSG_NOSIGNAL) ==
 			(ssize_t)whole.len)
-			told = wait_for_answer(run->fd);
+			told = wait_for_answer(run->fd, WRITTEN_MS);
 	}
 	fd_close(&run->fd);
 	recorded = told == TOLD_YES;

@@ -26,6 +26,7 @@ struct receipts {
 	int send_fd;   /* -1: there is no writer */
 	int writer_fd; /* the writer's end, for another writer; -1 */
 	pid_t pid;
+	uint64_t started_ms;
 	bool looked; /* receipts_start was called */
 	const char *file,
 		*key; /* of [log], borrowed; file "": none are wanted */
@@ -50,7 +51,7 @@ struct receipts_plan {
  */
 enum ss_err receipts_start(struct receipts *r, const struct receipts_plan *plan,
 	struct ss_error *err);
-/* Has it ended? */
+/* Has it ended, a while after its start? */
 bool receipts_ended(const struct receipts *r);
 /* In a worker, which only sends. */
 void receipts_enter_worker(struct receipts *r);
