@@ -345,6 +345,21 @@ void ss_memory_return(void);
 
 struct ss_response;
 
+/* What a request waits for: that a job goes on (statespace-protocol(7), JOBS). */
+struct ss_wait {
+	size_t size;
+	int job_fd;          /* its directory; borrowed */
+	uint64_t status;     /* its files when they were looked at last */
+	uint64_t seen[2];    /* bytes of stdout and stderr */
+	uint64_t sent[2];    /* the same, that the client has */
+	uint64_t until_us;   /* CLOCK_MONOTONIC: answer then */
+	uint64_t beat_at_us; /* the same, of events: send something then */
+	bool streamed;       /* the head of the answer has left */
+};
+
+/* Has one of the job's files changed since?  Blocks not. */
+bool ss_wait_is_over(const struct ss_wait *wait);
+
 /* One request as the front server handed it over.  Absent text is NULL. */
 struct ss_request {
 	size_t size;
@@ -374,6 +389,7 @@ struct ss_request {
 	const char *mcp_session;     /* Mcp-Session-Id */
 	const char *idempotency_key; /* Idempotency-Key */
 	const char *prefer;          /* Prefer, RFC 7240 */
+	const char *last_event_id;   /* Last-Event-ID */
 	/*
 	 * Sends a piece of an answer at once, the head of res (200, without a
 	 * length) before the first; false: the client left.  NULL: answers are
@@ -393,6 +409,15 @@ struct ss_request {
 	 */
 	const char *site_host;
 	const char *traceparent; /* of W3C Trace Context */
+	/*
+	 * Takes over a request that waits: when ss_wait_is_over, or it is time,
+	 * the same request is handled again, with waited.  True: the answer of
+	 * this turn is thrown away, SS_GONE.  False: too many wait.  NULL: the
+	 * site waits itself, for a short time.
+	 */
+	bool (*wait)(void *ctx, const struct ss_wait *wait);
+	void *wait_ctx;
+	const struct ss_wait *waited; /* NULL: it comes for the first time */
 };
 
 #define SS_REQUEST_INIT                                                        \
@@ -618,6 +643,8 @@ struct ss_result {
 	const char *page;
 	const char *step;
 	const char *step_line;
+	/* With explain: what was refused, as the items of a JSON list, or "" */
+	struct ss_text denied;
 };
 
 /*
@@ -717,6 +744,7 @@ struct ss_mcp_client {
 	enum ss_err (*receive)(void *ctx, uint32_t timeout_ms,
 		const char **message, size_t *len);
 	void *ctx;
+	unsigned asks; /* SS_MCP_ASKS_...; 0: a person alone */
 };
 
 /* The same for a client that can be asked. */
@@ -731,6 +759,13 @@ enum ss_err ss_site_mcp_client(struct ss_site *site, const char *message,
  * that id.  Of `initialize`: can the client ask?  Of one that may run: page, if
  * only the components of a page that it reads do so.
  */
+/* Whom the client can ask, for ss_mcp_client.asks and ss_mcp_glance.asks. */
+enum {
+	SS_MCP_ASKS_PERSON = 1, /* elicitation */
+	SS_MCP_ASKS_MODEL = 2,  /* sampling */
+	SS_MCP_ASKS_ROOTS = 4   /* the directories that it works in */
+};
+
 enum ss_mcp_kind { SS_MCP_SIMPLE, SS_MCP_RUNS, SS_MCP_CANCELS, SS_MCP_ANSWERS };
 
 struct ss_mcp_glance {
@@ -738,6 +773,7 @@ struct ss_mcp_glance {
 	bool can_ask;
 	char id[256];
 	bool page;
+	unsigned asks; /* of `initialize`: SS_MCP_ASKS_... */
 };
 
 void ss_mcp_look(const char *message, size_t len, struct ss_mcp_glance *out);

@@ -155,8 +155,6 @@ connection_accept(int listener, const struct peers *peers, unsigned silence_s)
 	if (fd < 0)
 		return -1;
 	if (!peers_allow(peers, &from) ||
-		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &silence,
-			sizeof(silence)) < 0 ||
 		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &silence,
 			sizeof(silence)) < 0) {
 		close(fd);
@@ -302,13 +300,24 @@ take_bytes(struct connection *c, size_t n)
 	return why;
 }
 
-/* A front writes as soon as it is connected, and all that it has. */
 static bool
-speaks_soon(const struct connection *c)
+speaks_within(const struct connection *c, int ms)
 {
 	struct pollfd peer = { .fd = c->fd, .events = POLLIN };
 
-	return poll(&peer, 1, CONNECTION_FIRST_MS) > 0;
+	return poll(&peer, 1, ms) > 0;
+}
+
+/*
+ * A front writes as soon as it is connected, and all that it has.  Where nobody
+ * takes a silent peer, this process waits for it.
+ */
+static bool
+speaks_soon(const struct connection *c)
+{
+	return speaks_within(c,
+		c->silent != NULL ? CONNECTION_FIRST_MS
+				  : CONNECTION_SILENCE_S * 1000);
 }
 
 /* An idle worker accepts within a millisecond: then nobody has to wait. */
@@ -355,10 +364,8 @@ give_away(struct connection *c)
 static bool
 speaks_later(const struct connection *c)
 {
-	struct pollfd peer = { .fd = c->fd, .events = POLLIN };
-
 	for (int i = 0; i < CONNECTION_SILENCE_S; i++) {
-		if (poll(&peer, 1, 1000) > 0)
+		if (speaks_within(c, 1000))
 			return true;
 		if (c->listener < 0 || others_wait(c))
 			return false;
@@ -378,8 +385,8 @@ receive(struct connection *c)
 	const char *why = NULL;
 
 	while (why == NULL && c->reader.state < RECORD_DONE) {
-		ssize_t n = recv(c->fd, c->chunk, sizeof(c->chunk),
-			c->silent != NULL ? MSG_DONTWAIT : 0);
+		ssize_t n =
+			recv(c->fd, c->chunk, sizeof(c->chunk), MSG_DONTWAIT);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -389,7 +396,7 @@ receive(struct connection *c)
 			return "the connection ended within the request";
 		if (n < 0 && errno != EAGAIN)
 			return "the connection broke";
-		if (n < 0 && c->silent != NULL && speaks_soon(c))
+		if (n < 0 && speaks_soon(c))
 			continue;
 		if (n < 0 && c->silent != NULL && give_away(c))
 			return set_aside;
@@ -683,6 +690,7 @@ connection_resume(struct connection *c, const struct parked_request *r, int fd,
 	const char *why = "it was parked without its parameters";
 
 	begin_connection(c, fd, r->begun_us);
+	c->streaming = r->streamed;
 	if (r->unfinished) /* not of ours */
 		close(r->saved);
 	if (r->params_len > 0 && r->params_len <= RECORD_PARAMS_MAX &&

@@ -64,7 +64,7 @@ void connection_set_listener(struct connection *c, int listener);
 
 /*
  * The next connection of a non-blocking listener, close-on-exec, with a limit
- * on silence; -1 and errno (EAGAIN: another worker was faster; ECONNABORTED:
+ * on how long a write waits; -1 and errno (EAGAIN: another worker was faster; ECONNABORTED:
  * it was closed at once, since peers do not list it).
  */
 int

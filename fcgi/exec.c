@@ -502,7 +502,9 @@ cmd_exec(int argc, char **argv)
 {
 	struct exec job = { .options = { .usage = usage } };
 	struct ss_error err = { 0 };
-	struct ss_site *site, *all;
+	/* Never freed: the process ends, and its memory with it. */
+	static struct ss_site *all;
+	struct ss_site *site;
 	int status = take_arguments(&job, argc, argv);
 
 	if (status >= 0)
@@ -513,7 +515,6 @@ cmd_exec(int argc, char **argv)
 		goto out;
 	}
 	status = job.get ? run_get(site, &job) : run_call(site, &job);
-	ss_site_free(all);
 out:
 	free(job.arguments);
 	return status;

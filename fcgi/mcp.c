@@ -88,7 +88,7 @@ take_line(struct server *s, const char *line, size_t len)
 	ss_mcp_look(line, len, &glance);
 	switch (glance.kind) {
 	case SS_MCP_SIMPLE:
-		jobs->can_ask |= glance.can_ask;
+		jobs->asks |= glance.asks;
 		ss_site_mcp(jobs->site, line, len, -1, send_to_client, NULL);
 		break;
 	case SS_MCP_RUNS:

@@ -135,8 +135,9 @@ run_messages(void *ctx)
 	struct ss_mcp_client client = { .size = sizeof(client),
 		.client_fd = p->fd,
 		.send = send_to_client,
-		.receive = p->jobs->can_ask ? receive_response : NULL,
-		.ctx = p };
+		.receive = p->jobs->asks != 0 ? receive_response : NULL,
+		.ctx = p,
+		.asks = p->jobs->asks };
 	struct job_post post = p->jobs->post;
 	enum ss_err code;
 
@@ -223,8 +224,7 @@ start_again(struct mcp_jobs *jobs, const char *message, size_t len,
 
 		if (!job->idle || job->fd < 0)
 			continue;
-		if (job->can_ask == jobs->can_ask &&
-			send_parts(job, parts, 3)) {
+		if (job->asks == jobs->asks && send_parts(job, parts, 3)) {
 			jobs->idle--;
 			note_start(jobs, job, glance);
 			return true;
@@ -257,7 +257,7 @@ mcp_jobs_start(struct mcp_jobs *jobs, const char *message, size_t len,
 	p.number = (size_t)(job - jobs->all);
 	p.fd = ends[1];
 	p.parent_fd = ends[0];
-	*job = (struct mcp_job){ .fd = ends[0], .can_ask = jobs->can_ask };
+	*job = (struct mcp_job){ .fd = ends[0], .asks = jobs->asks };
 	if (ss_site_fork(jobs->site, SS_FORK_LAUNCHER_LATER, run_messages, &p,
 		    &job->child, &err) == SS_OK) {
 		note_start(jobs, job, glance);
@@ -372,10 +372,17 @@ is_response(const char *line, size_t len)
 static void
 note_question(struct mcp_job *job, const char *line, size_t len)
 {
+	static const char *const methods[] = {
+		"{\"jsonrpc\":\"2.0\",\"method\":\"elicitation/create\",",
+		"{\"jsonrpc\":\"2.0\",\"method\":\"sampling/createMessage\",",
+		"{\"jsonrpc\":\"2.0\",\"method\":\"roots/list\","
+	};
 	struct ss_mcp_glance glance;
+	bool asks = false;
 
-	if (!starts_with(line, len,
-		    "{\"jsonrpc\":\"2.0\",\"method\":\"elicitation/create\","))
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
+		asks |= starts_with(line, len, methods[i]);
+	if (!asks)
 		return;
 	ss_mcp_look(line, len, &glance);
 	snprintf(job->question, sizeof(job->question), "%.63s", glance.id);

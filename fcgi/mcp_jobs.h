@@ -27,7 +27,7 @@ struct mcp_job {
 	char id[256];          /* as JSON, or "#" and a digest */
 	char question[64];     /* the id of its open question, as JSON; or "" */
 	bool idle;             /* its message is done, it waits for another */
-	bool can_ask;          /* of mcp_jobs, when it was started */
+	unsigned asks;         /* of mcp_jobs, when it was started */
 	bool tool;             /* it runs one, and no page's components */
 	bool answered;         /* the last line was a response */
 	struct lines in;
@@ -39,7 +39,7 @@ struct mcp_jobs {
 	struct job_post post;
 	struct job_starter starter;
 	struct kept kept; /* what tools wrote: a ring for each process */
-	bool can_ask;     /* the client shows forms to a person */
+	unsigned asks;    /* whom the client can ask: SS_MCP_ASKS_... */
 	struct mcp_job all[MCP_JOBS_ALL];
 	size_t running, tools; /* jobs, and those of them that run a tool */
 	size_t idle;           /* beside those that are running */

@@ -22,7 +22,8 @@ struct parked_request {
 	const char *body;
 	size_t body_len;
 	bool unfinished;
-	int saved; /* a second descriptor, with unfinished only */
+	int saved;     /* a second descriptor, with unfinished only */
+	bool streamed; /* not kept: the head of its answer has left */
 };
 
 bool parked_open(int ends[2]);

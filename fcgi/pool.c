@@ -77,6 +77,9 @@ read_settings(struct pool *p)
 	p->figures->spare_min = p->sizing.spare_min;
 	p->figures->spare_max = p->sizing.spare_max;
 	p->figures->reserve = p->reserve;
+	p->readers = (uint32_t)ss_site_option_number(site, "pool.readers");
+	if (p->waiter == 0)
+		p->waiting.count->most = p->readers;
 	p->figures->request_us = p->request_us;
 }
 
@@ -182,6 +185,10 @@ reload(struct pool *p, uint64_t now)
 	}
 	p->retired = p->served;
 	p->served = served;
+	if (p->waiter != 0 &&
+		ss_site_option_number(served->site, "pool.readers") !=
+			(double)p->readers)
+		kill(p->waiter, SIGTERM); /* another one starts */
 	p->retire_at_us = now + RELOAD_PATIENCE_US;
 	p->not_before_us = 0;
 	read_settings(p);
@@ -257,8 +264,11 @@ has_stopped(struct pool *p)
 		eventfd_write(p->refuse, STATUS_SERVER_PARKED);
 	else if (p->status_server != 0 && pool_workers_next(p, &at) == NULL)
 		kill(p->status_server, SIGTERM);
+	if (p->waiter != 0)
+		kill(p->waiter, SIGTERM);
 	at = 0;
-	return pool_workers_next(p, &at) == NULL && p->status_server == 0;
+	return pool_workers_next(p, &at) == NULL && p->status_server == 0 &&
+		p->waiter == 0;
 }
 
 /* True: it goes on for [pool] drain.  A second QUIT ends that. */
@@ -397,6 +407,7 @@ run_until_stopped(struct pool *p)
 		if (!p->stopping) {
 			pool_load_resize(p, now);
 			pool_workers_start_status(p, now);
+			pool_workers_start_waiter(p, now);
 			pool_load_relieve(p, now);
 			ss_site_open_receipts(p->served->site, NULL);
 			sweep_tend(&p->sweep, p->served->site, &p->open, now);

@@ -42,6 +42,7 @@ pool_memory_open(struct pool *p)
 	p->alive[0] = p->alive[1] = -1;
 	p->parked[0] = p->parked[1] = -1;
 	p->silent = (struct silent){ { -1, -1 }, { -1, -1 } };
+	p->waiting = (struct waiting){ { -1, -1 }, { -1, -1 }, NULL };
 	p->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	p->refuse = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	p->wakeup = shared_page(sizeof(*p->wakeup));
@@ -51,8 +52,9 @@ pool_memory_open(struct pool *p)
 	p->watchdog_us = notify_watchdog_us();
 	return p->wake >= 0 && p->refuse >= 0 && p->wakeup != NULL &&
 		p->tools != NULL && parked_open(p->parked) &&
-		silent_open(&p->silent) && p->figures != NULL &&
-		share_scoreboard(p) && relay_open(&p->relay, POOL_SLOTS) &&
+		silent_open(&p->silent) && waiting_open(&p->waiting) &&
+		p->figures != NULL && share_scoreboard(p) &&
+		relay_open(&p->relay, POOL_SLOTS) &&
 		pipe2(p->alive, O_CLOEXEC) == 0;
 }
 
@@ -84,6 +86,7 @@ pool_memory_close(struct pool *p)
 		munmap(p->tools, sizeof(*p->tools));
 	parked_close(p->parked);
 	silent_close(&p->silent);
+	waiting_close(&p->waiting);
 	queue_close(&p->queue);
 	relay_close(&p->relay);
 	kept_close(&p->kept);

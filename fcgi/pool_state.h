@@ -18,6 +18,7 @@
 #include "sizing.h"
 #include "sweep.h"
 #include "tool_slots.h"
+#include "waiting.h"
 
 #define SECOND UINT64_C(1000000)
 #define POOL_SLOTS (SIZING_MAX * 2) /* more than SIZING_MAX during a reload */
@@ -45,6 +46,7 @@ struct pool {
 	struct tool_slots *tools; /* that run */
 	int parked[2];
 	struct silent silent;
+	struct waiting waiting;
 	unsigned reserve;
 	uint64_t reserve_until_us; /* while it is needed */
 	sigset_t open;             /* the mask while waiting */
@@ -68,6 +70,9 @@ struct pool {
 	void *seen;       /* the same, through a descriptor that cannot write */
 	pid_t status_server;
 	uint64_t status_server_not_before_us;
+	pid_t waiter;
+	uint64_t waiter_not_before_us;
+	uint32_t readers; /* that it may hold; 0: there is no waiter */
 	struct sweep sweep;
 	struct worker_slot slots[POOL_SLOTS];
 };
@@ -84,6 +89,7 @@ void pool_memory_close(struct pool *p);
 /* pool_workers.c: starting, ending and reaping the processes of the pool. */
 bool pool_workers_start(struct pool *p, uint64_t now);
 void pool_workers_start_status(struct pool *p, uint64_t now);
+void pool_workers_start_waiter(struct pool *p, uint64_t now);
 /* Asks a worker to leave by a signal; it is killed at kill_at_us. */
 void pool_workers_retire(
 	struct worker_slot *slot, int signal_number, uint64_t kill_at_us);

@@ -9,6 +9,7 @@
 
 #include "say.h"
 #include "status_server.h"
+#include "waiter.h"
 #include "worker.h"
 
 #define EARLY_END_US SECOND /* younger: its start failed */
@@ -41,6 +42,7 @@ worker_main(void *ctx)
 		.number = (uint32_t)(start->slot - p->slots) + 1,
 		.parked = p->parked,
 		.silent = &p->silent,
+		.waiting = &p->waiting,
 		.max_requests = p->max_requests,
 		.most = p->sizing.max,
 		.open = &p->open };
@@ -105,6 +107,43 @@ pool_workers_start_status(struct pool *p, uint64_t now)
 		p->status_server = child.pid;
 	else
 		say_error("cannot start the status server", &err);
+}
+
+/* In the waiter, which shares nothing else with anybody. */
+static int
+waiter_main(void *ctx)
+{
+	struct pool *p = ctx;
+	const struct waiter w = { .waiting = &p->waiting,
+		.alive = p->alive[0],
+		.most = p->readers,
+		.open = &p->open };
+
+	close(p->alive[1]);
+	munmap(p->scoreboard, (POOL_SLOTS + 1) * SCOREBOARD_PAGE);
+	munmap(p->figures, sizeof(*p->figures));
+	relay_close(&p->relay);
+	kept_close(&p->kept);
+	return waiter_run(&w);
+}
+
+/* At most one start a second. */
+void
+pool_workers_start_waiter(struct pool *p, uint64_t now)
+{
+	struct ss_error err = { .code = SS_OK };
+	struct ss_child child;
+
+	if (p->waiter != 0 || p->readers == 0 ||
+		atomic_load(&p->waiting.count->wanted) == 0 ||
+		now < p->waiter_not_before_us)
+		return;
+	p->waiter_not_before_us = now + SECOND;
+	if (ss_site_fork(p->served->site, 0, waiter_main, p, &child, &err) ==
+		SS_OK)
+		p->waiter = child.pid;
+	else
+		say_error("cannot start the waiter", &err);
 }
 
 static struct worker_slot *
@@ -214,6 +253,15 @@ helper_ended(const struct pool *p, const char *who, pid_t pid, int status)
 	return 0;
 }
 
+/* Those that it held see a closed connection, and come again. */
+static void
+waiter_ended(struct pool *p, pid_t pid, int status)
+{
+	p->waiter = helper_ended(p, "the waiter", pid, status);
+	p->waiting.count->held = 0;
+	p->waiting.count->most = p->readers;
+}
+
 void
 pool_workers_reap(struct pool *p, uint64_t now)
 {
@@ -232,6 +280,8 @@ pool_workers_reap(struct pool *p, uint64_t now)
 		else if (pid == p->status_server)
 			p->status_server = helper_ended(
 				p, "the status server", pid, status);
+		else if (pid == p->waiter)
+			waiter_ended(p, pid, status);
 		else
 			helper_ended(
 				p, "the launcher of a worker,", pid, status);

@@ -10,6 +10,7 @@ enum {
 	TYPE_END = 3,
 	TYPE_PARAMS = 4,
 	TYPE_STDIN = 5,
+	TYPE_STDOUT = 6,
 	TYPE_GET_VALUES = 9, /* the first of the management records */
 	TYPE_GET_VALUES_RESULT = 10,
 	TYPE_UNKNOWN = 11
@@ -412,9 +413,23 @@ record_reply(struct record_reader *r, unsigned most,
 }
 
 size_t
-record_end(const struct record_reader *r, unsigned char out[RECORD_REPLY_MAX])
+record_end_of(unsigned id, unsigned char out[RECORD_REPLY_MAX])
 {
-	write_header(out, TYPE_END, r->id, 8);
+	write_header(out, TYPE_END, id, 8);
 	memset(out + RECORD_HEADER_LEN, 0, 8);
 	return RECORD_HEADER_LEN + 8;
+}
+
+size_t
+record_end(const struct record_reader *r, unsigned char out[RECORD_REPLY_MAX])
+{
+	return record_end_of(r->id, out);
+}
+
+size_t
+record_stdout(unsigned id, const char *data, size_t len, unsigned char *out)
+{
+	write_header(out, TYPE_STDOUT, id, len);
+	memcpy(out + RECORD_HEADER_LEN, data, len);
+	return RECORD_HEADER_LEN + len;
 }

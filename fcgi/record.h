@@ -92,4 +92,13 @@ size_t record_reply(struct record_reader *r, unsigned most,
 size_t
 record_end(const struct record_reader *r, unsigned char out[RECORD_REPLY_MAX]);
 
+/* The same for the request with that id. */
+size_t record_end_of(unsigned id, unsigned char out[RECORD_REPLY_MAX]);
+/*
+ * len bytes, at most 65535, as STDOUT; out has room for them and for
+ * RECORD_HEADER_LEN.
+ */
+size_t
+record_stdout(unsigned id, const char *data, size_t len, unsigned char *out);
+
 #endif

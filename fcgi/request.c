@@ -62,6 +62,7 @@ static const struct field {
 	{ TEXT("HTTP_MCP_SESSION_ID", mcp_session) },
 	{ TEXT("HTTP_IDEMPOTENCY_KEY", idempotency_key) },
 	{ TEXT("HTTP_PREFER", prefer) },
+	{ TEXT("HTTP_LAST_EVENT_ID", last_event_id) },
 	{ TEXT("HTTP_TRACEPARENT", traceparent) },
 	{ TEXT("REMOTE_ADDR", remote_addr) },
 	{ TEXT("REQUEST_ID", request_id) },

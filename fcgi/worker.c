@@ -81,6 +81,8 @@ open_wait(const struct worker *w)
 		.data.fd = w->listener };
 	struct epoll_event ready = { .events = EPOLLIN | EPOLLEXCLUSIVE,
 		.data.fd = w->silent->ready[1] };
+	struct epoll_event waited = { .events = EPOLLIN | EPOLLEXCLUSIVE,
+		.data.fd = w->waiting->ready[1] };
 	struct epoll_event alive = { .events = EPOLLIN, .data.fd = w->alive };
 	int fd = epoll_create1(EPOLL_CLOEXEC);
 
@@ -88,6 +90,7 @@ open_wait(const struct worker *w)
 		return -1;
 	if (epoll_ctl(fd, EPOLL_CTL_ADD, w->listener, &listener) < 0 ||
 		epoll_ctl(fd, EPOLL_CTL_ADD, ready.data.fd, &ready) < 0 ||
+		epoll_ctl(fd, EPOLL_CTL_ADD, waited.data.fd, &waited) < 0 ||
 		epoll_ctl(fd, EPOLL_CTL_ADD, w->alive, &alive) < 0) {
 		close(fd);
 		return -1;
@@ -102,6 +105,8 @@ struct serving {
 	const struct worker *w;
 	struct connection *connection;
 	struct tool_slot use;
+	const struct ss_wait *waited; /* of the request, when it has waited */
+	bool turn;                    /* the last one had waited */
 };
 
 static bool
@@ -156,6 +161,21 @@ replace_ready(const struct serving *s, const struct request *r,
 	}
 }
 
+/* Hands a request that waits for a job to the waiter. */
+static bool
+give_waiting(void *ctx, const struct ss_wait *wait)
+{
+	struct serving *s = ctx;
+	const struct request *r = &s->w->served->request;
+	struct parked_request p = { .begun_us = r->ss.received_us };
+
+	connection_park(s->connection, &p);
+	if (atomic_exchange(&s->w->waiting->count->wanted, 1) == 0)
+		eventfd_write(s->w->wake, 1);
+	s->use.put_off = waiting_give(s->w->waiting, &p, r->ss.client_fd, wait);
+	return s->use.put_off;
+}
+
 /*
  * When no tool may start now, the answer is discarded and the request parked;
  * its connection lives on in the queue.
@@ -168,11 +188,17 @@ answer_or_park(void *ctx, struct ss_site *site, struct request *r,
 	enum ss_err code;
 
 	s->use.put_off = false;
+	r->ss.wait = atomic_load(&s->w->waiting->count->most) > 0 ? give_waiting
+								  : NULL;
+	r->ss.wait_ctx = s;
+	r->ss.waited = s->waited;
 	code = ss_site_handle(site, &r->ss, res);
 	if (!s->use.put_off) {
 		replace_ready(s, r, res);
 		return code;
 	}
+	if (code == SS_GONE) /* it waits for a job */
+		return code;
 	if (park_request(s, r))
 		return SS_GONE;
 	ss_response_release(res);
@@ -250,6 +276,33 @@ serve_parked(struct serving *s, uint64_t *served)
 	return fit;
 }
 
+/* Serves one request that has waited for a job. */
+static bool
+serve_waited(struct serving *s, uint64_t *served)
+{
+	const struct worker *w = s->w;
+	struct parked_request r;
+	struct ss_wait wait;
+	enum ss_err outcome;
+	bool fit;
+	int fd = waiting_take(w->waiting->ready, &r, &wait);
+
+	if (fd < 0)
+		return true;
+	if (wait.job_fd >= 0) /* not of ours */
+		close(wait.job_fd);
+	wait.job_fd = -1;
+	r.streamed = wait.streamed;
+	s->waited = &wait;
+	s->use.put_off = false;
+	fit = connection_resume(s->connection, &r, fd, &outcome);
+	s->waited = NULL;
+	tool_slots_give(&s->use);
+	fit = count_outcome(s, fit, outcome);
+	atomic_store(&w->page->served, ++*served);
+	return fit;
+}
+
 static int
 accept_counted(const struct worker *w)
 {
@@ -261,22 +314,40 @@ accept_counted(const struct worker *w)
 	return fd;
 }
 
+/* They and new connections take turns. */
+static bool
+is_turn_of_waited(
+	struct serving *s, const struct epoll_event *events, int count)
+{
+	bool waited = false, others = false;
+
+	for (int i = 0; i < count; i++) {
+		if (events[i].data.fd == s->w->waiting->ready[1])
+			waited = true;
+		else
+			others = true;
+	}
+	s->turn = waited && !(others && s->turn);
+	return s->turn;
+}
+
 /*
- * The next connection, in *peer; -1: leave; -2: look at parked requests.  A worker that
- * is told to leave accepts once more: EPOLLEXCLUSIVE may have woken it alone
- * for a connection.
+ * The next connection, in *peer; -1: leave; -2: look at parked requests; -3: at
+ * those that have waited for a job.  A worker that is told to leave accepts once
+ * more: EPOLLEXCLUSIVE may have woken it alone for a connection.
  */
 static int
-next_connection(const struct worker *w, int wait_fd, struct silent_peer *peer)
+next_connection(struct serving *s, int wait_fd, struct silent_peer *peer)
 {
+	const struct worker *w = s->w;
 	sigset_t open = *w->open;
 
 	/* Each tool that ended left a SIGCHLD pending. */
 	sigaddset(&open, SIGCHLD);
 	for (;;) {
-		struct epoll_event events[3];
+		struct epoll_event events[4];
 		int wait_ms = w->slots->parked > 0 ? PARKED_LOOK_MS : -1;
-		int n = epoll_pwait(wait_fd, events, 3, wait_ms, &open);
+		int n = epoll_pwait(wait_fd, events, 4, wait_ms, &open);
 
 		*peer = (struct silent_peer){ .fd = -1, .saved = -1 };
 		for (int i = 0; i < n; i++)
@@ -284,8 +355,10 @@ next_connection(const struct worker *w, int wait_fd, struct silent_peer *peer)
 				return -1;
 		if (n < 0 && errno != EINTR)
 			return -1;
+		if (is_turn_of_waited(s, events, n))
+			return -3;
 		for (int i = 0; i < n; i++)
-			if (events[i].data.fd != w->listener)
+			if (events[i].data.fd == w->silent->ready[1])
 				silent_take_ready(w->silent, peer);
 		if (peer->fd < 0)
 			peer->fd = accept_counted(w);
@@ -312,7 +385,7 @@ serve_until_told(struct serving *s, int wait_fd)
 		int fd;
 
 		enter_state(w, WORKER_IDLE);
-		fd = next_connection(w, wait_fd, &peer);
+		fd = next_connection(s, wait_fd, &peer);
 		enter_state(w, WORKER_BUSY);
 		if (fd == -1)
 			return;
@@ -324,6 +397,8 @@ serve_until_told(struct serving *s, int wait_fd)
 			fit = count_outcome(s, fit, outcome);
 			atomic_store(&w->page->served, ++served);
 		}
+		if (fd == -3)
+			fit = serve_waited(s, &served);
 		fit = fit && serve_parked(s, &served);
 	}
 }

@@ -19,6 +19,7 @@
 #include "served.h"
 #include "silent.h"
 #include "tool_slots.h"
+#include "waiting.h"
 
 struct worker {
 	struct served *served;
@@ -35,6 +36,7 @@ struct worker {
 	uint32_t number;   /* in slots */
 	const int *parked; /* both ends */
 	const struct silent *silent;
+	const struct waiting *waiting;
 	uint64_t max_requests; /* 0: any number */
 	unsigned most;         /* workers that the pool may have */
 	const sigset_t *open;  /* signals while waiting */

@@ -76,6 +76,7 @@ exchange_begin(struct ss_site *site, const struct ss_request *req)
 	x->hooks_run = 0;
 	x->status = 0;
 	x->streamed = false;
+	x->waits = false;
 	x->header_count = 0;
 	x->body = BUF_INIT(body_ceiling(site));
 	x->fd = -1;
@@ -345,6 +346,8 @@ exchange_log(const struct exchange *x)
 	uint64_t total_us = clock_us() - x->started_us;
 	struct log_line l;
 
+	if (x->waits)
+		return;
 	if (!site->exec_state.limit.refused)
 		log_slow(x, x->started_us + total_us);
 	if (site->exec_state.limit.refused ||

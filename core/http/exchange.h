@@ -46,6 +46,7 @@ struct exchange {
 	uint64_t offset, length;
 	bool json_errors;
 	bool streamed; /* the answer was sent in pieces */
+	bool waits;    /* it comes later: see ss_request.wait */
 
 	const char *page;  /* of a tool over MCP; NULL: none */
 	const char *trace; /* trace_parent of the request; NULL: none */

@@ -4,11 +4,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/base64.h"
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "http/events.h"
-#include "wire/json.h"
+#include "http/output_event.h"
 
 #define TICK_MS 1000
 #define EVENT_BYTES ((size_t)65536)
@@ -23,35 +22,18 @@ struct follow {
 	bool left; /* the client, or memory */
 };
 
-/* A JSON string; of bytes that are not UTF-8 an object with base64. */
-static void
-write_data(struct buf *out, const char *bytes, size_t len)
-{
-	if (utf8_valid(bytes, len)) {
-		json_string(out, bytes, len);
-		return;
-	}
-	buf_text(out, "{\"base64\": \"");
-	base64_write(out, bytes, len);
-	buf_text(out, "\"}");
-}
-
 static void
 send_bytes(struct follow *f, int stream, const char *bytes, size_t len)
 {
-	struct buf data = BUF_INIT(len * 6 + 64);
 	char id[24];
 
 	if (len == 0 || f->left)
 		return;
 	f->sent += len;
 	snprintf(id, sizeof(id), "%" PRIu64, f->sent);
-	write_data(&data, bytes, len);
-	f->left = !buf_ok(&data) ||
-		!events_send(f->x, stream == 1 ? "stdout" : "stderr", id,
-			data.data, data.len);
+	f->left = !output_event(
+		f->x, stream == 1 ? "stdout" : "stderr", id, bytes, len);
 	f->beat_at_ms = clock_ms() + EVENTS_BEAT_MS;
-	buf_release(&data);
 }
 
 /* len is at most EVENT_BYTES; a character that is not complete is kept. */
@@ -139,6 +121,8 @@ follow_run(struct exchange *x, struct call *call)
 	call->output_ctx = &f;
 	call->tick_ms = TICK_MS;
 	code = call_run(&x->site->calls, call, &x->stage, &x->result, &x->err);
+	if (code == SS_OK && call->job != NULL && call->job->id[0] != '\0')
+		return code; /* it is a job, and has not run here */
 	if (code == SS_GONE ||
 		(code != SS_OK && !call_was_ended(code) && !x->streamed))
 		return code;

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <strings.h>
 
+#include "http/events.h"
+#include "http/job_events.h"
 #include "http/output.h"
 #include "site/call.h"
 #include "site/jobs.h"
@@ -128,6 +130,18 @@ read_offset(const char **at, uint64_t *out)
 	return *at > from;
 }
 
+/* OUT,ERR */
+static bool
+read_offsets(const char **at, struct job_query *q)
+{
+	if (!read_offset(at, &q->after[0]))
+		return false;
+	if (**at != ',' && strncasecmp(*at, "%2c", 3) != 0)
+		return true;
+	*at += **at == ',' ? 1 : 3;
+	return read_offset(at, &q->after[1]);
+}
+
 /* after=OUT[,ERR], wait=SECONDS; a name that is not known is left alone. */
 static bool
 read_parameter(const char *at, struct job_query *q)
@@ -136,14 +150,7 @@ read_parameter(const char *at, struct job_query *q)
 
 	if (strncmp(at, "after=", 6) == 0) {
 		at += 6;
-		if (!read_offset(&at, &q->after[0]))
-			return false;
-		if (*at == ',' || strncasecmp(at, "%2c", 3) == 0) {
-			at += *at == ',' ? 1 : 3;
-			if (!read_offset(&at, &q->after[1]))
-				return false;
-		}
-		return *at == '\0' || *at == '&';
+		return read_offsets(&at, q) && (*at == '\0' || *at == '&');
 	}
 	if (strncmp(at, "wait=", 5) == 0) {
 		at += 5;
@@ -155,6 +162,20 @@ read_parameter(const char *at, struct job_query *q)
 	return true;
 }
 
+/* Where a client of events goes on, which came again. */
+static bool
+read_last_event(struct exchange *x, struct job_query *q)
+{
+	const char *at = x->req->last_event_id;
+
+	if (at == NULL || !events_preferred(x) || *at == '\0' ||
+		(read_offsets(&at, q) && *at == '\0'))
+		return true;
+	error_set(&x->err, SS_BAD_REQUEST,
+		"Last-Event-ID is no id of this job's events");
+	return false;
+}
+
 static enum ss_err
 read_query(struct exchange *x, struct job_query *q)
 {
@@ -162,6 +183,8 @@ read_query(struct exchange *x, struct job_query *q)
 	const char *at = uri != NULL ? strchr(uri, '?') : NULL;
 
 	*q = (struct job_query){ .wait_s = 0 };
+	if (!read_last_event(x, q))
+		return SS_BAD_REQUEST;
 	while (at != NULL) {
 		if (!read_parameter(at + 1, q)) {
 			error_set(&x->err, SS_BAD_REQUEST,
@@ -196,9 +219,12 @@ answer_get(struct exchange *x, struct site_job *job)
 
 	if (code != SS_OK)
 		return code;
+	if (exchange_is(x, "GET") && events_preferred(x))
+		return http_job_events(x, job, q.after);
 	if (q.wait_s > 0 && exchange_is(x, "GET"))
-		site_job_wait(
-			x->site, job, q.wait_s, q.after, x->req->client_fd);
+		code = http_job_wait(x, job, q.wait_s, q.after);
+	if (code != SS_OK)
+		return code;
 	code = site_job_result(x->site, job, q.after, &x->result, &x->err);
 	if (code != SS_OK && code != job->status.err.code)
 		return code;

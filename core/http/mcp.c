@@ -233,6 +233,7 @@ run_message(struct exchange *x, struct mcp *m, bool *was_cancelled)
 	if (watch.fd >= 0 && events_accepted(x) && mcp_wait_possible(m))
 		m->client.asker = (struct mcp_asker){ send_question,
 			receive_answer, &question };
+	m->client.asks = m->client.session_asks;
 	if (!watch.cancelled)
 		code = mcp_message_run(m);
 	mcp_cancel_end(&watch);

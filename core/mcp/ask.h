@@ -23,6 +23,8 @@ struct mcp_ask {
 	 */
 	bool (*may_omit)(void *ctx, const char *name);
 	void (*skip)(void *ctx, const char *name);
+	/* Its value as text, for a message that names it; NULL: none. */
+	const char *(*value)(void *ctx, const char *name);
 	/* The members of the field's schema. */
 	void (*describe)(void *ctx, struct mcp *m, const char *name);
 	void *ctx;

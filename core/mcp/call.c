@@ -159,6 +159,19 @@ skip_argument(void *ctx, const char *name)
 		c->skipped[a->index] = true;
 }
 
+static const char *
+argument_value(void *ctx, const char *name)
+{
+	const struct calling *c = ctx;
+	const struct proto_argument *a = find_argument(c, name);
+
+	return a != NULL &&
+			(a->kind == PROTO_TEXT || a->kind == PROTO_NUMBER ||
+				a->kind == PROTO_BOOL)
+		? a->text.data
+		: NULL;
+}
+
 static enum mcp_answered
 ask_arguments(struct mcp *m, struct calling *c)
 {
@@ -168,6 +181,7 @@ ask_arguments(struct mcp *m, struct calling *c)
 		.take = take_argument,
 		.may_omit = may_omit_argument,
 		.skip = skip_argument,
+		.value = argument_value,
 		.describe = describe_argument,
 		.ctx = c };
 

@@ -52,14 +52,18 @@ static enum mcp_answered
 ask_person(struct mcp *m, struct mcp_round *round, const struct mcp_command *c)
 {
 	static const char *const required[] = { ANSWER };
+	enum mcp_answered answered;
 
-	mcp_question_begin(m, ASK_CONFIRM);
+	mcp_question_begin(m, ASK_CONFIRM, ASK_PERSON);
 	write_message(m, c);
 	mcp_question_form(m);
 	buf_text(m->out,
 		"\"" ANSWER "\":{\"type\":\"boolean\",\"title\":\"Run it\","
 		"\"default\":false}");
-	return mcp_question_end(m, round, required, 1, true);
+	answered = mcp_question_end(m, ASK_PERSON, required, 1);
+	if (answered == MCP_ASKED)
+		mcp_question_send(m, round, true);
+	return answered;
 }
 
 /* What is left to an agent: a POST is answered with a token to agree with. */
@@ -98,7 +102,7 @@ mcp_confirm(struct mcp *m, struct mcp_round *round, const struct mcp_command *c)
 		mcp_question_response(m, ASK_CONFIRM);
 	enum mcp_answered answered;
 
-	if (!mcp_question_possible(m))
+	if (!mcp_question_possible(m, ASK_PERSON))
 		return cannot_ask(m, c);
 	if (!round->confirming || response == NULL) {
 		answered = ask_person(m, round, c);

@@ -377,6 +377,8 @@ ran_texts(struct mcp *m, struct ss_text type)
 		buf_printf(&line, "exit status %d", r->returncode);
 		if (r->limit != NULL)
 			buf_printf(&line, " (limit: %s)", r->limit);
+		if (proto_may_be_denied(r))
+			buf_text(&line, "\n" PROTO_DENIED_HINT);
 	}
 	write_texts(m, out, r->err, buf_view(&line));
 	buf_release(&line);

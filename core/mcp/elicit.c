@@ -4,22 +4,35 @@
 #include <sys/random.h>
 
 #include "base/clock.h"
+#include "page/ask.h"
 
 #define ID_BYTES 16          /* nobody can guess the id of a question */
 #define WAIT_MS (600 * 1000) /* for a person to read and decide */
 
 /* An empty object means forms, as in 2025-06-18, which has no other mode. */
-bool
-mcp_elicit_offered(const struct rpc_value *capabilities)
+static bool
+offers_forms(const struct rpc_value *e)
 {
-	const struct rpc_value *e = rpc_member(capabilities, "elicitation");
-
 	return rpc_is_object(e) &&
 		(rpc_first(e) == NULL || rpc_is_object(rpc_member(e, "form")));
 }
 
+unsigned
+mcp_elicit_offers(const struct rpc_value *capabilities)
+{
+	unsigned asks = 0;
+
+	if (offers_forms(rpc_member(capabilities, "elicitation")))
+		asks |= 1u << ASK_PERSON;
+	if (rpc_is_object(rpc_member(capabilities, "sampling")))
+		asks |= 1u << ASK_MODEL;
+	if (rpc_is_object(rpc_member(capabilities, "roots")))
+		asks |= 1u << ASK_ROOTS;
+	return asks;
+}
+
 void
-mcp_elicit_begin(struct mcp *m, const char *name)
+mcp_elicit_begin(struct mcp *m, const char *name, const char *method)
 {
 	struct mcp_elicitation *e = &m->elicitation;
 	uint8_t bytes[ID_BYTES];
@@ -36,9 +49,9 @@ mcp_elicit_begin(struct mcp *m, const char *name)
 		return;
 	digest_hex(bytes, sizeof(bytes), e->id);
 	buf_printf(m->out,
-		"{\"jsonrpc\":\"2.0\",\"method\":\"elicitation/create\","
-		"\"id\":\"%s\",\"params\":{\"message\":",
-		e->id);
+		"{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"id\":\"%s\","
+		"\"params\":{",
+		method, e->id);
 }
 
 /* Fills m->err: SS_GONE, or the reason for the model. */

@@ -93,6 +93,7 @@ ss_site_mcp_client(struct ss_site *site, const char *message, size_t len,
 	m.client.ends = true;
 	m.client.notify = send_to_host;
 	m.client.notify_ctx = &c;
+	m.client.asks = c.asks != 0 ? c.asks : SS_MCP_ASKS_PERSON;
 	if (c.receive != NULL)
 		m.client.asker = (struct mcp_asker){ send_to_host,
 			receive_from_host, &c };
@@ -162,8 +163,9 @@ ss_mcp_look(const char *message, size_t len, struct ss_mcp_glance *out)
 			out->kind = SS_MCP_ANSWERS;
 		if (rpc.kind == RPC_REQUEST &&
 			strcmp(rpc.method, "initialize") == 0)
-			out->can_ask = mcp_elicit_offered(
+			out->asks = mcp_elicit_offers(
 				rpc_member(rpc.params, "capabilities"));
+		out->can_ask = out->asks != 0;
 		copy_id(out->kind == SS_MCP_CANCELS
 				? rpc_member(rpc.params, "requestId")
 				: rpc.id,

@@ -27,13 +27,14 @@ struct mcp_asker {
 
 /* Who sent the message, and how more than the answer reaches it. */
 struct mcp_client {
-	const char *user;    /* verified by the front; NULL: none */
-	const char *trace;   /* traceparent of HTTP; NULL: none */
-	const char *session; /* of HTTP; NULL: none */
-	bool session_asks;   /* whoever has it can ask a person */
-	int fd;              /* a hang-up ends a run; -1: none */
-	bool ends;           /* also one with a key: nothing else does */
-	uint32_t wait_ms;    /* for the answer of a call with the same key */
+	const char *user;      /* verified by the front; NULL: none */
+	const char *trace;     /* traceparent of HTTP; NULL: none */
+	const char *session;   /* of HTTP; NULL: none */
+	unsigned session_asks; /* whom its client can ask: mcp_elicit_offers */
+	unsigned asks;         /* the same, while asker.receive is set */
+	int fd;                /* a hang-up ends a run; -1: none */
+	bool ends;             /* also one with a key: nothing else does */
+	uint32_t wait_ms;      /* for the answer of a call with the same key */
 	/* Notifications go here; NULL: there is no way to send any. */
 	bool (*notify)(void *ctx, const char *message, size_t len);
 	void *notify_ctx;

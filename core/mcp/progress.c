@@ -6,9 +6,10 @@
 
 /*
  * Sent at the start, when the tool writes, and in silence often enough for
- * clients, which give up after 60 s by default, and for proxies.
+ * clients, which give up after 60 s by default, some after 10 s, and for
+ * proxies.
  */
-#define HEARTBEAT_MS 10000
+#define HEARTBEAT_MS 5000
 #define SPACING_MS 50 /* between two, while a tool writes without pause */
 #define TICK_MS 200   /* at most so late comes the last line of a burst */
 

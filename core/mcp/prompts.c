@@ -225,6 +225,8 @@ ask_arguments(struct mcp *m, struct prompt_given *g, const char *path,
 	if (code != RPC_OK)
 		return code;
 	*answered = mcp_ask(m, &round, &a);
+	if (*answered == MCP_CANNOT_ASK)
+		return RPC_NO_CAPABILITY;
 	return *answered == MCP_DECLINED ? mcp_failed(m) : RPC_OK;
 }
 

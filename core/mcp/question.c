@@ -3,13 +3,34 @@
 #include "mcp/elicit.h"
 #include "wire/json.h"
 
+#define ANSWER_TOKENS 1000 /* of a model, at most */
+
+static const struct {
+	const char *method, *capability;
+} kinds[] = { [ASK_PERSON] = { "elicitation/create", "elicitation" },
+	[ASK_MODEL] = { "sampling/createMessage", "sampling" },
+	[ASK_ROOTS] = { "roots/list", "roots" } };
+
 bool
-mcp_question_possible(const struct mcp *m)
+mcp_question_possible(const struct mcp *m, enum ask_from from)
 {
-	if (m->revision->asking == MCP_ASKS_BY_REQUEST)
-		return m->client.asker.receive != NULL;
-	return mcp_elicit_offered(
-		rpc_member(m->meta, MCP_NAMESPACE "clientCapabilities"));
+	unsigned asks = m->client.asks;
+
+	if (m->revision->asking == MCP_ASKS_BY_RESULT)
+		asks = mcp_elicit_offers(rpc_member(
+			m->meta, MCP_NAMESPACE "clientCapabilities"));
+	else if (m->client.asker.receive == NULL)
+		asks = 0;
+	return (asks >> from & 1) != 0;
+}
+
+void
+mcp_question_impossible(struct mcp *m, enum ask_from from, const char *message)
+{
+	buf_clear(&m->error_data);
+	buf_printf(&m->error_data, "{\"requiredCapabilities\":{\"%s\":{}}}",
+		kinds[from].capability);
+	mcp_refuse(m, RPC_NO_CAPABILITY, "%s", message);
 }
 
 const struct rpc_value *
@@ -32,20 +53,42 @@ mcp_question_is_accepted(const struct rpc_value *response)
 	return action != NULL && strcmp(action, "accept") == 0;
 }
 
+/* The members before the message. */
+static void
+begin_params(struct mcp *m, enum ask_from from)
+{
+	switch (from) {
+	case ASK_PERSON:
+		if (m->revision->asking == MCP_ASKS_BY_RESULT)
+			buf_text(m->out, "\"mode\":\"form\",");
+		buf_text(m->out, "\"message\":");
+		break;
+	case ASK_MODEL:
+		buf_text(m->out,
+			"\"messages\":[{\"role\":\"user\",\"content\":"
+			"{\"type\":\"text\",\"text\":");
+		break;
+	case ASK_ROOTS:
+	case ASK_KINDS: break;
+	}
+}
+
 void
-mcp_question_begin(struct mcp *m, const char *name)
+mcp_question_begin(struct mcp *m, const char *name, enum ask_from from)
 {
 	if (m->revision->asking == MCP_ASKS_BY_REQUEST) {
-		mcp_elicit_begin(m, name);
-		return;
+		mcp_elicit_begin(m, name, kinds[from].method);
+	} else {
+		if (strcmp(m->result_type, "complete") == 0) {
+			m->result_type = "input_required";
+			mcp_key(m, "inputRequests");
+			buf_char(m->out, '{');
+		}
+		mcp_key(m, name);
+		buf_printf(m->out, "{\"method\":\"%s\",\"params\":{",
+			kinds[from].method);
 	}
-	m->result_type = "input_required";
-	mcp_key(m, "inputRequests");
-	buf_char(m->out, '{');
-	mcp_key(m, name);
-	buf_text(m->out,
-		"{\"method\":\"elicitation/create\",\"params\":{\"mode\":"
-		"\"form\",\"message\":");
+	begin_params(m, from);
 }
 
 void
@@ -56,26 +99,34 @@ mcp_question_form(struct mcp *m)
 }
 
 enum mcp_answered
-mcp_question_end(struct mcp *m, struct mcp_round *r,
-	const char *const *required, size_t count, bool confirming)
+mcp_question_end(struct mcp *m, enum ask_from from, const char *const *required,
+	size_t count)
+{
+	if (from == ASK_PERSON) {
+		buf_text(m->out, "},\"required\":[");
+		for (size_t i = 0; i < count; i++) {
+			mcp_comma(m);
+			mcp_string(m, required[i]);
+		}
+		buf_text(m->out, "]}");
+	} else if (from == ASK_MODEL) {
+		buf_printf(m->out, "}}],\"maxTokens\":%d", ANSWER_TOKENS);
+	}
+	buf_text(m->out, "}}");
+	return m->revision->asking == MCP_ASKS_BY_REQUEST ? mcp_elicit_end(m)
+							  : MCP_ASKED;
+}
+
+void
+mcp_question_send(struct mcp *m, struct mcp_round *r, bool confirming)
 {
 	struct buf state = BUF_INIT(MCP_ROUND_STATE_MAX);
 
-	buf_text(m->out, "},\"required\":[");
-	for (size_t i = 0; i < count; i++) {
-		mcp_comma(m);
-		mcp_string(m, required[i]);
-	}
-	if (m->revision->asking == MCP_ASKS_BY_REQUEST) {
-		buf_text(m->out, "]}}}");
-		return mcp_elicit_end(m);
-	}
-	buf_text(m->out, "]}}}}");
+	buf_char(m->out, '}');
 	mcp_key(m, "requestState");
 	if (mcp_round_state(m, r, confirming, &state))
 		json_string(m->out, state.data, state.len);
 	else
 		m->out->failed = true;
 	buf_release(&state);
-	return MCP_ASKED;
 }

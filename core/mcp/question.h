@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A form for a person, asked as the revision of the message asks. */
+/* A question to the client, asked as the revision of the message asks. */
 #ifndef SS_MCP_QUESTION_H
 #define SS_MCP_QUESTION_H
 
 #include "mcp/round.h"
+#include "page/ask.h"
 
 enum mcp_answered {
 	MCP_AGREED,     /* go on */
@@ -13,22 +14,28 @@ enum mcp_answered {
 	MCP_USED        /* this agreement was used for a run before; m->err */
 };
 
-/* Can the client show a form to a person? */
-bool mcp_question_possible(const struct mcp *m);
+/* Can the client ask there? */
+bool mcp_question_possible(const struct mcp *m, enum ask_from from);
+/* m->err and the capability that lacks, for MCP_CANNOT_ASK. */
+void
+mcp_question_impossible(struct mcp *m, enum ask_from from, const char *message);
 /* The person's response to the question of that name; NULL: none. */
 const struct rpc_value *
 mcp_question_response(const struct mcp *m, const char *name);
 bool mcp_question_is_accepted(const struct rpc_value *response);
 
 /*
- * begin   up to the message, a JSON string that the caller writes.
- * form    up to the properties of the form, which the caller writes.
- * end     with the names that are required.  MCP_ASKED; or, where the call
- *         waits for the response, as mcp_elicit_end.
+ * begin   up to the message, a JSON string that the caller writes; not for
+ *         roots, which have none.
+ * form    up to the properties of a form for a person, which the caller writes.
+ * end     with the names that a form requires.  Where the call waits for the
+ *         response, as mcp_elicit_end; else MCP_ASKED, and send follows, once
+ *         for all questions of a result.
  */
-void mcp_question_begin(struct mcp *m, const char *name);
+void mcp_question_begin(struct mcp *m, const char *name, enum ask_from from);
 void mcp_question_form(struct mcp *m);
-enum mcp_answered mcp_question_end(struct mcp *m, struct mcp_round *r,
-	const char *const *required, size_t count, bool confirming);
+enum mcp_answered mcp_question_end(struct mcp *m, enum ask_from from,
+	const char *const *required, size_t count);
+void mcp_question_send(struct mcp *m, struct mcp_round *r, bool confirming);
 
 #endif

@@ -8,7 +8,40 @@
 
 #define ID_BYTES 16 /* 128 bits cannot be guessed */
 #define ID_LEN (ID_BYTES * 2)
-#define ASKS "-asks" /* behind the id of a client that can ask a person */
+/* Behind the id, with a letter for each that the client can ask. */
+#define ASKS "-asks-"
+#define LETTERS "pmr" /* by enum ask_from */
+
+/* 0: the text is none of ours. */
+static unsigned
+read_asks(const char *text)
+{
+	size_t n = strlen(ASKS);
+	unsigned asks = 0;
+
+	if (strncmp(text, ASKS, n) != 0)
+		return 0;
+	for (text += n; *text != '\0'; text++) {
+		const char *letter = strchr(LETTERS, *text);
+
+		if (letter == NULL)
+			return 0;
+		asks |= 1u << (letter - LETTERS);
+	}
+	return asks;
+}
+
+static void
+write_asks(unsigned asks, char *out)
+{
+	if (asks == 0)
+		return;
+	out = stpcpy(out, ASKS);
+	for (size_t i = 0; i < strlen(LETTERS); i++)
+		if ((asks >> i & 1) != 0)
+			*out++ = LETTERS[i];
+	*out = '\0';
+}
 
 void
 mcp_session_read(struct mcp *m, const char *header)
@@ -20,8 +53,8 @@ mcp_session_read(struct mcp *m, const char *header)
 		strspn(header, "0123456789abcdef") != ID_LEN)
 		return;
 	end = header + ID_LEN;
-	m->client.session_asks = strcmp(end, ASKS) == 0;
-	if (*end == '\0' || m->client.session_asks)
+	m->client.session_asks = read_asks(end);
+	if (*end == '\0' || m->client.session_asks != 0)
 		m->client.session = header;
 }
 
@@ -35,12 +68,13 @@ mcp_session_new(struct mcp *m)
 		strcmp(m->record.method, "initialize") != 0 ||
 		getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
 		return NULL;
-	id = arena_alloc(&m->site->arena, ID_LEN + sizeof(ASKS));
+	id = arena_alloc(
+		&m->site->arena, ID_LEN + sizeof(ASKS) + sizeof(LETTERS));
 	if (id == NULL)
 		return NULL;
 	digest_hex(bytes, sizeof(bytes), id);
-	if (mcp_elicit_offered(rpc_member(m->rpc.params, "capabilities")))
-		memcpy(id + ID_LEN, ASKS, sizeof(ASKS));
+	write_asks(mcp_elicit_offers(rpc_member(m->rpc.params, "capabilities")),
+		id + ID_LEN);
 	return id;
 }
 

@@ -16,7 +16,7 @@ mcp_wait_possible(const struct mcp *m)
 {
 	const struct ss_relay *relay = &m->site->relay;
 
-	return m->client.session != NULL && m->client.session_asks &&
+	return m->client.session != NULL && m->client.session_asks != 0 &&
 		relay->post != NULL && relay->wait != NULL;
 }
 

@@ -53,28 +53,70 @@ check_once(const struct reading *r, const struct node *map,
 	return SS_OK;
 }
 
+/* Whom it asks; the message may lack only where nobody reads it. */
+static enum ss_err
+parse_from(const struct reading *r, const struct node *map, struct ask *out)
+{
+	static const char *const names[] = { [ASK_PERSON] = "person",
+		[ASK_MODEL] = "model",
+		[ASK_ROOTS] = "roots" };
+	const struct node *from = node_member(map, "from");
+	const char *text = names[ASK_PERSON];
+	enum ss_err e = from != NULL ? value_text(r, from, &text) : SS_OK;
+
+	if (e != SS_OK)
+		return e;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(text, names[i]) == 0) {
+			out->from = (enum ask_from)i;
+			return SS_OK;
+		}
+	return value_refuse(r, from, "person, model or roots",
+		"person is asked by a form, model answers a message, roots "
+		"are the client's directories");
+}
+
+static enum ss_err
+check_arguments(
+	const struct reading *r, const struct node *list, const struct ask *ask)
+{
+	if (ask->arguments.count == 0)
+		return value_refuse(r, list, "at least one argument",
+			"name the arguments that the form asks for");
+	if (ask->from != ASK_PERSON && ask->arguments.count > 1)
+		return value_refuse(r, list, "one argument",
+			"an answer of a model, and roots, are one text");
+	return SS_OK;
+}
+
 static enum ss_err
 parse_form(const struct reading *r, const struct node *map,
 	const struct ask *asks, struct ask *out)
 {
-	static const char *const keys[] = { "name", "message", "arguments" };
-	const struct node *name, *message, *arguments;
+	static const char *const keys[] = { "name", "from", "message",
+		"arguments" };
+	const struct node *name, *message = NULL, *arguments;
 	enum ss_err e = value_untagged(r, map);
 
-	*out = (struct ask){ .line = map->line, .column = map->column };
+	*out = (struct ask){
+		.message = "", .line = map->line, .column = map->column
+	};
 	if (e == SS_OK && map->kind != NODE_MAP)
 		return value_refuse(r, map, "a form: a mapping",
 			"write - { name: who, message: Who is it?, "
 			"arguments: [who] }");
 	if (e != SS_OK ||
 		(e = value_keys(r, map, keys, ARRAY_LEN(keys),
-			 "a key of a form (name, message, arguments)")) !=
+			 "a key of a form (name, from, message, arguments)")) !=
 			SS_OK ||
 		(e = need_key(r, map, "name", &name)) != SS_OK ||
-		(e = need_key(r, map, "message", &message)) != SS_OK ||
+		(e = parse_from(r, map, out)) != SS_OK ||
+		(out->from != ASK_ROOTS &&
+			(e = need_key(r, map, "message", &message)) != SS_OK) ||
 		(e = need_key(r, map, "arguments", &arguments)) != SS_OK ||
 		(e = value_text(r, name, &out->name)) != SS_OK ||
-		(e = value_text(r, message, &out->message)) != SS_OK ||
+		(out->from != ASK_ROOTS &&
+			(e = value_text(r, message, &out->message)) != SS_OK) ||
 		(e = value_names(r, arguments, &out->arguments)) != SS_OK)
 		return e;
 	if (!is_name(out->name))
@@ -82,10 +124,8 @@ parse_form(const struct reading *r, const struct node *map,
 			"a form's name: up to 64 letters, digits, _ and -, "
 			"and not " ASK_CONFIRM,
 			"the name is not shown to people: the message is");
-	if (out->arguments.count == 0)
-		return value_refuse(r, arguments, "at least one argument",
-			"name the arguments that the form asks for");
-	return check_once(r, map, asks, out);
+	e = check_arguments(r, arguments, out);
+	return e == SS_OK ? check_once(r, map, asks, out) : e;
 }
 
 enum ss_err

@@ -26,7 +26,7 @@ make_argument(const struct reading *r, struct part *out)
 	return SS_OK;
 }
 
-/* Keys of a part cannot name a placeholder. */
+/* Keys of a part cannot name a placeholder in braces alone. */
 static bool
 is_reserved(struct ss_text t)
 {
@@ -51,8 +51,6 @@ set_name(const struct reading *r, const struct node *n, struct ss_text name,
 {
 	struct argument *a = out->pieces->argument;
 
-	if (is_reserved(name))
-		return refuse_reserved(r, n, name);
 	if (!argument_is_name(name))
 		return value_refuse(r, n,
 			"a placeholder's name: letters, digits, _",
@@ -68,7 +66,10 @@ make_named(const struct reading *r, const struct node *n, struct ss_text name,
 {
 	enum ss_err e = make_argument(r, out);
 
-	return e == SS_OK && name.len > 0 ? set_name(r, n, name, out) : e;
+	if (e != SS_OK || name.len == 0)
+		return e;
+	return is_reserved(name) ? refuse_reserved(r, n, name)
+				 : set_name(r, n, name, out);
 }
 
 static enum ss_err
@@ -431,7 +432,8 @@ is_bare(const struct argument *a, bool described)
 {
 	return a->type == ARGUMENT_WORD && a->regex.data == NULL &&
 		(a->description == NULL || !described) && a->initial == NULL &&
-		!a->optional && !a->dash;
+		!a->optional && !a->dash &&
+		(a->name == NULL || !is_reserved(text_of(a->name)));
 }
 
 static void

@@ -15,7 +15,6 @@
 
 #include "base/fd.h"
 #include "run/usage.h"
-#include "sandbox/filter.h"
 
 #define EVERY_MS 50
 
@@ -65,7 +64,8 @@ bounds_enter_open(int proc, bool alone)
 }
 
 int
-bounds_enter(int proc, bool alone, bool binds)
+bounds_enter(int proc, bool alone, bool binds, const struct filter *whole,
+	bool *filtered)
 {
 	uint64_t pass = 0;
 	int e;
@@ -78,7 +78,9 @@ bounds_enter(int proc, bool alone, bool binds)
 				(ssize_t)sizeof(pass)))
 		return ENOTSUP;
 	spawn_pass = pass;
-	e = filter_child_listen(self.counts ? &pass : NULL, &self.listener);
+	e = filter_child_listen(
+		whole, self.counts ? &pass : NULL, &self.listener);
+	*filtered = e == 0;
 	if (e != 0 && !self.counts)
 		e = filter_child_unshared();
 	return e;

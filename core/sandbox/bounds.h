@@ -17,6 +17,7 @@
 #define SS_BOUNDS_H
 
 #include "run/spawn.h"
+#include "sandbox/filter.h"
 
 /* Does RLIMIT_NPROC bind this process's account?  In a child of its own. */
 bool bounds_processes_bind(void);
@@ -27,10 +28,12 @@ bool bounds_processes_bind(void);
  * proc		a /proc as usage_read takes it; -1: none.  Owned from now on.
  * alone	as for usage_read
  * binds	bounds_processes_bind
+ * whole	the filter of this process, *filtered: it has it already
  * 0 or errno	Without a listener shared memory is refused; where processes
  *		must be counted it is an error.
  */
-int bounds_enter(int proc, bool alone, bool binds);
+int bounds_enter(int proc, bool alone, bool binds, const struct filter *whole,
+	bool *filtered);
 /* At the level off: memory is read, and there is no listener. */
 void bounds_enter_open(int proc, bool alone);
 /* Is memory read at intervals here? */

@@ -41,10 +41,11 @@ struct confining {
 	enum sandbox_level level;
 	unsigned keeps;
 	bool watched, brief;
-	bool grouped; /* in a memory group, its own or its worker's */
-	int proc;     /* the host's /proc, until the view is entered; -1 */
-	int root_fd;  /* the plan's, for levels without a view; -1 */
-	int store_fd; /* the plan's, with KEEP_WORKSPACE; -1 */
+	bool grouped;  /* in a memory group, its own or its worker's */
+	bool filtered; /* the filter came with the bounds */
+	int proc;      /* the host's /proc, until the view is entered; -1 */
+	int root_fd;   /* the plan's, for levels without a view; -1 */
+	int store_fd;  /* the plan's, with KEEP_WORKSPACE; -1 */
 	struct step *step;
 	struct dotfiles *dotfiles; /* the child's copy of the plan's */
 };
@@ -197,6 +198,17 @@ reads_proc(const struct confining *c)
 	return !c->grouped || !c->plan->account.drop;
 }
 
+static const struct filter *
+filter_of(const struct confining *c)
+{
+	bool strict = c->level == SANDBOX_STRICT;
+	unsigned keeps = c->keeps;
+
+	if (strict && c->watched)
+		keeps |= KEEP_NETWORK; /* sockets, in an empty namespace */
+	return filter_whole(keeps, strict, c->self->layers >= 0);
+}
+
 /*
  * In a memory group of its own the kernel bounds the memory.  RLIMIT_NPROC
  * does not bind the machine's root, user 0 of the first user namespace; an
@@ -221,7 +233,8 @@ enter_bounds(struct confining *c)
 	if (c->level == SANDBOX_OFF)
 		bounds_enter_open(proc, false);
 	else
-		errno = bounds_enter(proc, strict, binds);
+		errno = bounds_enter(
+			proc, strict, binds, filter_of(c), &c->filtered);
 	c->self->memory = c->grouped ? SANDBOX_MEMORY_GROUP
 		: bounds_watch()     ? SANDBOX_MEMORY_READ
 				     : SANDBOX_MEMORY_PROCESS;
@@ -231,16 +244,11 @@ enter_bounds(struct confining *c)
 			      : "bound the processes of root");
 }
 
+/* Joined with that of the bounds, where there is one. */
 static bool
 enter_filter(struct confining *c)
 {
-	bool strict = c->level == SANDBOX_STRICT;
-	unsigned keeps = c->keeps;
-
-	if (strict && c->watched)
-		keeps |= KEEP_NETWORK; /* sockets, in an empty namespace */
-	errno = filter_child_enter(
-		filter_whole(keeps, strict, c->self->layers >= 0));
+	errno = c->filtered ? 0 : filter_child_enter(filter_of(c));
 	return errno == 0 ||
 		step_fail_at(PART_FILTER, c->step, "install the filter");
 }

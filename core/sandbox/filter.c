@@ -184,8 +184,35 @@ install_listener(
 	return *listener < 0 ? errno : 0;
 }
 
+#define JOINED_MAX 1024
+
+/*
+ * Both in one, whose answer is that of two: what the first allows goes on to
+ * the second, which begins by itself.  The kernel makes and asks one program.
+ */
+static int
+install_joined(const struct filter *first, const struct sock_filter *second,
+	size_t count, int *listener)
+{
+	struct sock_filter all[JOINED_MAX];
+	const struct sock_filter allow = ANSWER(SECCOMP_RET_ALLOW);
+
+	if (first->count + count > JOINED_MAX)
+		return E2BIG;
+	for (unsigned i = 0; i < first->count; i++) {
+		all[i] = first->code[i];
+		if (all[i].code == allow.code && all[i].k == allow.k)
+			all[i] = (struct sock_filter)BPF_STMT(
+				BPF_JMP | BPF_JA, first->count - 1u - i);
+	}
+	memcpy(all + first->count, second, count * sizeof(*second));
+	return install_listener(
+		(unsigned short)(first->count + count), all, listener);
+}
+
 int
-filter_child_listen(const uint64_t *pass, int *listener)
+filter_child_listen(
+	const struct filter *first, const uint64_t *pass, int *listener)
 {
 	struct sock_filter code[] = {
 		LOAD(nr),
@@ -208,10 +235,8 @@ filter_child_listen(const uint64_t *pass, int *listener)
 		ANSWER(SECCOMP_RET_ALLOW) };
 
 	if (pass != NULL)
-		return install_listener(
-			(unsigned short)ARRAY_LEN(code), code, listener);
-	return install_listener(
-		(unsigned short)ARRAY_LEN(memory), memory, listener);
+		return install_joined(first, code, ARRAY_LEN(code), listener);
+	return install_joined(first, memory, ARRAY_LEN(memory), listener);
 }
 
 int

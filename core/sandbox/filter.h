@@ -62,10 +62,12 @@ int filter_child_attributes(void);
 /*
  * From now on mmap(2) of shared memory without a file is decided by the reader
  * of *listener (seccomp_unotify(2)); with pass also every clone(2), unless its
- * last argument, which the kernel ignores, is *pass.  0 or errno: EBUSY where
- * a filter with a listener is in force already.
+ * last argument, which the kernel ignores, is *pass.  What `first` refuses is
+ * refused before.  0 or errno: EBUSY where a filter with a listener is in force
+ * already.
  */
-int filter_child_listen(const uint64_t *pass, int *listener);
+int filter_child_listen(
+	const struct filter *first, const uint64_t *pass, int *listener);
 /* The same mmap(2) fails with ENOMEM, where there can be no listener. */
 int filter_child_unshared(void);
 bool filter_is_mmap(int nr);

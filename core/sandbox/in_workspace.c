@@ -185,6 +185,10 @@ refuse_mount(const struct using *u, const struct step *s, struct ss_error *err)
 	else if (s->number == ENOENT || s->number == ELOOP)
 		error_hint(err, "workspace folder %s is not there, or a link",
 			u->use->meta.folder);
+	else if (sandbox_self()->layers < 0)
+		error_hint(err,
+			"a workspace of a folder needs the level strict; "
+			"`statespace doctor` says what is missing");
 	else
 		error_hint(err,
 			"the operator puts the state directory on a disk that "

@@ -147,6 +147,24 @@ set_option(int fs, unsigned kind, const char *key, const char *value, int fd)
 	return syscall(SYS_fsconfig, fs, kind, key, value, fd) == 0;
 }
 
+/*
+ * A volatile mount does not sync the session's whole disk when it ends, which
+ * takes milliseconds; it leaves a mark that keeps the next one away.  After a
+ * power cut a session may have lost what was written last; a commit is synced
+ * by itself.
+ */
+static void
+remove_volatile_mark(int work)
+{
+	static const char mark[] = "work/incompat/volatile";
+
+	if (unlinkat(work, "work/incompat/volatile/dirty", 0) < 0 &&
+		errno == ENOENT)
+		return;
+	unlinkat(work, mark, AT_REMOVEDIR);
+	unlinkat(work, "work/incompat", AT_REMOVEDIR);
+}
+
 /* Linux 6.13 and newer take layers by descriptor. */
 static int
 mount_by_fd(const struct overlay *o, int lower)
@@ -156,6 +174,7 @@ mount_by_fd(const struct overlay *o, int lower)
 
 	if (fs >= 0 &&
 		set_option(fs, FSCONFIG_SET_FLAG, "userxattr", NULL, 0) &&
+		set_option(fs, FSCONFIG_SET_FLAG, "volatile", NULL, 0) &&
 		set_option(fs, FSCONFIG_SET_STRING, "index", "off", 0) &&
 		set_option(fs, FSCONFIG_SET_STRING, "xino", "off", 0) &&
 		set_option(fs, FSCONFIG_SET_FD, "lowerdir+", NULL, lower) &&
@@ -194,7 +213,7 @@ mount_by_options(const struct overlay *o, int place)
 {
 	char options[4096], at[PATH_MAX];
 	int n = snprintf(options, sizeof(options),
-		"userxattr,index=off,xino=off,upperdir=" OVERLAY_STORE
+		"userxattr,volatile,index=off,xino=off,upperdir=" OVERLAY_STORE
 		"/%s/upper,workdir=" OVERLAY_STORE "/%s/work,lowerdir=%u/",
 		o->id, o->id, sandbox_self()->number);
 	size_t len = (size_t)n;
@@ -218,6 +237,7 @@ make_tree(const struct overlay *o, int lower)
 	if (o->whole)
 		return mount_copy(
 			o->upper, "", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+	remove_volatile_mark(o->work);
 	return overlay_uses_options ? -1 : mount_by_fd(o, lower);
 }
 

@@ -336,7 +336,8 @@ allow_workspace(struct building *b, unsigned run)
 	int fd = -1;
 	bool done;
 
-	if (b->policy->workspace == NULL)
+	/* Without a view no mount masks dot entries: allow_site leaves them. */
+	if (b->policy->workspace == NULL || b->self->level != SANDBOX_STRICT)
 		return true;
 	top.fd = open_place(b->self->site, O_DIRECTORY);
 	if (top.fd >= 0)
@@ -501,6 +502,9 @@ allow_site(struct building *b)
 	struct way w = { .deepest = -1 };
 	bool done;
 	int i;
+
+	if (b->policy->workspace != NULL && b->self->level != SANDBOX_STRICT)
+		rights |= LAND_WRITE; /* the site is the copy */
 
 	if (b->self->site[0] == '\0')
 		return true;

@@ -96,6 +96,7 @@ struct config {
 		const char *mode; /* "dynamic", "static", "ondemand" */
 		uint64_t workers, start, spare_min, spare_max; /* 0: by cores */
 		uint64_t reserve;
+		uint64_t readers;
 		uint64_t kept_bytes; /* of each worker */
 		uint64_t max_requests;
 		double idle_timeout, watchdog, drain, stop_timeout;

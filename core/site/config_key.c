@@ -328,6 +328,8 @@ static const struct config_key keys[] = {
 		.most = 4096 },
 	{ "pool.spare_max", KEY_COUNT, AT(pool.spare_max), .preset = "0",
 		.most = 4096 },
+	{ "pool.readers", KEY_COUNT, AT(pool.readers), .preset = "1000",
+		.most = 65536 },
 	{ "pool.reserve", KEY_COUNT, AT(pool.reserve), .preset = "2",
 		.most = 4096 },
 	{ "pool.kept_bytes", KEY_COUNT, AT(pool.kept_bytes),

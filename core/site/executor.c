@@ -24,6 +24,7 @@ executor_release(struct executor *e)
 	buf_release(&e->collected[0]);
 	buf_release(&e->collected[1]);
 	buf_release(&e->refused);
+	buf_release(&e->denied);
 	buf_release(&e->workspace);
 }
 
@@ -476,10 +477,13 @@ add_explanation(struct executor *e, const struct ss_command *cmd,
 	};
 
 	buf_release(&e->refused);
-	e->refused = BUF_INIT(REFUSED_MAX);
-	if (!explain_print(&run, &e->refused) && !e->refused.full)
+	buf_release(&e->denied);
+	e->refused = e->denied = BUF_INIT(REFUSED_MAX);
+	if (!explain_print(&run, &e->refused, &e->denied) && !e->refused.full)
 		return error_memory(err);
 	result->refused = buf_view(&e->refused);
+	if (buf_ok(&e->denied))
+		result->denied = buf_view(&e->denied);
 	return code;
 }
 

@@ -44,6 +44,7 @@ struct executor {
 	struct spawn_result last;
 	struct buf collected[2]; /* of a process of its own */
 	struct buf refused;      /* of an explained run */
+	struct buf denied;       /* the same as the items of a JSON list */
 	struct buf workspace;    /* what is told of it, by such a process */
 };
 

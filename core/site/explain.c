@@ -269,11 +269,98 @@ print_each(const struct explain *e, const struct finding *found, size_t count,
 			print_finding(e, &found[i], out);
 }
 
+/* ---------------------------------------------------------------- as JSON -- */
+
+static void
+add_json(struct buf *out, const char *name, const char *text)
+{
+	buf_printf(out, "\"%s\": ", name);
+	json_string(out, text, strlen(text));
+}
+
+static const char *
+access_name(const struct finding *f)
+{
+	switch (f->event->kind) {
+	case WATCH_READ: return "read";
+	case WATCH_WRITE:
+	case WATCH_ENTRY: return "write";
+	case WATCH_EXEC: return "exec";
+	case WATCH_CONNECT:
+	case WATCH_SOCKET: break;
+	}
+	return "connect";
+}
+
+static void
+add_value(enum key key, const char *name, struct buf *out)
+{
+	if (key == KEY_NETWORK || key == KEY_PROC)
+		buf_text(out, "\"set\": true}");
+	else {
+		add_json(out, "add", name);
+		buf_char(out, '}');
+	}
+}
+
+/* Who has to name it: the page, the operator, or both. */
+static void
+add_grant(const struct explain *e, const struct finding *f, enum key key,
+	const char *name, struct buf *out)
+{
+	if (key == KEY_EXEC || explain_asked(e, key, f->goal) == NULL) {
+		buf_printf(
+			out, ", \"page\": {\"key\": \"%s\", ", key_name(key));
+		add_value(key, name, out);
+	}
+	if (!ceiling_allows(e, key, name)) {
+		buf_printf(out, ", \"grant\": {\"key\": \"grant.%s\", ",
+			key_name(key));
+		add_value(key, name, out);
+	}
+}
+
+static void
+begin_denied(const struct finding *f, const char *access, struct buf *out)
+{
+	const char *path = f->host[0] != '\0' ? f->host : f->event->path;
+
+	buf_text(out, out->len > 0 ? ", {" : "{");
+	if (path != NULL)
+		add_json(out, "path", path);
+	else
+		add_json(out, "call", "socket");
+	buf_printf(out, ", \"access\": \"%s\"", access);
+}
+
+static void
+add_denied(const struct explain *e, const struct finding *f, struct buf *out)
+{
+	if (f->verdict != DENIED && needs_read(e, f)) {
+		begin_denied(f, "read", out);
+		add_grant(e, f, KEY_READ, f->goal, out);
+		buf_char(out, '}');
+	}
+	begin_denied(f, access_name(f), out);
+	if (f->verdict == DENIED) {
+		buf_text(out, ", \"why\": \"the file's mode\"");
+	} else if (f->key != KEY_NONE) {
+		add_grant(e, f, f->key, f->name, out);
+	} else if (f->why != NULL) {
+		buf_text(out, ", ");
+		add_json(out, "why", f->why);
+	}
+	buf_char(out, '}');
+}
+
 /* Quiet findings are printed only when the tool failed. */
 static bool
 print_found(const struct explain *e, const struct finding *found, size_t count,
-	bool more, struct buf *out)
+	bool more, struct buf *out, struct buf *denied)
 {
+	for (size_t i = 0; i < count; i++)
+		if (e->failed || !found[i].quiet)
+			add_denied(e, &found[i], denied);
 	print_each(e, found, count, false, out);
 	if (e->failed)
 		print_each(e, found, count, true, out);
@@ -283,7 +370,7 @@ print_found(const struct explain *e, const struct finding *found, size_t count,
 }
 
 bool
-explain_print(const struct explain *e, struct buf *out)
+explain_print(const struct explain *e, struct buf *out, struct buf *denied)
 {
 	struct finding *found;
 	size_t count;
@@ -296,7 +383,7 @@ explain_print(const struct explain *e, struct buf *out)
 	if (found == NULL)
 		return false;
 	done = explain_find(e, found, &count, &more) &&
-		print_found(e, found, count, more, out);
+		print_found(e, found, count, more, out, denied);
 	free(found);
 	return done;
 }

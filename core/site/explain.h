@@ -23,9 +23,11 @@ struct explain {
 
 /*
  * Adds lines of text, each with its line break, to out; none when nothing was
- * refused.  Forks once, to call access(2) as the account.
- * False: no memory or no process.
+ * refused.  denied gets the same as the items of a JSON list
+ * (statespace-protocol(7), RUNNING).  Forks once, to call access(2) as the
+ * account.  False: no memory or no process.
  */
-bool explain_print(const struct explain *e, struct buf *out);
+bool
+explain_print(const struct explain *e, struct buf *out, struct buf *denied);
 
 #endif

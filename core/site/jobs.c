@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/fd.h"
+#include "base/utf8.h"
 #include "site/site.h"
 
 #define BODY_MORE ((size_t)1 << 20) /* what escapes add to a call */
@@ -142,8 +143,8 @@ refuse_unknown(struct ss_error *err)
 	return SS_NOT_FOUND;
 }
 
-static enum ss_err
-look(struct site_job *job, struct ss_error *err)
+enum ss_err
+site_job_look(struct site_job *job, struct ss_error *err)
 {
 	int number = job_look(job->fd, &job->status);
 
@@ -203,7 +204,7 @@ site_job_open(struct ss_site *site, struct ss_text id, struct site_job *job,
 	fd_close(&jobs);
 	if (job->fd < 0)
 		return refuse_unknown(err);
-	code = look(job, err);
+	code = site_job_look(job, err);
 	if (code == SS_OK &&
 		(is_over(site, &job->status) || !is_of(site, &job->status)))
 		return refuse_unknown(err);
@@ -218,10 +219,11 @@ site_job_close(struct site_job *job)
 	fd_close(&job->fd);
 }
 
+static const char *const streams[] = { JOB_OUT, JOB_ERR };
+
 static bool
 has_grown(const struct site_job *job, const uint64_t *sizes)
 {
-	static const char *const streams[] = { JOB_OUT, JOB_ERR };
 	struct buf none = BUF_INIT(0);
 	uint64_t size;
 	bool grown = false;
@@ -248,7 +250,7 @@ site_job_wait(struct ss_site *site, struct site_job *job, double seconds,
 		if ((uint64_t)ms > end - now)
 			ms = (int)(end - now);
 		if (poll(&client, client_fd >= 0, ms) > 0 ||
-			look(job, &err) != SS_OK)
+			site_job_look(job, &err) != SS_OK)
 			return;
 		start_again(site, job);
 		ms = ms * 2 < LOOK_MAX_MS ? ms * 2 : LOOK_MAX_MS;
@@ -263,44 +265,40 @@ keep_text(struct ss_site *site, const char *text)
 			       : NULL;
 }
 
-/* Without a last sequence of UTF-8 that is not whole yet. */
-static size_t
-whole_characters(const char *s, size_t len)
+enum ss_err
+site_job_read(const struct site_job *job, size_t stream, uint64_t offset,
+	struct buf *out, uint64_t *size, struct ss_error *err)
 {
-	for (size_t back = 1; back <= 3 && back <= len; back++) {
-		unsigned char c = (unsigned char)s[len - back];
-		size_t needs = c >= 0xf0 ? 4
-			: c >= 0xe0      ? 3
-			: c >= 0xc0      ? 2
-					 : 1;
+	int number =
+		job_read_stream(job->fd, streams[stream], offset, out, size);
 
-		if ((c & 0xc0) != 0x80)
-			return needs > back ? len - back : len;
-	}
-	return len;
+	if (number == EINVAL)
+		return error_set(err, SS_BAD_REQUEST,
+			"\"after\" lies behind the end of the output");
+	return number != 0
+		? error_internal(err, number, "read the job's output")
+		: SS_OK;
 }
 
 /* One stream into the arena; bytes that begin a character wait for its end. */
 static enum ss_err
-read_stream(struct ss_site *site, const struct site_job *job, const char *name,
+read_stream(struct ss_site *site, const struct site_job *job, size_t stream,
 	uint64_t offset, struct ss_text *out, struct ss_error *err)
 {
 	struct buf bytes = BUF_INIT(site->config.jobs.max_output_bytes);
 	uint64_t size;
-	int number = job_read_stream(job->fd, name, offset, &bytes, &size);
+	enum ss_err code =
+		site_job_read(job, stream, offset, &bytes, &size, err);
 	size_t len = bytes.len;
 
-	if (number == 0 && !job_state_is_final(job->status.state))
-		len = whole_characters(bytes.data, len);
+	if (code == SS_OK && !job_state_is_final(job->status.state))
+		len -= utf8_unfinished(bytes.data, len);
 	*out = (struct ss_text){ arena_copy(&site->arena, bytes.data, len),
 		len };
 	buf_release(&bytes);
-	if (number == EINVAL)
-		return error_set(err, SS_BAD_REQUEST,
-			"\"after\" lies behind the end of the output");
-	if (number != 0)
-		return error_internal(err, number, "read the job's output");
-	return out->data != NULL ? SS_OK : error_memory(err);
+	if (code == SS_OK && out->data == NULL)
+		code = error_memory(err);
+	return code;
 }
 
 enum ss_err
@@ -309,18 +307,16 @@ site_job_result(struct ss_site *site, const struct site_job *job,
 	struct ss_error *err)
 {
 	const struct job_status *s = &job->status;
-	struct ss_text streams[2];
-	enum ss_err code =
-		read_stream(site, job, JOB_OUT, offsets[0], &streams[0], err);
+	struct ss_text text[2];
+	enum ss_err code = read_stream(site, job, 0, offsets[0], &text[0], err);
 
 	if (code == SS_OK)
-		code = read_stream(
-			site, job, JOB_ERR, offsets[1], &streams[1], err);
+		code = read_stream(site, job, 1, offsets[1], &text[1], err);
 	if (code != SS_OK)
 		return code;
 	*result = (struct ss_result){ .size = sizeof(*result),
-		.out = streams[0],
-		.err = streams[1],
+		.out = text[0],
+		.err = text[1],
 		.returncode = s->returncode,
 		.tool = s->tool,
 		.limit = keep_text(site, s->limit),
@@ -347,7 +343,7 @@ site_job_cancel(
 		return SS_OK;
 	number = job_cancel(job->fd);
 	if (number == 0)
-		return look(job, err);
+		return site_job_look(job, err);
 	error_set(err, SS_STATE, "the job cannot be told to end");
 	if (err != NULL)
 		err->sys_errno = number;

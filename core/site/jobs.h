@@ -28,6 +28,15 @@ struct site_job {
 enum ss_err site_job_open(struct ss_site *site, struct ss_text id,
 	struct site_job *job, struct ss_error *err);
 void site_job_close(struct site_job *job);
+/* How it is now, in job->status. */
+enum ss_err site_job_look(struct site_job *job, struct ss_error *err);
+/*
+ * What stream 0 (stdout) or 1 has from offset on, up to out's ceiling; *size is
+ * what it has in all.
+ * Errors  SS_BAD_REQUEST: the offset lies behind its end; SS_INTERNAL.
+ */
+enum ss_err site_job_read(const struct site_job *job, size_t stream,
+	uint64_t offset, struct buf *out, uint64_t *size, struct ss_error *err);
 /*
  * Waits until the job has ended, its streams are longer than that, or the time
  * is over; looks at it now and then.  status is as of the last look.

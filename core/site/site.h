@@ -46,8 +46,8 @@ struct ss_site {
 	struct sandbox_plan plan;
 	struct ss_executor builtin_executor, executor;
 	struct executor exec_state;
-	struct ss_relay relay; /* post NULL: none */
-	struct ss_store store; /* put NULL: none */
+	struct ss_relay relay;    /* post NULL: none */
+	struct ss_store store;    /* put NULL: none */
 	struct ss_jobs jobs_host; /* start NULL: none */
 	struct ss_hook hooks[SITE_HOOKS_MAX];
 	size_t hook_count;

@@ -78,6 +78,14 @@ bool proto_result(struct buf *out, const struct ss_result *result);
 /* The error of a tool that was ended, with its output so far. */
 bool proto_ended(struct buf *out, const struct ss_result *result,
 	struct ss_text stderr_text, const struct ss_error *err);
+/*
+ * Did a confined tool fail with EACCES, EPERM or EROFS in its own words, without
+ * a record of what was refused?  Then the hint says where to look.
+ */
+bool proto_may_be_denied(const struct ss_result *result);
+#define PROTO_DENIED_HINT                                                      \
+	"if the sandbox refused it, `statespace-exec --explain` shows what, "  \
+	"and the line that would grant it"
 /* Of a command that did not run; result, for its page and step, may be NULL. */
 bool proto_error(struct buf *out, const struct ss_result *result,
 	const struct ss_error *err);

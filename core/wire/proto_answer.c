@@ -105,6 +105,22 @@ add_part(struct buf *out, const struct ss_part *p)
 	}
 }
 
+bool
+proto_may_be_denied(const struct ss_result *r)
+{
+	static const char *const words[] = { "Permission denied",
+		"Operation not permitted", "Read-only file system" };
+
+	if (r->returncode == 0 || r->refused.data != NULL ||
+		r->sandbox == NULL || strcmp(r->sandbox, "off") == 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (memmem(r->err.data, r->err.len, words[i],
+			    strlen(words[i])) != NULL)
+			return true;
+	return false;
+}
+
 static void
 add_sandbox(struct buf *out, const struct ss_result *r)
 {
@@ -124,6 +140,14 @@ add_sandbox(struct buf *out, const struct ss_result *r)
 		buf_text(out, ", ");
 	if (r->limit != NULL)
 		add_member(out, "limit", r->limit);
+	if (r->sandbox != NULL && r->denied.len > 0) {
+		buf_text(out, ", \"denied\": [");
+		buf_add(out, r->denied.data, r->denied.len);
+		buf_char(out, ']');
+	} else if (r->sandbox != NULL && proto_may_be_denied(r)) {
+		buf_text(out, ", ");
+		add_member(out, "hint", PROTO_DENIED_HINT);
+	}
 	if (r->sandbox != NULL || r->limit != NULL)
 		buf_char(out, '}');
 	if (r->workspace.len > 0) {

@@ -254,8 +254,8 @@ enter_filters(bool strict)
 {
 	int listener;
 
-	must(filter_child_listen(NULL, &listener) == 0 &&
-			filter_child_enter(filter_whole(0, strict)) == 0,
+	must(filter_child_listen(
+		     filter_whole(0, strict, false), NULL, &listener) == 0,
 		"filter");
 }
 

@@ -52,6 +52,7 @@ my %own; # keys of the tool itself
 # Runs a tool of a page with these lines of sandbox: and of [grant].
 sub run {
 	my ($page, $grant, @words) = @_;
+	my @json = $words[0] eq '--json' ? shift @words : ();
 	my $tool = JSON::PP->new->encode(%own
 		? { command => [ @words, ';' ], %own } : [ @words, ';' ]);
 	my @as = $user
@@ -75,7 +76,7 @@ sub run {
 		open STDOUT, '>', "$tmp/out" or die $!;
 		open STDERR, '>', "$tmp/err" or die $!;
 		exec 'timeout', '60', @as, $exec, '-C', $site, '-c',
-		    "$tmp/config.toml", '--explain', '/', '--', @words;
+		    "$tmp/config.toml", '--explain', @json, '/', '--', @words;
 		die $!;
 	}
 	waitpid $pid, 0;
@@ -106,6 +107,31 @@ sub report {
 	return @lines;
 }
 
+# The lines that an item of sandbox.denied asks for.
+sub denied_lines {
+	my ($run, $what) = @_;
+	my $answer = decode_json($run->{out});
+	my ($access, $path) = $what =~ /^(\w+):? (.*)/;
+
+	$path =~ s/^"(.*)"$/$1/;
+	return map {
+		my $item = $_;
+		map {
+			my ($part, $equals, $quoted) = @$_;
+			my $ask = $item->{$part};
+			my $key = $ask && $ask->{key} =~ s/^grant\.//r;
+			my $plain = !$quoted && ($ask->{add} // '') !~ / /;
+
+			!$ask ? () : $ask->{set} ? "$key${equals}true"
+			    : "$key$equals" . '[' . ($plain ? $ask->{add}
+				: JSON::PP->new->allow_nonref->encode($ask->{add}))
+			    . ']';
+		} ['page', $toml ? ' = ' : ': ', $toml], ['grant', ' = ', 1];
+	} grep { ($_->{access} eq $access || $access eq 'exec')
+	    && (($_->{path} // '') eq $path || $_->{call}) }
+	    @{ $answer->{sandbox}{denied} // [] };
+}
+
 # Refused, told once, and cured by its own lines.
 sub refused_and_cured {
 	my ($name, $what, $line, $grant, $cured, @words) = @_;
@@ -116,6 +142,8 @@ sub refused_and_cured {
 	is($times, 1, "$name is reported once") or diag $seen->{err};
 	is_deeply([ page_lines(@said) ], $line, "$name: the page's line");
 	is_deeply([ grant_lines(@said) ], $grant, "$name: the operator's line");
+	is_deeply([ sort(denied_lines(run([], [], '--json', @words), $what)) ],
+		[ sort @$line, @$grant ], "$name: the same in sandbox.denied");
 	my $again = run([ page_lines(@said) ], [ grant_lines(@said) ], @words);
 	ok($cured->($again), "$name: with the lines it is granted")
 	    or diag $again->{out}, $again->{err};

@@ -78,10 +78,11 @@ ask(bool confirming)
 	state[0] = '\0';
 	if (begin(&m, &r, &usual, "") == RPC_OK) {
 		mcp_round_answer(&r, "drink", "tea");
-		mcp_question_begin(&m, "form");
+		mcp_question_begin(&m, "form", ASK_PERSON);
 		mcp_string(&m, "Well?");
 		mcp_question_form(&m);
-		mcp_question_end(&m, &r, names, 1, confirming);
+		mcp_question_end(&m, ASK_PERSON, names, 1);
+		mcp_question_send(&m, &r, confirming);
 	}
 	at = strstr(out.data, "\"requestState\":\"");
 	if (at != NULL) {

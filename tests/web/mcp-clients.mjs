@@ -58,6 +58,27 @@ async function same(name, client, transport, { person, modern })
 	await client.close().catch(() => { });
 }
 
+// A tool that runs for longer than the client waits for a sign of life.
+// LONG=1: two minutes of silence, and a client that gives up after ten seconds.
+async function follow(name, client, ...more)
+{
+	const long = process.env.LONG === '1';
+	let told = 0, result = '';
+
+	try {
+		result = text(await client.callTool({
+			name: long ? 'test_long_tool' : 'test_slow_tool',
+			arguments: {} }, ...more, {
+			onprogress: () => { told++; },
+			timeout: long ? 10000 : 2500,
+			resetTimeoutOnProgress: true }));
+	} catch (e) {
+		result = `${e}`;
+	}
+	ok(result.startsWith('done') && told > 1,
+		`${name}: follows a tool to its end (${told} signs, ${result.trim()})`);
+}
+
 async function version1()
 {
 	const { Client } = await import(
@@ -81,6 +102,7 @@ async function version1()
 		undefined, { onprogress: p => seen.push(p.progress) });
 	ok(seen.length >= 2 && seen.every((p, i) => i === 0 || p > seen[i - 1]),
 		'SDK 1 over HTTP: progress rises');
+	await follow('SDK 1 over HTTP', client, undefined);
 	await client.close();
 }
 
@@ -109,6 +131,10 @@ async function version2()
 		await same(`SDK 2 ${mode.pin ?? mode} over HTTP`, make(mode),
 			new StreamableHTTPClientTransport(new URL(url)),
 			{ person: true, modern });
+	const client = make('auto');
+	await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+	await follow('SDK 2 over HTTP', client);
+	await client.close().catch(() => { });
 	for (const [mode, modern] of [['legacy', false], ['auto', true]])
 		await same(`SDK 2 ${mode} over lines`, make(mode),
 			new StdioClientTransport({ command: program,

@@ -63,20 +63,21 @@ sub tool
 sub file { return slurp($site->dir . "/$_[0]") }
 
 my ($status, $answer) = tool('echo two >>notes/a.txt; rm notes/b.txt; '
-    . 'echo n >new.txt; cat notes/a.txt');
+    . 'echo n >notes/new.txt; cat notes/a.txt');
 plan skip_all => "this machine has no workspaces: $answer->{error}{message}"
     if ref $answer && ($answer->{error}{code} // '') eq 'sandbox_unavailable';
 is("$status $answer->{stdout}", "200 one\ntwo\n", 'a tool sees what it wrote')
     or diag($JSON->encode($answer), $server->log);
 is(join(' ', map { "$_->{op}$_->{path}" } @{ $answer->{workspace}{diff}{changes} }),
-	'Anew.txt Mnotes/a.txt Dnotes/b.txt', 'the answer tells what changed');
-is($answer->{workspace}{backend}, 'overlay', 'and in what');
+	'Mnotes/a.txt Dnotes/b.txt Anotes/new.txt', 'the answer tells what changed');
+my $backend = $answer->{workspace}{backend};
+like($backend, qr/^(?:overlay|copy)$/, 'and in what');
 is(file('notes/a.txt') . file('notes/b.txt'), "one\ngone\n",
 	'the site is as before');
 ($status, $answer) = tool('exit 3', { commit => JSON::PP::true });
 ok(!$answer->{workspace}{committed}, 'a tool that fails commits nothing');
-($status, $answer) = tool('echo x >c.txt', { commit => JSON::PP::true });
-ok($answer->{workspace}{committed} && file('c.txt') eq "x\n",
+($status, $answer) = tool('echo x >notes/c.txt', { commit => JSON::PP::true });
+ok($answer->{workspace}{committed} && file('notes/c.txt') eq "x\n",
 	'one that does not, does') or diag $JSON->encode($answer);
 ($status, $answer) = tool('echo >>README.md', { commit => JSON::PP::true });
 ok(!$answer->{workspace}{committed} && file('README.md') eq $PAGE,
@@ -90,19 +91,19 @@ unlike($answer->{stdout}, qr/SECRET/, 'dot entries stay hidden');
 is($status, 201, 'a session is made') or diag $JSON->encode($answer);
 my $id = $answer->{session};
 like($id, qr/^[0-9a-f]{32}$/, 'its id');
-($status, $answer) = tool('echo kept >kept.txt', { session => $id });
+($status, $answer) = tool('echo kept >notes/kept.txt', { session => $id });
 is($answer->{workspace}{session}, $id, 'a tool runs in it');
-($status, $answer) = tool('cat kept.txt', { session => $id });
+($status, $answer) = tool('cat notes/kept.txt', { session => $id });
 is($answer->{stdout}, "kept\n", 'another one finds what that wrote');
-($status, $answer) = tool('ls');
+($status, $answer) = tool('ls notes');
 unlike($answer->{stdout}, qr/kept/, 'a call of its own does not');
 ($status, $answer) = ask('GET', "/__workspaces/$id/diff");
-is("$answer->{count} $answer->{changes}[0]{path}", '1 kept.txt', 'its diff');
-($status, $answer) = ask('GET', "/__workspaces/$id/files/kept.txt");
+is("$answer->{count} $answer->{changes}[0]{path}", '1 notes/kept.txt', 'its diff');
+($status, $answer) = ask('GET', "/__workspaces/$id/files/notes/kept.txt");
 is("$status $answer", "200 kept\n", 'one of its files');
 ($status, $answer) = ask('GET', "/__workspaces/$id");
 is(join(' ', map { $_->{name} } @{ $answer->{entries} }),
-	'README.md c.txt kept.txt notes plain.md secret small.md', 'its files');
+	'README.md notes plain.md secret small.md', 'its files');
 ($status) = ask('GET', "/__workspaces/$id/files/secret/key.txt");
 is($status, 404, 'what no reader may fetch is not there');
 ($status) = ask('GET', "/__workspaces/$id/files/.env");
@@ -118,7 +119,7 @@ isnt($status, 200, 'without a user there is no list');
 ($status, $answer) = tool('true', { session => $id }, '/small');
 is($status, 404, "another page's session is unknown");
 ($status, $answer) = ask('POST', "/__workspaces/$id/commit");
-is("$status " . file('kept.txt'), "200 kept\n", 'it is committed')
+is("$status " . file('notes/kept.txt'), "200 kept\n", 'it is committed')
     or diag $JSON->encode($answer);
 ($status) = ask('DELETE', "/__workspaces/$id");
 is($status, 200, 'it is discarded');
@@ -126,6 +127,8 @@ is($status, 200, 'it is discarded');
 is($status, 404, 'and is gone');
 
 # A folder, and its limit.
+SKIP: {
+skip 'a folder needs the level strict', 3 if $backend ne 'overlay';
 ($status, $answer) = tool('echo y >notes/y; echo z >z; ls notes', undef, '/small');
 is(join(' ', map { $_->{path} } @{ $answer->{workspace}{diff}{changes} }), 'y',
 	'a workspace of a folder: the rest cannot be written');
@@ -134,6 +137,7 @@ is(join(' ', map { $_->{path} } @{ $answer->{workspace}{diff}{changes} }), 'y',
 is("$status $answer->{error}{code}", '413 body_too_large',
 	'what is too large is refused');
 ok(!-e $site->dir . '/notes/big', 'and nothing of it kept');
+}
 
 # Requests that are wrong.
 ($status, $answer) = ask('POST', '/plain', { command => ['echo'],
