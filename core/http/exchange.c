@@ -262,7 +262,7 @@ add_cors(struct exchange *x)
 	exchange_header(x, "Access-Control-Allow-Methods", ALLOWED_METHODS);
 	exchange_header(x, "Access-Control-Allow-Headers",
 		"Authorization, Content-Type, Idempotency-Key, If-None-Match, "
-		"Prefer, Range, "
+		"Last-Event-ID, Prefer, Range, "
 		"MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id");
 	exchange_header(x, "Access-Control-Max-Age", "600");
 }

@@ -254,6 +254,7 @@ http_job_events(struct exchange *x, struct site_job *job,
 		t.wait = *x->req->waited;
 	t.wait.size = sizeof(t.wait);
 	x->streamed = t.wait.streamed;
+	x->status = 200; /* for the log: the head has left before */
 	if (x->req->wait == NULL)
 		return send_here(&t);
 	code = send_turn(&t, &is_over);

@@ -18,6 +18,7 @@
 #define RENAME_TRIES 5
 
 static const char *const names[] = { [JOB_QUEUED] = "queued",
+	[JOB_ASKING] = "input_required",
 	[JOB_RUNNING] = "running",
 	[JOB_COMPLETED] = "completed",
 	[JOB_FAILED] = "failed",
@@ -33,7 +34,8 @@ job_state_name(enum job_state state)
 bool
 job_state_is_final(enum job_state state)
 {
-	return state != JOB_QUEUED && state != JOB_RUNNING;
+	return state != JOB_QUEUED && state != JOB_ASKING &&
+		state != JOB_RUNNING;
 }
 
 int64_t
@@ -72,9 +74,8 @@ job_open(int jobs, struct ss_text id)
 		jobs, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* A whole file; 0 or errno. */
-static int
-read_file(int job, const char *name, struct buf *out)
+int
+job_read_file(int job, const char *name, struct buf *out)
 {
 	int fd = openat(job, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), number;
 
@@ -114,6 +115,18 @@ job_write_request(int job, const struct job_request *r)
 	return number;
 }
 
+int
+job_queue(int job, const struct job_request *r)
+{
+	int number = job_write_request(job, r);
+
+	if (number == EEXIST) /* a crash came between the two */
+		number = 0;
+	if (number == 0 && unlinkat(job, JOB_STATUS, 0) < 0)
+		number = errno;
+	return number == 0 ? state_sync(job) : number;
+}
+
 /* The value of a key, decoded into *out, behind the text that is read. */
 static struct ss_text
 take_text(struct ss_text text, const char *key, char *room, size_t *used)
@@ -136,7 +149,7 @@ job_read_request(int job, struct buf *text, struct job_request *out)
 	int number;
 
 	*text = BUF_INIT(REQUEST_MAX);
-	number = read_file(job, JOB_REQUEST, text);
+	number = job_read_file(job, JOB_REQUEST, text);
 	if (number != 0)
 		return number;
 	room = buf_reserve(text, STATUS_MAX);
@@ -231,7 +244,7 @@ static int
 read_status(int job, const char *name, struct job_status *s)
 {
 	struct buf text = BUF_INIT(STATUS_MAX);
-	int number = read_file(job, name, &text);
+	int number = job_read_file(job, name, &text);
 
 	if (number == 0 && !scan_status(buf_view(&text), s))
 		number = EBADMSG;
@@ -367,7 +380,7 @@ end_queued(int job)
 	if (lock < 0)
 		return errno == EAGAIN ? 0 : errno;
 	number = job_look(job, &s);
-	if (number == 0 && s.state == JOB_QUEUED) {
+	if (number == 0 && (s.state == JOB_QUEUED || s.state == JOB_ASKING)) {
 		s.state = JOB_CANCELLED;
 		s.changed_ms = job_now_ms();
 		number = job_write_status(job, &s);
@@ -379,13 +392,17 @@ end_queued(int job)
 int
 job_cancel(int job)
 {
+	struct job_status s = { .state = JOB_RUNNING };
 	int fd = openat(job, JOB_CANCEL,
 		O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd < 0)
 		return errno;
 	fd_close(&fd);
-	return faccessat(job, JOB_STATUS, F_OK, 0) < 0 ? end_queued(job) : 0;
+	return read_status(job, JOB_STATUS, &s) == ENOENT ||
+			s.state == JOB_ASKING
+		? end_queued(job)
+		: 0;
 }
 
 bool

@@ -12,6 +12,8 @@
  *	  lock		locked by the holder (F_OFD_SETLK, fcntl(2)) until the
  *			tool and all its processes have ended
  *	  cancel	is there: somebody wants it to end
+ *	  call, question	of one that waits for a person: what asks, and
+ *			what the person is asked
  *	  next		the end that the holder writes, in space that it has
  *			reserved; becomes status by rename(2)
  *	jobs/.active/ID	of jobs that have not ended, for the caps
@@ -36,9 +38,12 @@
 #define JOB_LOCK "lock"
 #define JOB_CANCEL "cancel"
 #define JOB_NEXT "next"
+#define JOB_CALL "call"
+#define JOB_QUESTION "question"
 
 enum job_state {
 	JOB_QUEUED,
+	JOB_ASKING, /* a person has to answer before it is queued */
 	JOB_RUNNING,
 	JOB_COMPLETED, /* the tool ran, and exited or was ended at a limit */
 	JOB_FAILED,    /* it did not run, or not to its end */
@@ -89,6 +94,10 @@ int job_open(int jobs, struct ss_text id);
 int job_read_request(int job, struct buf *text, struct job_request *out);
 /* Puts it into a new job.  0 or errno. */
 int job_write_request(int job, const struct job_request *r);
+/* The same for one that was asking: it is queued then. */
+int job_queue(int job, const struct job_request *r);
+/* Appends a whole file of the job.  0 or errno. */
+int job_read_file(int job, const char *name, struct buf *out);
 
 /* How it is now: also JOB_LOST.  0 or errno. */
 int job_look(int job, struct job_status *out);

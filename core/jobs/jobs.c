@@ -40,7 +40,7 @@ jobs_are_there(const struct state *state)
 /* ------------------------------------------------------------- removing -- */
 
 static const char *const files[] = { JOB_REQUEST, JOB_STATUS, JOB_OUT, JOB_ERR,
-	JOB_LOCK, JOB_CANCEL, JOB_NEXT };
+	JOB_LOCK, JOB_CANCEL, JOB_NEXT, JOB_CALL, JOB_QUESTION };
 
 /* Temporary files of state_put are left only by a crash. */
 static void
@@ -169,7 +169,9 @@ collect_one(int jobs, const char *id, int64_t keep_ms,
 	if (number == 0 && job_state_is_final(s.state))
 		jobs_ended(jobs, id);
 	fd_close(&job);
-	if ((number == 0 && job_state_is_final(s.state) &&
+	/* A person who has not answered by then does not. */
+	if ((number == 0 &&
+		    (job_state_is_final(s.state) || s.state == JOB_ASKING) &&
 		    job_now_ms() - s.changed_ms > keep_ms) ||
 		number == EBADMSG)
 		jobs_remove(jobs, id);
@@ -385,8 +387,27 @@ publish(int jobs, const struct jobs_caps *caps, uint64_t number,
 	return code;
 }
 
-enum ss_err
-jobs_make(int jobs, const struct jobs_caps *caps, const struct job_request *r,
+static int
+fill_request(int job, const void *what)
+{
+	return job_write_request(job, what);
+}
+
+static int
+fill_question(int job, const void *what)
+{
+	const struct job_question *q = what;
+	int number = state_put(job, JOB_CALL, q->call.data, q->call.len);
+
+	if (number == 0)
+		number = state_put(
+			job, JOB_QUESTION, q->question.data, q->question.len);
+	return number == 0 ? job_write_status(job, &q->status) : number;
+}
+
+static enum ss_err
+make_filled(int jobs, const struct jobs_caps *caps, uint64_t page,
+	int (*fill)(int job, const void *what), const void *what,
 	char id[static STATE_ID_CAP], struct ss_error *err)
 {
 	char made[NAME_MAX_OWN];
@@ -399,11 +420,26 @@ jobs_make(int jobs, const struct jobs_caps *caps, const struct job_request *r,
 	job = mkdirat(jobs, made, 0700) == 0 ? state_folder(jobs, made) : -1;
 	if (job < 0)
 		return refuse_state(err, errno, "mkdir");
-	number = job_write_request(job, r);
+	number = fill(job, what);
 	fd_close(&job);
-	code = number == 0 ? publish(jobs, caps, r->number, made, id, err)
+	code = number == 0 ? publish(jobs, caps, page, made, id, err)
 			   : refuse_state(err, number, "write");
 	if (code != SS_OK)
 		remove_directory(jobs, made);
 	return code;
+}
+
+enum ss_err
+jobs_make(int jobs, const struct jobs_caps *caps, const struct job_request *r,
+	char id[static STATE_ID_CAP], struct ss_error *err)
+{
+	return make_filled(jobs, caps, r->number, fill_request, r, id, err);
+}
+
+enum ss_err
+jobs_make_asking(int jobs, const struct jobs_caps *caps,
+	const struct job_question *q, char id[static STATE_ID_CAP],
+	struct ss_error *err)
+{
+	return make_filled(jobs, caps, q->number, fill_question, q, id, err);
 }

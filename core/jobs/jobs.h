@@ -30,6 +30,18 @@ enum ss_err
 jobs_make(int jobs, const struct jobs_caps *caps, const struct job_request *r,
 	char id[static STATE_ID_CAP], struct ss_error *err);
 
+/* What a person is asked before a job is queued, and the call that asks. */
+struct job_question {
+	struct job_status status; /* state, page, site, tool, times */
+	struct ss_text call, question;
+	uint64_t number; /* of the page */
+};
+
+/* The same for one that waits for a person. */
+enum ss_err jobs_make_asking(int jobs, const struct jobs_caps *caps,
+	const struct job_question *q, char id[static STATE_ID_CAP],
+	struct ss_error *err);
+
 /*
  * Removes jobs that ended more than keep_ms ago, and what was left half made or
  * half removed; looks at no more than `most` of them.  fn gets the id of each

@@ -303,7 +303,7 @@ ask_by_result(struct mcp *m, struct mcp_round *r, const struct mcp_ask *a)
 	for (size_t i = 0; i < a->form_count; i++) {
 		const struct ask *form = &a->forms[i];
 
-		if (asked[form->from] || is_complete(a, form) ||
+		if ((asked[form->from] && !m->parks) || is_complete(a, form) ||
 			!mcp_question_possible(m, form->from))
 			continue;
 		asked[form->from] = true;

@@ -297,6 +297,7 @@ run_tool(struct mcp *m, struct calling *c)
 		!mcp_tasks_offered(m))
 		return mcp_tasks_refuse(m);
 	job_of_it.asked = job_of_it.unhurried = true;
+	job_of_it.asked_by = m->task;
 	job_of_it.write = mcp_task_write;
 	job_of_it.ctx = &task;
 	if (mcp_tasks_offered(m))
@@ -441,17 +442,47 @@ call_opened(struct mcp *m, struct calling *c, const struct rpc_value *given,
 	return mcp_content_refused(m, mcp_content_type(c->spec));
 }
 
+/*
+ * Where a client takes tasks a tool with `job` asks within one; with
+ * `job: required` the task begins when all has been answered.
+ */
+static bool
+parks(const struct mcp *m, const struct spec *spec)
+{
+	return (spec->job == SPEC_JOB_ASKED || spec->job == SPEC_JOB_LONG) &&
+		m->revision->asking == MCP_ASKS_BY_RESULT &&
+		mcp_tasks_offered(m);
+}
+
+static enum rpc_code
+park(struct mcp *m, const struct calling *c, size_t from)
+{
+	const struct call_job_of of = { .doc = c->doc,
+		.spec = c->spec,
+		.tool = (size_t)(c->spec - c->page->front.specs),
+		.number = limit_tool_number(&m->site->exec_state.limit,
+			c->doc->real[0] != '\0' ? c->doc->real : c->doc->path,
+			0) };
+
+	return mcp_task_park(m, &of, from);
+}
+
 static enum rpc_code
 call_named(struct mcp *m, const char *name)
 {
 	struct ss_document doc;
 	struct calling c = { .name = name, .doc = &doc };
 	enum rpc_code code = open_named(m, name, &doc, &c);
+	size_t from = m->out->len;
 
 	if (code != RPC_OK)
 		return code;
+	m->parks = parks(m, c.spec);
 	code = call_opened(
 		m, &c, rpc_member(m->rpc.params, "arguments"), NULL, 0);
+	if (code == RPC_OK && m->parks && m->task == NULL &&
+		strcmp(m->result_type, "input_required") == 0)
+		code = park(m, &c, from);
 	mcp_document_close(m, &doc);
 	return code;
 }

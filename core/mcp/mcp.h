@@ -73,6 +73,8 @@ struct mcp {
 
 	struct buf *out;         /* the answer */
 	const char *result_type; /* "complete" */
+	bool parks;              /* the call's questions become a task's */
+	const char *task;        /* that asked, and is answered; NULL: none */
 	struct buf error_data;   /* JSON for error.data; empty: none */
 	struct buf result_meta;  /* members of result._meta, each with a comma
 				    before it */

@@ -7,6 +7,7 @@
 #include "mcp/resources.h"
 #include "mcp/server.h"
 #include "mcp/skills.h"
+#include "mcp/task_update.h"
 #include "mcp/tasks.h"
 #include "mcp/tools.h"
 #include "wire/json.h"
@@ -25,6 +26,12 @@ ignore_request(struct mcp *m)
 {
 	(void)m;
 	return RPC_OK;
+}
+
+static enum rpc_code
+update_task(struct mcp *m)
+{
+	return mcp_task_update(m, mcp_call);
 }
 
 /*
@@ -61,11 +68,12 @@ static const struct method {
 	{ "prompts/list", mcp_prompts_list, MCP_METHODS_COMMON, false, NULL },
 	{ "prompts/get", mcp_prompts_get, MCP_METHODS_COMMON, true, "name" },
 	{ "tasks/get", mcp_tasks_get, MCP_METHODS_DISCOVER, false, "taskId" },
-	{ "tasks/update", mcp_tasks_update, MCP_METHODS_DISCOVER, false,
-		"taskId" },
+	{ "tasks/update", update_task, MCP_METHODS_DISCOVER, true, "taskId" },
 	{ "tasks/cancel", mcp_tasks_cancel, MCP_METHODS_DISCOVER, false,
 		"taskId" },
 	{ "skills/list", mcp_skills_list, MCP_METHODS_COMMON, false, NULL },
+	{ "resources/directory/read", mcp_skills_directory, MCP_METHODS_COMMON,
+		false, NULL },
 	{ "skills/get", mcp_skills_get, MCP_METHODS_COMMON, false, NULL },
 	{ "completion/complete", mcp_complete, MCP_METHODS_COMMON, false,
 		NULL },

@@ -135,6 +135,7 @@ status_of(enum job_state state)
 	switch (state) {
 	case JOB_QUEUED:
 	case JOB_RUNNING: return "working";
+	case JOB_ASKING: return "input_required";
 	case JOB_COMPLETED: return "completed";
 	case JOB_FAILED:
 	case JOB_LOST: return "failed";
@@ -230,21 +231,89 @@ write_error(struct mcp *m, const struct job_status *s)
 	buf_char(m->out, '}');
 }
 
+/* ---------------------------------------------- a task that asks a person -- */
+
+bool
+mcp_task_question(const struct site_job *job, struct rpc *out)
+{
+	struct buf text = BUF_INIT(MCP_TASK_FILE_MAX);
+	bool read;
+
+	*out = (struct rpc){ .root = NULL };
+	buf_text(&text,
+		"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"x\",\"params\":{");
+	read = job_read_file(job->fd, JOB_QUESTION, &text) == 0;
+	buf_text(&text, "}}");
+	read = read && buf_ok(&text) &&
+		rpc_parse(text.data, text.len, out, NULL) == RPC_OK;
+	buf_release(&text);
+	return read;
+}
+
+static void
+write_question(struct mcp *m, const struct site_job *job)
+{
+	struct rpc question;
+
+	if (mcp_task_question(job, &question)) {
+		mcp_key(m, "inputRequests");
+		rpc_write(m->out, rpc_member(question.params, "inputRequests"));
+	} else {
+		m->out->failed = true;
+	}
+	rpc_release(&question);
+}
+
+enum rpc_code
+mcp_task_park(struct mcp *m, const struct call_job_of *of, size_t from)
+{
+	const struct rpc_value *arguments =
+		rpc_member(m->rpc.params, "arguments");
+	struct buf call = BUF_INIT(MCP_TASK_FILE_MAX);
+	struct ss_text question = { m->out->data + from, m->out->len - from };
+	struct site_job job = { .fd = -1 };
+	char id[STATE_ID_CAP];
+	enum ss_err code;
+
+	buf_text(&call, "\"name\":");
+	rpc_write(&call, rpc_member(m->rpc.params, "name"));
+	buf_text(&call, ",\"arguments\":");
+	if (arguments != NULL)
+		rpc_write(&call, arguments);
+	else
+		buf_text(&call, "{}");
+	code = buf_ok(&call) && buf_ok(m->out)
+		? site_job_ask(
+			  m->site, of, buf_view(&call), question, id, &m->err)
+		: error_memory(&m->err);
+	if (code == SS_OK)
+		code = site_job_open(m->site, text_of(id), &job, &m->err);
+	m->out->len = from;
+	m->out->data[from] = '\0';
+	m->result_type = "task";
+	if (code == SS_OK)
+		write_task(m, &job);
+	site_job_close(&job);
+	buf_release(&call);
+	return code == SS_OK ? RPC_OK : mcp_failed(m);
+}
+
 enum rpc_code
 mcp_task_made(struct mcp *m, const struct call_job *made)
 {
 	struct site_job job;
 	enum ss_err err =
 		site_job_open(m->site, text_of(made->id), &job, &m->err);
+	double wait_s = m->task == NULL ? made->wait_s : 0;
 	enum rpc_code code = RPC_OK;
 
-	if (err == SS_OK && made->wait_s > 0)
+	if (err == SS_OK && wait_s > 0)
 		site_job_wait(m->site, &job,
-			made->wait_s < WAIT_MAX_S ? made->wait_s : WAIT_MAX_S,
-			NULL, m->client.fd);
+			wait_s < WAIT_MAX_S ? wait_s : WAIT_MAX_S, NULL,
+			m->client.fd);
 	if (err != SS_OK) {
 		code = mcp_failed(m);
-	} else if (made->wait_s > 0 && job_state_is_final(job.status.state)) {
+	} else if (wait_s > 0 && job_state_is_final(job.status.state)) {
 		code = write_content(m, &job);
 		site_job_forget(m->site, &job);
 	} else {
@@ -258,8 +327,8 @@ mcp_task_made(struct mcp *m, const struct call_job *made)
 /* ---------------------------------------------------------------- methods -- */
 
 /* The job that the parameters name. */
-static enum rpc_code
-open_task(struct mcp *m, struct site_job *job)
+enum rpc_code
+mcp_task_open(struct mcp *m, struct site_job *job)
 {
 	const char *id = rpc_text(rpc_member(m->rpc.params, "taskId"));
 	enum ss_err code;
@@ -280,26 +349,17 @@ enum rpc_code
 mcp_tasks_get(struct mcp *m)
 {
 	struct site_job job;
-	enum rpc_code code = open_task(m, &job);
+	enum rpc_code code = mcp_task_open(m, &job);
 	enum job_state state = code == RPC_OK ? job.status.state : JOB_QUEUED;
 
 	if (code == RPC_OK)
 		write_task(m, &job);
 	if (state == JOB_COMPLETED)
 		code = write_result(m, &job);
+	else if (state == JOB_ASKING)
+		write_question(m, &job);
 	else if (state == JOB_FAILED || state == JOB_LOST)
 		write_error(m, &job.status);
-	site_job_close(&job);
-	return code;
-}
-
-/* No job waits for answers: questions are asked before one is made. */
-enum rpc_code
-mcp_tasks_update(struct mcp *m)
-{
-	struct site_job job;
-	enum rpc_code code = open_task(m, &job);
-
 	site_job_close(&job);
 	return code;
 }
@@ -308,7 +368,7 @@ enum rpc_code
 mcp_tasks_cancel(struct mcp *m)
 {
 	struct site_job job;
-	enum rpc_code code = open_task(m, &job);
+	enum rpc_code code = mcp_task_open(m, &job);
 
 	if (code == RPC_OK && site_job_cancel(m->site, &job, &m->err) != SS_OK)
 		code = mcp_failed(m);

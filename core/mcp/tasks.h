@@ -11,6 +11,8 @@
 #include "site/call_job.h"
 
 #define MCP_TASKS MCP_NAMESPACE "tasks"
+/* Of the call, or of the question, that a task keeps. */
+#define MCP_TASK_FILE_MAX ((size_t)8 << 20)
 
 /* Are there tasks, in this revision and on this host? */
 bool mcp_tasks_possible(const struct mcp *m);
@@ -37,9 +39,21 @@ bool mcp_task_write(void *ctx, struct buf *out);
  */
 enum rpc_code mcp_task_made(struct mcp *m, const struct call_job *made);
 
-/* Methods. */
+/*
+ * The call has asked a person in its result, which begins at `from` in m->out:
+ * makes a task that asks the same, and that the result is now.
+ */
+enum rpc_code
+mcp_task_park(struct mcp *m, const struct call_job_of *of, size_t from);
+
+/* What a task that asks keeps of its call and of its question. */
+struct site_job;
+enum rpc_code mcp_task_open(struct mcp *m, struct site_job *job);
+/* Its question as params of a message; rpc_release must follow. */
+bool mcp_task_question(const struct site_job *job, struct rpc *out);
+
+/* Methods; task_update.h has the third. */
 enum rpc_code mcp_tasks_get(struct mcp *m);
-enum rpc_code mcp_tasks_update(struct mcp *m);
 enum rpc_code mcp_tasks_cancel(struct mcp *m);
 
 #endif

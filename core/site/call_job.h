@@ -35,6 +35,8 @@ struct call_job {
 	/* The call as the body of a POST; false: no memory. */
 	bool (*write)(void *ctx, struct buf *out);
 	void *ctx;
+	/* The job that asked for what the call has now; NULL: a new one. */
+	const char *asked_by;
 	/* Out. */
 	char id[STATE_ID_CAP]; /* "": it is no job, and ran */
 	double wait_s;         /* until its caller is told the id */

@@ -67,6 +67,24 @@ caps_of(const struct ss_site *site, const struct spec *spec)
 		.keep_ms = (int64_t)(c->jobs.keep * 1000) };
 }
 
+/* A person has answered. */
+static enum ss_err
+queue_asking(int jobs, struct call_job *job, const struct job_request *r,
+	struct ss_error *err)
+{
+	int dir = job_open(jobs, text_of(job->asked_by));
+	int number = dir < 0 ? errno : job_queue(dir, r);
+
+	fd_close(&dir);
+	snprintf(job->id, sizeof(job->id), "%s", job->asked_by);
+	if (number == 0)
+		return SS_OK;
+	error_set(err, SS_STATE, "the job cannot be kept; nothing ran");
+	if (err != NULL)
+		err->sys_errno = number;
+	return SS_STATE;
+}
+
 static enum ss_err
 make_job(struct call_job *job, const struct call_job_of *of, int jobs,
 	struct ss_error *err)
@@ -92,8 +110,36 @@ make_job(struct call_job *job, const struct call_job_of *of, int jobs,
 		code = error_memory(err);
 	r.body = buf_view(&body);
 	if (code == SS_OK)
-		code = jobs_make(jobs, &caps, &r, job->id, err);
+		code = job->asked_by != NULL
+			? queue_asking(jobs, job, &r, err)
+			: jobs_make(jobs, &caps, &r, job->id, err);
 	buf_release(&body);
+	return code;
+}
+
+enum ss_err
+site_job_ask(struct ss_site *site, const struct call_job_of *of,
+	struct ss_text call, struct ss_text question,
+	char id[static STATE_ID_CAP], struct ss_error *err)
+{
+	const struct jobs_caps caps = caps_of(site, of->spec);
+	struct job_question q = { .status = { .state = JOB_ASKING,
+					  .created_ms = job_now_ms(),
+					  .tool = (int64_t)of->tool },
+		.call = call,
+		.question = question,
+		.number = of->number };
+	enum ss_err code;
+	int jobs;
+
+	q.status.changed_ms = q.status.created_ms;
+	snprintf(q.status.page, sizeof(q.status.page), "%s", of->doc->path);
+	snprintf(q.status.site, sizeof(q.status.site), "%s",
+		site->name != NULL ? site->name : "");
+	code = site_jobs_open(site, &jobs, err);
+	if (code == SS_OK)
+		code = jobs_make_asking(jobs, &caps, &q, id, err);
+	fd_close(&jobs);
 	return code;
 }
 

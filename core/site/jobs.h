@@ -13,6 +13,14 @@
 /* Of a call in that site; asked, write and ctx are the caller's to fill in. */
 struct call_job site_call_job(struct ss_site *site);
 
+/*
+ * Makes a job that waits for a person, of the tool at that place of the page.
+ * Errors  as of call_job.make.
+ */
+enum ss_err site_job_ask(struct ss_site *site, const struct call_job_of *of,
+	struct ss_text call, struct ss_text question,
+	char id[static STATE_ID_CAP], struct ss_error *err);
+
 /* The directory of a job that the site has. */
 struct site_job {
 	int fd; /* -1: none is open */

@@ -127,6 +127,9 @@ test_post(const char *request, int wanted, const char *least)
 	is_int(0, lost, "the next one is whole");
 }
 
+/* Without memory a refusal may lack its next step, never its code. */
+#define REFUSED(code) "\"code\": \"" code "\""
+
 int
 main(void)
 {
@@ -142,19 +145,22 @@ main(void)
 	test_post("{\"command\": [\"echo\", \"aab\", \"slow\"]}", 200, NULL);
 	test_post("{\"tool_call\": {\"name\": \"lines\"}}", 200,
 		"\"stdout\": \"1\\n2\\n\"");
-	test_post("{\"command\": [\"echo\", \"99\", \"id=1;q=2\"]}", 403, NULL);
-	test_post("{\"command\": [\"cat\", \"x\"]}", 403, NULL);
+	test_post("{\"command\": [\"echo\", \"99\", \"id=1;q=2\"]}", 403,
+		REFUSED("not_allowed"));
+	test_post(
+		"{\"command\": [\"cat\", \"x\"]}", 403, REFUSED("not_allowed"));
 	test_post("{\"tool_call\": {\"name\": \"table\"}}", 200, NULL);
 	test_post("{\"tool_call\": {\"name\": \"say\", \"arguments\": "
 		  "{\"n\": 99, \"id\": \"5\", \"q\": \"x\"}}}",
-		400, NULL);
+		400, REFUSED("bad_request"));
 	test_post("{\"tool_call\": {\"name\": \"say\", \"arguments\": "
 		  "{\"m\": \"1\"}}}",
-		400, NULL);
-	test_post("{\"tool_call\": {\"name\": \"none\"}}", 403, NULL);
+		400, REFUSED("bad_request"));
+	test_post("{\"tool_call\": {\"name\": \"none\"}}", 403,
+		REFUSED("not_allowed"));
 	test_post("{\"tool_call\": {\"name\": \"lines\", \"arguments\": "
 		  "{\"next\": \"AAAA\"}}}",
-		410, NULL);
+		410, REFUSED("next_gone"));
 	test_post("{\"command\": [\"echo\", \"drop\", \"users\"]}", 428,
 		"Really drop users?");
 	test_post("{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": "
@@ -166,7 +172,7 @@ main(void)
 	test_post("{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": "
 		  "\"tools/call\", \"params\": {\"name\": \"say\", "
 		  "\"arguments\": {\"id\": \"5\", \"q\": \"x\", \"n\": 99}}}",
-		200, NULL);
+		200, "\"isError\":true");
 	ss_site_free(site);
 	snprintf(path, sizeof(path), "%s/README.md", dir);
 	unlink(path);

@@ -16,7 +16,7 @@ use Time::HiRes qw(sleep time);
 -x Statespace::Server::binary() or plan skip_all => 'the program is not built';
 
 my $READERS = $ENV{READERS} || 60;
-my $WAIT = 'until test -e';
+my $WAIT = 'while test -e README.md -a ! -e';
 my $site = Statespace::TestSite->new(files => { 'README.md' => <<"END" });
 ---
 job: true

@@ -22,6 +22,8 @@ my $PUBLIC = 'statespace.h';
 # What the helper programs of the built-in tools include besides.
 my %HELPER = map { $_ => 'tools/helper.h' } qw(fcgi/tool.c fcgi/pipe.c
 	fcgi/transfer.c fcgi/one_program.c);
+$HELPER{$_} = 'workspace/helper.h' for qw(fcgi/agentfs.c fcgi/agentfs_load.c
+	fcgi/agentfs_save.c fcgi/agentfs.h);
 # Made by the build.
 my %MADE = ('core/sandbox/filter.c' => 'filters.h');
 # How many files of one folder may include one another in a circle.
@@ -39,6 +41,7 @@ my %FOREIGN = (
 	'seccomp.h' => [qw(core/sandbox/filters/make.c)],
 	(map { $_ => [qw(core/page/markdown.c)] } qw(cmark-gfm.h
 		cmark-gfm-core-extensions.h cmark-gfm-extension_api.h)),
+	'sqlite3.h' => [qw(fcgi/agentfs_db.c)],
 	'fastcgi.h' => [qw(fcgi/connection.c)],
 	'fcgiapp.h' => [qw(fcgi/connection.c)],
 	(map { ("openssl/$_.h" => [qw(fcgi/receipts_sign.c)]) }

@@ -17,7 +17,7 @@ plan skip_all => 'nginx is not installed'
 
 my $JSON = JSON::PP->new->utf8->canonical->allow_nonref;
 my $MOST = 70000;
-my $WAIT = 'until test -e';
+my $WAIT = 'while test -e README.md -a ! -e';
 my $nap = "31.$$";
 
 my $server = Statespace::Server->start(files => { 'README.md' => <<"END" },
@@ -35,6 +35,7 @@ tools:
   - { name: chart, command: [cat, dot, ;], output: image/png }
   - { name: long, command: [seq, '9', ;], lines: 4 }
   - { name: careful, command: [echo, done, ;], confirm: true }
+  - { name: kept, command: [sh, -c, 'echo one; $WAIT go2; do sleep 0.05; done; echo two >&2', ;], job: required }
   - { name: pause, command: [sleep, '12', ;] }
   - [sleep, {}]
   - { name: chatty, command: [sh, -c, 'while :; do echo x; sleep 0.1; done', ;] }
@@ -247,6 +248,32 @@ like(read_until($quiet, qr/^: waiting$/m), qr/^HTTP\S+ 200 /,
 close $quiet;
 ok(!Statespace::Server::process_lives("sleep $nap", 20),
 	'a silent tool ends, too, when its client leaves');
+
+# --------------------------------------------------------- the output of a job --
+my $job = $server->request('POST', '/', headers => {
+	'Content-Type' => 'application/json' },
+	body => '{"tool_call": {"name": "kept"}}')->{headers}{location} // '';
+sub begin_job
+{
+	my ($last) = @_;
+	my $socket = $server->connect;
+
+	print {$socket} "GET $job HTTP/1.1\r\nHost: localhost\r\n"
+	    . "Connection: close\r\nAccept: text/event-stream\r\n"
+	    . ($last ? "Last-Event-ID: $last\r\n" : '') . "\r\n";
+	$socket->flush;
+	return $socket;
+}
+my $reader = begin_job();
+like(read_until($reader, qr/"one\\n"\n/), qr/^event: stdout\nid: 4,0\n/m,
+	'the output of a job comes while it is written');
+close $reader;
+$reader = begin_job('3,0');
+like(read_until($reader, qr/^data/m), qr/^event: stdout\nid: 4,0\ndata: "\\n"/m,
+	'and goes on behind Last-Event-ID');
+$server->site->write('go2', '');
+like(read_until($reader, qr/event: end\n.*\n.*\n\n/),
+	qr/"two\\n".*"state": "completed", "returncode": 0/s, 'to its end');
 
 if ($pause) {
 	my $all = read_until($pause, qr/event: end\n.*\n.*\n\n/);

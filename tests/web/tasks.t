@@ -25,6 +25,13 @@ tools:
   - {name: say, command: [echo, {name: word}, ;], job: true}
   - {name: fails, command: [sh, -c, 'echo no >&2; exit 2', ;], job: required}
   - {name: missing, command: [/usr/bin/there-is-no-such-program, ;], job: true}
+  - name: delete
+    command: [echo, deleted, {name: file}, {name: sure, type: boolean}, ;]
+    ask:
+      - {name: which, message: Which one?, arguments: [file]}
+      - {name: really, message: Really?, arguments: [sure]}
+    confirm: true
+    job: true
   - {name: quick, command: [echo, quick, ;], job: {after: 20}}
   - name: env
     command: [sh, -c, 'cat; echo " $who"', ;]
@@ -41,12 +48,15 @@ my $pool = Statespace::Pool->start(site => $site, config => $config);
 sub message
 {
 	my ($method, $params, $extensions) = @_;
+	my %asks = $params->{asks} ? (elicitation => {}) : ();
+
+	delete $params->{asks};
 
 	return { jsonrpc => '2.0', id => 1, method => $method, params => {
 		%$params, _meta => {
 			'io.modelcontextprotocol/protocolVersion' => '2026-07-28',
 			'io.modelcontextprotocol/clientCapabilities' =>
-			    { extensions => $extensions // { $NAME => {} } } } } };
+			    { %asks, extensions => $extensions // { $NAME => {} } } } } };
 }
 
 sub mcp
@@ -113,6 +123,53 @@ ok($task->{status} eq 'failed' && $task->{error}{code} == -32603,
 	'one that did not run has failed');
 is(tool('quick')->{result}{content}[0]{text}, "quick\n",
 	'a short run of `after` is no task');
+
+# --------------------------------------------------------- a task that asks --
+sub begin_delete
+{
+	return mcp('tools/call', { name => 'delete', arguments => {},
+		asks => 1 })->{result}{taskId} // '';
+}
+sub answer
+{
+	my ($id, %responses) = @_;
+
+	return mcp('tasks/update', { taskId => $id, asks => 1,
+		inputResponses => \%responses });
+}
+sub accept_with { return { action => 'accept', content => { @_ } } }
+my $true = JSON::PP::true();
+my $id = begin_delete();
+$task = $over_http->($id)->{result};
+is($task->{status}, 'input_required', 'a task asks a person');
+is(join(' ', sort keys %{$task->{inputRequests}}), 'really which',
+	'all forms at once');
+answer($id, which => accept_with(file => 'a.txt'), other => { x => 1 });
+is(join(' ', sort keys %{$over_http->($id)->{result}{inputRequests}}), 'really',
+	'what was answered is asked no more');
+answer($id, really => { action => 'accept', content => 'nonsense' });
+is($over_http->($id)->{result}{status}, 'input_required',
+	'what is no answer is asked again');
+answer($id, really => accept_with(sure => $true));
+is(join(' ', keys %{$over_http->($id)->{result}{inputRequests}}), 'confirm',
+	'then the command is shown');
+ok(!grep({ $_->{line} =~ /statespace-job .*$id/ }
+	values %{Statespace::Server::processes()}), 'nothing runs until then');
+answer($id, confirm => accept_with(ok => $true));
+$task = settled($id, $over_http);
+is($task->{result}{content}[0]{text}, "deleted a.txt true\n", 'it runs then');
+answer($id, confirm => accept_with(ok => $true));
+is($over_http->($id)->{result}{status}, 'completed', 'once');
+$id = begin_delete();
+answer($id, which => { action => 'decline' });
+$task = $over_http->($id)->{result};
+ok($task->{status} eq 'completed' && $task->{result}{isError},
+	'a person who declines ends it');
+$id = begin_delete();
+mcp('tasks/cancel', { taskId => $id });
+is($over_http->($id)->{result}{status}, 'cancelled', 'it can be cancelled');
+answer($id, which => accept_with(file => 'a.txt'));
+is($over_http->($id)->{result}{status}, 'cancelled', 'and stays so');
 
 my $long = tool('long', { seconds => 66.125 })->{result}{taskId};
 is(mcp('tasks/cancel', { taskId => $long })->{result}{resultType}, 'complete',

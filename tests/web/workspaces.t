@@ -30,6 +30,7 @@ my $site = Statespace::TestSite->new(files => {
 	'plain.md' => "---\ntools: [[echo]]\n---\n",
 	'small.md' => "---\nworkspace: { backend: overlay, folder: notes, "
 	    . "max_bytes: 65536 }\ntools: [[sh, -c, {}]]\n---\n",
+	'agentfs.md' => $PAGE =~ s/overlay/agentfs/r,
 	'notes/a.txt' => "one\n", 'notes/b.txt' => "gone\n",
 	'secret/key.txt' => "hidden\n", '.env' => "SECRET\n",
 });
@@ -103,7 +104,7 @@ is("$answer->{count} $answer->{changes}[0]{path}", '1 notes/kept.txt', 'its diff
 is("$status $answer", "200 kept\n", 'one of its files');
 ($status, $answer) = ask('GET', "/__workspaces/$id");
 is(join(' ', map { $_->{name} } @{ $answer->{entries} }),
-	'README.md notes plain.md secret small.md', 'its files');
+	'README.md agentfs.md notes plain.md secret small.md', 'its files');
 ($status) = ask('GET', "/__workspaces/$id/files/secret/key.txt");
 is($status, 404, 'what no reader may fetch is not there');
 ($status) = ask('GET', "/__workspaces/$id/files/.env");
@@ -137,6 +138,34 @@ is(join(' ', map { $_->{path} } @{ $answer->{workspace}{diff}{changes} }), 'y',
 is("$status $answer->{error}{code}", '413 body_too_large',
 	'what is too large is refused');
 ok(!-e $site->dir . '/notes/big', 'and nothing of it kept');
+}
+
+# A session that is a file of AgentFS.
+SKIP: {
+	my $helper = ($ENV{BUILD} // "$FindBin::Bin/../../build")
+	    . '/libexec/statespace-agentfs';
+
+	skip 'statespace-agentfs is not built', 5 unless -x $helper;
+	skip 'AgentFS needs the level strict', 5 if $backend ne 'overlay';
+	($status, $answer) = ask('POST', '/__workspaces/', { page => '/agentfs' });
+	is("$status " . ($answer->{backend} // ''), '201 agentfs', 'AgentFS')
+	    or diag($JSON->encode($answer), $server->log);
+	$id = $answer->{session};
+	tool('echo kept >as.txt; mkdir notes/deep', { session => $id },
+		'/agentfs');
+	($status, $answer) = tool('cat as.txt; rm as.txt; echo 2 >notes/deep/two',
+		{ session => $id }, '/agentfs');
+	is($answer->{stdout} // $JSON->encode($answer), "kept\n",
+		'a second call has what the first one wrote')
+	    or diag $server->log;
+	($status, $answer) = ask('GET', "/__workspaces/$id/diff");
+	is(join(' ', map { $_->{path} } @{ $answer->{changes} }), 'notes/deep notes/deep/two',
+		'and the diff what is left of both');
+	($status, $answer) = ask('POST', "/__workspaces/$id/commit");
+	is("$status " . file('notes/deep/two'), "200 2\n", 'it is committed')
+	    or diag $JSON->encode($answer);
+	($status, $answer) = tool('ls notes/deep', { session => $id }, '/agentfs');
+	is($answer->{stdout}, "two\n", 'and goes on from there');
 }
 
 # Requests that are wrong.

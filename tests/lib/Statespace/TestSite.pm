@@ -24,7 +24,8 @@ our @EXPORT_OK = qw(slurp write_file);
 our $SECRET = 'TOPSECRET';
 
 # What the servers of a test keep ([state] directory "auto") ends with it.
-my $kept = File::Temp->newdir('statespace-XXXXXXXX', TMPDIR => 1);
+# `our`: a lexical of the file would be freed, and removed, when it was read.
+our $kept = File::Temp->newdir('statespace-XXXXXXXX', TMPDIR => 1);
 chmod 0755, "$kept" or die "chmod $kept: $!";
 $ENV{STATE_DIRECTORY} = Cwd::realpath("$kept") . '/state';
 
