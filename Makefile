@@ -32,11 +32,8 @@ AGAIN = $(MAKE) --no-print-directory $(PARALLEL)
 all: $(BUILD)/statespace $(BUILD)/statespace-exec $(BUILD)/statespace-fcgi \
 	$(BUILD)/libexec/statespace-tool $(BUILD)/libexec/statespace-curl \
 	$(BUILD)/libexec/statespace-pipe $(BUILD)/libexec/statespace-job \
-<<<<<<< HEAD
 	$(BUILD)/libexec/statespace-receipts \
-=======
 	$(BUILD)/libexec/statespace-agentfs \
->>>>>>> main
 	$(BUILD)/nginx $(BUILD)/starter
 all: ## the programs and the library
 .PHONY: all
@@ -47,12 +44,8 @@ all: ## the programs and the library
 
 PACKAGES := gcc libc6-dev make pkg-config libfcgi-dev libyaml-dev libcjson-dev \
 	libpcre2-dev libseccomp-dev libcmark-gfm-dev nettle-dev \
-<<<<<<< HEAD
-	libcmark-gfm-extensions-dev libcurl4-openssl-dev libssl-dev nginx sqlite3 jq openssl tzdata
-=======
-	libcmark-gfm-extensions-dev libcurl4-openssl-dev libsqlite3-dev \
+	libcmark-gfm-extensions-dev libcurl4-openssl-dev libssl-dev libsqlite3-dev \
 	nginx sqlite3 jq openssl tzdata
->>>>>>> main
 PACKAGES_TEST := perl curl procps
 PACKAGES_CI := git python3 clang clang-tidy clang-format cppcheck mandoc prometheus \
 	bubblewrap lighttpd apache2-bin libapache2-mod-fcgid libapache2-mod-xsendfile \
@@ -230,13 +223,8 @@ CORE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/*/*.c))
 RECEIPTS = $(wildcard fcgi/receipts*.c)
 FCGI_OBJ := $(patsubst %.c,$(BUILD)/%.o, \
 	$(filter-out fcgi/tool.c fcgi/pipe.c fcgi/curl.c fcgi/transfer.c \
-<<<<<<< HEAD
 	$(RECEIPTS) fcgi/own_address.c fcgi/static.c fcgi/one_program.c fcgi/one_files.c \
-	fcgi/job.c, \
-=======
-	fcgi/own_address.c fcgi/static.c fcgi/one_program.c fcgi/one_files.c \
 	fcgi/job.c $(wildcard fcgi/agentfs*.c), \
->>>>>>> main
 	$(wildcard fcgi/*.c)))
 UNIT := $(patsubst tests/%.c,$(BUILD)/%.t,$(wildcard tests/unit/*.c))
 FAULT := $(patsubst tests/%.c,$(BUILD)/%.t,$(wildcard tests/fault/*.c))
