@@ -100,6 +100,8 @@ is($answer->{stdout}, "kept\n", 'another one finds what that wrote');
 unlike($answer->{stdout}, qr/kept/, 'a call of its own does not');
 ($status, $answer) = ask('GET', "/__workspaces/$id/diff");
 is("$answer->{count} $answer->{changes}[0]{path}", '1 notes/kept.txt', 'its diff');
+($status, $answer) = ask('GET', "/__workspaces/$id/diff?format=patch");
+like($answer, qr{^\+\+\+ b/notes/kept.txt\n\@\@.*\n\+kept$}m, 'as a patch');
 ($status, $answer) = ask('GET', "/__workspaces/$id/files/notes/kept.txt");
 is("$status $answer", "200 kept\n", 'one of its files');
 ($status, $answer) = ask('GET', "/__workspaces/$id");
@@ -126,6 +128,32 @@ is("$status " . file('notes/kept.txt'), "200 kept\n", 'it is committed')
 is($status, 200, 'it is discarded');
 ($status) = tool('true', { session => $id });
 is($status, 404, 'and is gone');
+
+# MCP: the same by _meta.
+my $rpc = sub {
+	my ($method, %params) = @_;
+	my $answer = $server->request('POST', '/mcp', headers => {
+		'Content-Type' => 'application/json',
+		Accept => 'application/json, text/event-stream' },
+		body => $JSON->encode({ jsonrpc => '2.0', id => 1,
+			method => $method, params => \%params }));
+	return $JSON->decode($answer->{body});
+};
+my ($sh) = grep { $_->{name} =~ /^sh/ && $_->{name} !~ /small/ }
+    @{ $rpc->('tools/list')->{result}{tools} };
+my ($arg) = keys %{ $sh->{inputSchema}{properties} };
+my $call = sub {
+	return $rpc->('tools/call', name => $sh->{name}, arguments => {
+		$arg => 'echo m >>notes/m; cat notes/m' },
+		_meta => { 'statespace/workspace' => $_[0] });
+};
+$answer = $call->({});
+is($answer->{result}{_meta}{'statespace/workspace'}{diff}{changes}[0]{path},
+	'notes/m', 'MCP tells what changed') or diag $JSON->encode([$answer, $sh]);
+$id = (ask('POST', '/__workspaces/', { page => '/' }))[1]{session};
+$call->({ session => $id });
+like($JSON->encode($call->({ session => $id })), qr/m\\nm/, 'it has sessions');
+is($call->({ session => 5 })->{error}{code}, -32602, 'a number is no session');
 
 # A folder, and its limit.
 SKIP: {
