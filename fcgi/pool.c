@@ -346,6 +346,8 @@ wait_for_something(struct pool *p, uint64_t now)
 		p->sizing.mode == SIZING_ONDEMAND && now >= p->not_before_us;
 	struct pollfd fds[] = { { .fd = p->wake, .events = POLLIN },
 		{ .fd = empty ? p->listener->fd : -1, .events = POLLIN },
+		{ .fd = empty ? p->silent.ready[1] : -1, .events = POLLIN },
+		{ .fd = empty ? p->waiting.ready[1] : -1, .events = POLLIN },
 		{ .fd = job_post_fd(&p->jobs), .events = POLLIN } };
 	bool ignored = p->grown && p->woken;
 	bool soon = ignored || is_any_busy(p) || now < p->not_before_us;
