@@ -32,6 +32,8 @@ AGAIN = $(MAKE) --no-print-directory $(PARALLEL)
 all: $(BUILD)/statespace $(BUILD)/statespace-exec $(BUILD)/statespace-fcgi \
 	$(BUILD)/libexec/statespace-tool $(BUILD)/libexec/statespace-curl \
 	$(BUILD)/libexec/statespace-pipe $(BUILD)/libexec/statespace-job \
+	$(BUILD)/libexec/statespace-receipts \
+	$(BUILD)/libexec/statespace-agentfs \
 	$(BUILD)/nginx $(BUILD)/starter
 all: ## the programs and the library
 .PHONY: all
@@ -42,7 +44,8 @@ all: ## the programs and the library
 
 PACKAGES := gcc libc6-dev make pkg-config libfcgi-dev libyaml-dev libcjson-dev \
 	libpcre2-dev libseccomp-dev libcmark-gfm-dev nettle-dev \
-	libcmark-gfm-extensions-dev libcurl4-openssl-dev nginx sqlite3 jq openssl tzdata
+	libcmark-gfm-extensions-dev libcurl4-openssl-dev libssl-dev libsqlite3-dev \
+	nginx sqlite3 jq openssl tzdata
 PACKAGES_TEST := perl curl procps
 PACKAGES_CI := git python3 clang clang-tidy clang-format cppcheck mandoc prometheus \
 	bubblewrap lighttpd apache2-bin libapache2-mod-fcgid libapache2-mod-xsendfile \
@@ -53,6 +56,7 @@ PACKAGES_BENCH := wrk fcgiwrap lighttpd apache2-bin libapache2-mod-xsendfile \
 # Of npm, whoever brought it here.
 PACKAGES_BROWSER = chromium $(if $(shell command -v npm),,nodejs npm)
 PACKAGES_OPENAPI = python3-venv $(if $(shell command -v npm),,nodejs npm)
+PACKAGES_AGENTFS = python3 $(if $(shell command -v pip3),,python3-pip)
 PACKAGES_MCP = lighttpd $(if $(shell command -v npm),,nodejs npm)
 
 # A space before and after each name, so that a name is found whole.
@@ -97,7 +101,11 @@ deps-mcp: ## the same as deps-test, and the clients of others that speak MCP
 deps-openapi: ## the same as deps-test, and what reads /openapi.json
 	$(call install_packages,$(PACKAGES) $(PACKAGES_TEST) $(PACKAGES_OPENAPI))
 	@$(MAKE) --no-print-directory $(BUILD)/openapi/node_modules
+deps-agentfs: ## the same as deps-test, and the SDK of AgentFS's authors
+	$(call install_packages,$(PACKAGES) $(PACKAGES_TEST) $(PACKAGES_AGENTFS))
+	@$(MAKE) --no-print-directory $(BUILD)/agentfs/agentfs_sdk
 .PHONY: deps deps-test deps-ci deps-bench deps-static deps-browser deps-mcp \
+	deps-agentfs \
 	deps-openapi
 
 # tests/web/openapi.t looks for them there: two validators, and a generator.
@@ -109,6 +117,11 @@ $(BUILD)/openapi/node_modules:
 		openapi-python-client==0.29.1
 	$(Q)npm install --prefix $(@D) --silent --no-audit --no-fund --no-save \
 		--ignore-scripts @redocly/cli@2.77.0
+
+# tests/cli/agentfs.t looks for it there.
+$(BUILD)/agentfs/agentfs_sdk:
+	$(call say,PIP,$@)
+	$(Q)python3 -m pip install --quiet --target $(@D) agentfs-sdk==0.6.4
 
 # tests/web/mcp-clients.t looks for them there.  Node comes along, since the
 # suite wants a newer one than most systems have.
@@ -207,10 +220,11 @@ endif
 # ------------------------------------------------------------------- build --
 CORE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/*/*.c))
 # The helpers are programs of their own.
+RECEIPTS = $(wildcard fcgi/receipts*.c)
 FCGI_OBJ := $(patsubst %.c,$(BUILD)/%.o, \
 	$(filter-out fcgi/tool.c fcgi/pipe.c fcgi/curl.c fcgi/transfer.c \
-	fcgi/own_address.c fcgi/static.c fcgi/one_program.c fcgi/one_files.c \
-	fcgi/job.c, \
+	$(RECEIPTS) fcgi/own_address.c fcgi/static.c fcgi/one_program.c fcgi/one_files.c \
+	fcgi/job.c $(wildcard fcgi/agentfs*.c), \
 	$(wildcard fcgi/*.c)))
 UNIT := $(patsubst tests/%.c,$(BUILD)/%.t,$(wildcard tests/unit/*.c))
 FAULT := $(patsubst tests/%.c,$(BUILD)/%.t,$(wildcard tests/fault/*.c))
@@ -299,12 +313,26 @@ $(BUILD)/libexec/statespace-curl: $(BUILD)/fcgi/curl.o \
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) $(LINK) $(LDFLAGS) -o $@ $^ $(LIBS_CORE) -lcurl
 
+# Signatures are libcrypto's; it is a shared library, as libcurl is.
+$(BUILD)/libexec/statespace-receipts: $(RECEIPTS:%.c=$(BUILD)/%.o)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LINK) $(LDFLAGS) -o $@ $^ -lcrypto
+
 # A job's holder opens a site as the programs do.
 $(BUILD)/libexec/statespace-job: $(addprefix $(BUILD)/fcgi/,job.o job_start.o \
 		options.o say.o sys.o) $(BUILD)/core.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) $(LINK) $(LDFLAGS) -o $@ $^ $(LIBS_CORE)
+
+# The only program with libsqlite3.
+AGENTFS_OBJ = $(addprefix $(BUILD)/fcgi/,agentfs.o agentfs_db.o agentfs_load.o \
+	agentfs_save.o)
+$(BUILD)/libexec/statespace-agentfs: $(AGENTFS_OBJ) $(BUILD)/core.a
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LINK) $(LDFLAGS) -o $@ $^ $(LIBS_CORE) -lsqlite3
 
 # site.c knows where `make install` puts them.
 $(BUILD)/core/site/site.o: CPPFLAGS_ALL += -DSS_LIBEXECDIR='"$(LIBEXECDIR)"'

@@ -15,6 +15,7 @@
 #include "site/site.h"
 #include "wire/json.h"
 #include "wire/path.h"
+#include "workspace/agentfs.h"
 #include "workspace/commit.h"
 #include "workspace/patch.h"
 
@@ -130,6 +131,26 @@ open_one(struct job *j, struct workspace *w)
 		w, j->store, j->root, j->ask->session, &all, &j->arena, j->err);
 }
 
+/* Of agentfs: upper is what the file has, unless a tool is changing it. */
+static enum ss_err
+load(struct job *j, struct workspace *w)
+{
+	char helper[PATH_MAX] = "";
+	bool locked = w->lock >= 0;
+	enum ss_err code;
+
+	if (w->meta.backend != WORKSPACE_AGENTFS ||
+		(!locked && workspace_lock(w, NULL) != SS_OK))
+		return SS_OK;
+	if (!ss_site_helper(
+		    j->site, "statespace-agentfs", helper, sizeof(helper)))
+		helper[0] = '\0';
+	code = agentfs_load(w, helper, j->err);
+	if (!locked)
+		workspace_unlock(w);
+	return code;
+}
+
 static enum ss_err
 do_create(struct job *j)
 {
@@ -152,6 +173,11 @@ do_create(struct job *j)
 	code = workspace_create(&w, j->store, j->root, &m, &j->arena, j->err);
 	if (code != SS_OK)
 		return code;
+	code = load(j, &w);
+	if (code != SS_OK) {
+		workspace_discard(&w, NULL);
+		return code;
+	}
 	buf_printf(
 		&out, j->ask->json ? "{\"session\":\"%s\"}\n" : "%s\n", w.id);
 	workspace_close(&w);
@@ -213,6 +239,8 @@ do_diff(struct job *j)
 	enum ss_err code = open_one(j, &w);
 
 	if (code == SS_OK)
+		code = load(j, &w);
+	if (code == SS_OK)
 		code = changes_read(&w, NULL, &j->arena, &c, j->err);
 	if (code == SS_OK)
 		code = changes_pair(&c, &j->arena, j->err);
@@ -235,6 +263,10 @@ do_commit(struct job *j)
 
 	if (code == SS_OK)
 		code = workspace_lock(&w, j->err);
+	if (code == SS_OK)
+		code = commit_replay(&w, j->err);
+	if (code == SS_OK)
+		code = load(j, &w);
 	if (code == SS_OK) {
 		code = commit_apply(&w, &ask, &j->arena, &c, j->err);
 		told = c.count > 0 ? put_changes(j, &c) : SS_OK;

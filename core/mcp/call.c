@@ -16,6 +16,7 @@
 #include "site/keyed_call.h"
 #include "site/listing.h"
 #include "site/refusal.h"
+#include "site/workspaces.h"
 #include "wire/path.h"
 
 /* Reads them, with room for `more` of them. */
@@ -264,6 +265,35 @@ find_step(struct mcp *m, struct calling *c)
 		find_step_of(m, c, &asked);
 }
 
+/* As "workspace" of POST; mcp_call has checked it. */
+static void
+take_workspace(const struct mcp *m, struct proto_request *request)
+{
+	const struct rpc_value *v = rpc_member(m->meta, WORKSPACE_META);
+
+	if (v == NULL)
+		return;
+	request->has_workspace = true;
+	request->session = rpc_text(rpc_member(v, "session"));
+	request->commit = rpc_is_true(rpc_member(v, "commit"));
+}
+
+static enum rpc_code
+check_workspace(struct mcp *m)
+{
+	const struct rpc_value *v = rpc_member(m->meta, WORKSPACE_META);
+	const struct rpc_value *session = rpc_member(v, "session");
+
+	if (v == NULL ||
+		(rpc_is_object(v) &&
+			(session == NULL || rpc_text(session) != NULL)))
+		return RPC_OK;
+	return mcp_refuse(m, RPC_BAD_PARAMS,
+		"_meta[\"%s\"] must be an object with \"session\", a string, "
+		"and \"commit\"",
+		WORKSPACE_META);
+}
+
 static enum rpc_code
 run_tool(struct mcp *m, struct calling *c)
 {
@@ -290,6 +320,7 @@ run_tool(struct mcp *m, struct calling *c)
 	const char *path;
 	enum ss_err code;
 
+	take_workspace(m, &c->request);
 	if (!keep_for_answer(m, c, &path, &type))
 		return mcp_no_memory(m);
 	m->record.page = path;
@@ -707,7 +738,9 @@ mcp_call(struct mcp *m)
 	if (key != NULL && rpc_text(key) == NULL)
 		return mcp_refuse(m, RPC_BAD_PARAMS,
 			"_meta[\"%s\"] must be a string", KEYED_META);
-	code = mcp_arguments(m, &arguments);
+	code = check_workspace(m);
+	if (code == RPC_OK)
+		code = mcp_arguments(m, &arguments);
 	if (code != RPC_OK)
 		return code;
 	for (size_t i = 0; i < ARRAY_LEN(large); i++) {

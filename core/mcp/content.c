@@ -8,6 +8,7 @@
 #include "page/toolcall.h"
 #include "site/call.h"
 #include "site/refusal.h"
+#include "site/workspaces.h"
 #include "wire/json.h"
 #include "wire/media.h"
 
@@ -155,6 +156,10 @@ note_status(struct mcp *m, bool cut)
 		buf_printf(to, ",\"" MCP_OWN "returncode\":%d", r->returncode);
 	if (r->replayed)
 		buf_text(to, ",\"" MCP_OWN "replayed\":true");
+	if (r->workspace.len > 0) {
+		buf_text(to, ",\"" WORKSPACE_META "\":");
+		buf_add(to, r->workspace.data, r->workspace.len);
+	}
 	if (cut || r->part.more)
 		buf_text(to, ",\"" MCP_OWN "truncated\":true");
 	if (r->part.next == NULL)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "mcp/message.h"
 #include "site/keyed_call.h"
+#include "sandbox/workspace_use.h"
 #include "mcp/call.h"
 #include "mcp/complete.h"
 #include "mcp/prompts.h"
@@ -72,6 +73,8 @@ static const struct method {
 	{ "tasks/cancel", mcp_tasks_cancel, MCP_METHODS_DISCOVER, false,
 		"taskId" },
 	{ "skills/list", mcp_skills_list, MCP_METHODS_COMMON, false, NULL },
+	{ "resources/directory/read", mcp_skills_directory, MCP_METHODS_COMMON,
+		false, NULL },
 	{ "skills/get", mcp_skills_get, MCP_METHODS_COMMON, false, NULL },
 	{ "completion/complete", mcp_complete, MCP_METHODS_COMMON, false,
 		NULL },
@@ -118,7 +121,7 @@ mcp_message_init(struct mcp *m, struct ss_site *site, struct buf *out)
 		.elicitation = { .text = BUF_INIT(65536) },
 		.result_type = "complete",
 		.error_data = BUF_INIT(65536),
-		.result_meta = BUF_INIT(65536),
+		.result_meta = BUF_INIT(WORKSPACE_ANSWER_MAX),
 		.record = { .tool = -1, .result = SS_INIT(ss_result) } };
 }
 

@@ -10,7 +10,11 @@
 #include "wire/media.h"
 #include "wire/path.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 /* ------------------------------------------------------------------ list -- */
 
@@ -86,6 +90,13 @@ mcp_resources_templates(struct mcp *m)
 	mcp_text(m, "description",
 		"A page, with or without its .md, or a data file; a directory "
 		"stands for its README.md");
+	buf_text(m->out, "},{\"uriTemplate\":");
+	mcp_uri_begin(m);
+	buf_text(m->out, "{+path}{?offset,length}\"");
+	mcp_text(m, "name", "part");
+	mcp_text(m, "title", "Bytes of a file");
+	mcp_text(m, "description",
+		"A part of a large file, from offset on, at most length bytes");
 	buf_text(m->out, "}]");
 	mcp_cacheable(m);
 	return RPC_OK;
@@ -183,25 +194,154 @@ mcp_resources_get(struct mcp *m, const char *path, enum mcp_reading how,
 	return code;
 }
 
+/* ----------------------------------------------------------------- parts -- */
+
+#define PART_BYTES 65536 /* without a length */
+
+/* The part of a file that a query asks for. */
+struct part_range {
+	uint64_t offset, length, size;
+};
+
+static bool
+read_number(const char **at, const char *key, uint64_t *out)
+{
+	size_t n = strlen(key), digits;
+
+	if (strncmp(*at, key, n) != 0)
+		return false;
+	digits = strspn(*at + n, "0123456789");
+	if (digits == 0 || digits > 15)
+		return false;
+	*out = strtoull(*at + n, NULL, 10);
+	*at += n + digits;
+	return true;
+}
+
+/* offset=N&length=N, in any order, each at most once.  False: no such query. */
+static bool
+read_range(const char *query, struct part_range *out)
+{
+	bool offset = false, length = false;
+
+	*out = (struct part_range){ .length = PART_BYTES };
+	for (; *query != '\0'; query++) {
+		if (!offset && read_number(&query, "offset=", &out->offset))
+			offset = true;
+		else if (!length &&
+			read_number(&query, "length=", &out->length))
+			length = true;
+		else
+			return false;
+		if (*query == '\0')
+			break;
+		if (*query != '&' || query[1] == '\0')
+			return false;
+	}
+	return (offset || length) && out->length > 0;
+}
+
+/* Bytes of the file, without what is half a character at either end. */
+static enum ss_err
+read_part(struct mcp *m, const struct ss_document *doc, struct part_range *r,
+	struct buf *out)
+{
+	size_t most = out->max, n = 0, skip = 0;
+	char *to;
+	ssize_t got = 0;
+
+	r->size = doc->length;
+	if (r->length < most)
+		most = (size_t)r->length;
+	if (r->offset >= doc->length || doc->fd < 0)
+		return SS_OK;
+	to = buf_reserve(out, most);
+	if (to == NULL)
+		return error_memory(&m->err);
+	while (n < most &&
+		(got = pread(doc->fd, to + n, most - n,
+			 (off_t)(r->offset + n))) > 0)
+		n += (size_t)got;
+	if (got < 0)
+		return error_internal(&m->err, errno, "read %s", doc->path);
+	out->len = n;
+	out->data[n] = '\0';
+	while (skip < n && skip < 3 && ((unsigned char)to[skip] & 0xc0) == 0x80)
+		skip++;
+	if (r->offset + n < doc->length)
+		n -= utf8_unfinished(out->data, n);
+	if (n <= skip || !utf8_valid(out->data + skip, n - skip))
+		return SS_OK; /* no text: the bytes as they are */
+	memmove(out->data, out->data + skip, n - skip);
+	out->len = n - skip;
+	out->data[out->len] = '\0';
+	r->offset += skip;
+	return SS_OK;
+}
+
+static enum ss_err
+get_part(struct mcp *m, const char *path, const char **resolved,
+	struct part_range *r, struct buf *out)
+{
+	struct ss_document doc;
+	enum ss_err code = mcp_document_open(m, path, &doc, NULL);
+
+	*out = BUF_INIT((size_t)m->site->config.limits.max_output_bytes);
+	if (code != SS_OK)
+		return code;
+	*resolved = arena_copy(&m->site->arena, doc.path, strlen(doc.path));
+	if (*resolved == NULL)
+		code = error_memory(&m->err);
+	else if (listing_has(&m->site->catalog.source, doc.path))
+		code = read_part(m, &doc, r, out);
+	else
+		code = error_set(&m->err, SS_NOT_FOUND, "no such file");
+	mcp_document_close(m, &doc);
+	if (code != SS_OK)
+		return code;
+	buf_printf(&m->result_meta, ",\"" MCP_OWN "size\":%" PRIu64, r->size);
+	if (r->offset + out->len < r->size)
+		buf_printf(&m->result_meta, ",\"" MCP_OWN "offset\":%" PRIu64,
+			r->offset + out->len);
+	return SS_OK;
+}
+
+/* The URI without a query that asks for a part; *r tells whether there was. */
+static const char *
+split_range(struct mcp *m, const char *uri, bool *part, struct part_range *r)
+{
+	const char *query = strrchr(uri, '?');
+
+	*part = query != NULL && read_range(query + 1, r);
+	return *part ? arena_copy(&m->site->arena, uri, (size_t)(query - uri))
+		     : uri;
+}
+
 enum rpc_code
 mcp_resources_read(struct mcp *m)
 {
-	const char *uri = mcp_param(m, "uri");
+	const char *uri = mcp_param(m, "uri"), *whole;
 	struct buf bytes = BUF_INIT(0);
 	const char *path, *resolved;
+	struct part_range range;
 	enum ss_err code;
 	enum mcp_reading how = MCP_READ_AS_GET;
+	bool part;
 
 	if (uri == NULL)
 		return RPC_BAD_PARAMS;
-	path = mcp_skills_file(m, uri);
+	whole = split_range(m, uri, &part, &range);
+	if (whole == NULL)
+		return mcp_no_memory(m);
+	path = mcp_skills_file(m, whole);
 	if (path != NULL)
 		how = MCP_READ_RAW;
 	else
-		path = mcp_uri_path(m, uri);
+		path = mcp_uri_path(m, whole);
 	if (path == NULL)
 		return not_found(m, uri);
-	code = mcp_resources_get(m, path, how, &resolved, &bytes);
+	code = part ? get_part(m, path, &resolved, &range, &bytes)
+		    : mcp_resources_get(m, path, how, &resolved, &bytes);
 	if (code == SS_OK) {
 		mcp_key(m, "contents");
 		buf_text(m->out, "[{\"uri\":");

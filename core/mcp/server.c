@@ -100,7 +100,7 @@ write_capabilities(struct mcp *m)
 	buf_text(m->out,
 		"{\"tools\":{},\"resources\":{},\"prompts\":{},"
 		"\"completions\":{},\"extensions\":{\"" MCP_NAMESPACE
-		"skills\":{}");
+		"skills\":{\"directoryRead\":true}");
 	if (mcp_tasks_possible(m))
 		buf_text(m->out, ",\"" MCP_TASKS "\":{}");
 	buf_text(m->out, "}}");

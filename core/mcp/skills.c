@@ -11,6 +11,7 @@
 #include "mcp/uri.h"
 #include "site/listing.h"
 #include "wire/json.h"
+#include "wire/media.h"
 #include "wire/path.h"
 
 #define SKILLS_PER_ANSWER 20
@@ -50,25 +51,27 @@ write_scalar(struct mcp *m, const struct node *n)
 		json_string(m->out, n->text, n->len);
 }
 
-static void
+/* False: too many levels. */
+static bool
 write_node(struct mcp *m, const struct node *n, unsigned depth)
 {
-	bool map = n->kind == NODE_MAP;
+	bool map = n->kind == NODE_MAP, good = depth < NODES_MAX;
 
-	if ((!map && n->kind != NODE_LIST) || depth == NODES_MAX) {
+	if (!map && n->kind != NODE_LIST) {
 		write_scalar(m, n);
-		return;
+		return true;
 	}
 	buf_char(m->out, map ? '{' : '[');
-	for (const struct node *i = n->first; i != NULL; i = i->next) {
+	for (const struct node *i = n->first; good && i != NULL; i = i->next) {
 		mcp_comma(m);
 		if (map) {
 			json_string(m->out, i->key->text, i->key->len);
 			buf_char(m->out, ':');
 		}
-		write_node(m, i, depth + 1);
+		good = write_node(m, i, depth + 1);
 	}
 	buf_char(m->out, map ? '}' : ']');
+	return good;
 }
 
 static bool
@@ -83,7 +86,7 @@ write_frontmatter(struct mcp *m, const char *path)
 	there = page->front.root != NULL;
 	if (there) {
 		mcp_key(m, "frontmatter");
-		write_node(m, page->front.root, 0);
+		there = write_node(m, page->front.root, 0);
 	}
 	mcp_document_close(m, &doc);
 	return there;
@@ -258,6 +261,90 @@ mcp_skills_get(struct mcp *m)
 		return mcp_refuse(m, RPC_BAD_PARAMS, "there is no such skill");
 	mcp_cacheable(m);
 	return RPC_OK;
+}
+
+/* ------------------------------------------------------------- directory -- */
+
+#define DIRECTORY_TYPE "inode/directory"
+
+/* Is the path the directory of a skill, or below one? */
+static bool
+is_in_skill(const struct catalog *c, const char *path)
+{
+	for (size_t i = 0; i < c->page_count; i++) {
+		const char *manifest = c->pages[i].path;
+		size_t dir = path_dir_len(manifest);
+
+		if (c->pages[i].is_skill && strncmp(path, manifest, dir) == 0 &&
+			(path[dir] == '/' || path[dir] == '\0'))
+			return true;
+	}
+	return false;
+}
+
+static void
+write_child(struct mcp *m, const char *path, const char *name, bool directory)
+{
+	const char *type = directory ? DIRECTORY_TYPE
+		: path_is_page(path) ? "text/markdown"
+				     : media_type(path);
+
+	mcp_comma(m);
+	buf_text(m->out, "{\"uri\":");
+	mcp_skills_uri(m, path);
+	mcp_text(m, "name", name);
+	mcp_key(m, "mimeType");
+	json_string(m->out, type, media_plain_len(type));
+	buf_char(m->out, '}');
+}
+
+/* The direct children of the files found, each once: they are in order. */
+static void
+write_children(
+	struct mcp *m, struct mcp_list *l, const struct files *f, size_t dir)
+{
+	const char *last = "";
+
+	for (size_t i = 0; i < f->count; i++) {
+		const char *start = f->paths[i] + dir + 1;
+		size_t len = strcspn(start, "/");
+		const char *path =
+			arena_copy(&m->site->arena, f->paths[i], dir + 1 + len);
+
+		if (path == NULL) {
+			m->out->failed = true;
+			return;
+		}
+		if (strcmp(path, last) == 0)
+			continue;
+		last = path;
+		if (mcp_list_includes(l, path))
+			write_child(m, path, path + dir + 1, start[len] == '/');
+	}
+}
+
+enum rpc_code
+mcp_skills_directory(struct mcp *m)
+{
+	const char *uri = mcp_param(m, "uri"), *path;
+	struct files files = { .m = m };
+	struct mcp_list l;
+	struct catalog *c;
+	enum rpc_code code;
+
+	if (uri == NULL)
+		return RPC_BAD_PARAMS;
+	code = mcp_list_begin(m, &l, "resources", MCP_LIST_PIECE, &c);
+	if (code != RPC_OK)
+		return code;
+	path = skill_path(m, uri);
+	if (path == NULL || !is_in_skill(c, path) ||
+		!find_files(&files, text_of(path)) || files.count == 0)
+		return mcp_refuse(m, RPC_BAD_PARAMS,
+			"there is no such directory of a skill");
+	write_children(m, &l, &files, strlen(path));
+	error_clear(&m->err);
+	return mcp_list_end(m, &l);
 }
 
 const char *

@@ -13,6 +13,9 @@
 enum rpc_code mcp_skills_list(struct mcp *m);
 enum rpc_code mcp_skills_get(struct mcp *m);
 
+/* The files and directories of a skill's directory, of the uri of params. */
+enum rpc_code mcp_skills_directory(struct mcp *m);
+
 /* The URI of a skill's file, in quotes. */
 void mcp_skills_uri(struct mcp *m, const char *path);
 /* The path of a skill's file; NULL: the URI names none. */

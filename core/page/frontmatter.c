@@ -228,6 +228,26 @@ read_prompts(const struct reading *r, const struct node *list,
 	return prompt_parse(r, list, NULL, &out->prompts, &out->prompt_count);
 }
 
+/*
+ * The keys of ours, also below metadata.statespace: a SKILL.md has them there,
+ * since the format of skills knows no key of ours beside its own.
+ */
+static enum ss_err
+find_all_keys(
+	const struct reading *r, const struct node *root, struct keys *out)
+{
+	const struct node *below = node_member(root, "metadata");
+	enum ss_err e = value_go_on(r, find_keys(r, root, out));
+
+	if (below != NULL && below->kind == NODE_MAP)
+		below = node_member(below, "statespace");
+	else
+		below = NULL;
+	return e == SS_OK && below != NULL && below->kind == NODE_MAP
+		? value_go_on(r, find_keys(r, below, out))
+		: e;
+}
+
 static enum ss_err
 read_root(const struct reading *r, const struct node *root,
 	struct frontmatter *out)
@@ -244,7 +264,7 @@ read_root(const struct reading *r, const struct node *root,
 				: "write key: value lines; +++ lines enclose "
 				  "TOML, --- lines YAML");
 	out->root = root;
-	if ((e = value_go_on(r, find_keys(r, root, &keys))) != SS_OK ||
+	if ((e = find_all_keys(r, root, &keys)) != SS_OK ||
 		(e = value_go_on(r, read_title(r, keys.title, &out->title))) !=
 			SS_OK ||
 		(e = value_go_on(r,

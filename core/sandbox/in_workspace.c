@@ -4,8 +4,10 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "files/root.h"
 #include "sandbox/overlay.h"
@@ -15,6 +17,7 @@
 #include "sandbox/workspace_use.h"
 #include "wire/json.h"
 #include "wire/path.h"
+#include "workspace/agentfs.h"
 #include "workspace/commit.h"
 
 static bool stuck;
@@ -111,6 +114,35 @@ make_session(struct using *u, enum workspace_backend backend, bool temporary,
 	u->own = true;
 	return workspace_create(
 		&u->w, u->store, u->root, &meta, &u->arena, err);
+}
+
+/* The program that keeps a session as a file of AgentFS; "" if none is there. */
+static const char *
+helper_of(struct using *u)
+{
+	const struct sandbox *self = sandbox_self();
+	const char *path = self->libexec[0] != '\0' && !self->one_program
+		? arena_join(&u->arena, self->libexec, "/",
+			  "statespace-agentfs")
+		: NULL;
+
+	return path != NULL ? path : "";
+}
+
+/* What a reader sees is what the file has, unless a tool is changing it. */
+static enum ss_err
+load_session(struct using *u, struct ss_error *err)
+{
+	enum ss_err code;
+
+	if (u->w.lock >= 0)
+		return agentfs_load(&u->w, helper_of(u), err);
+	if (u->w.meta.backend != WORKSPACE_AGENTFS ||
+		workspace_lock(&u->w, NULL) != SS_OK)
+		return SS_OK;
+	code = agentfs_load(&u->w, helper_of(u), err);
+	workspace_unlock(&u->w);
+	return code;
 }
 
 /* -------------------------------------------------------------- the mount */
@@ -239,6 +271,10 @@ open_and_enter(struct using *u, const struct policy *p, struct ss_error *err)
 
 	if (code == SS_OK)
 		code = workspace_check_limits(&u->w, err);
+	if (code == SS_OK)
+		code = u->use->act == WORKSPACE_RUN
+			? agentfs_begin(&u->w, helper_of(u), err)
+			: load_session(u, err);
 	if (code != SS_OK || enter_session(u, p, &s))
 		return code;
 	return refuse_mount(u, &s, err);
@@ -345,13 +381,21 @@ static enum ss_err
 run_in(struct using *u, const struct policy *p, struct spawn *s,
 	struct spawn_result *result, struct ss_error *err)
 {
+	struct agentfs_call call = { .argv = s->argv };
+	const uint64_t began_ms = clock_ms();
 	enum ss_err code = u->use->session[0] != '\0'
 		? open_and_enter(u, p, err)
 		: make_and_enter(u, p, true, err);
 
+	call.started_s = (int64_t)time(NULL);
 	if (code == SS_OK)
 		code = run_inside(p, s, result, &u->arena, err);
 	leave_session(u);
+	call.duration_ms = (int64_t)(clock_ms() - began_ms);
+	call.returncode = result->end == SPAWN_EXITED ? result->status
+						      : 128 + result->status;
+	if (code == SS_OK)
+		code = agentfs_save(&u->w, helper_of(u), &call, err);
 	if (code == SS_OK)
 		code = workspace_check_limits(&u->w, err);
 	result->workspace = BUF_INIT(WORKSPACE_ANSWER_MAX);
@@ -370,6 +414,8 @@ create(struct using *u, const struct policy *p, struct buf *out,
 	enum ss_err code = make_and_enter(u, p, false, err);
 
 	leave_session(u);
+	if (code == SS_OK)
+		code = load_session(u, err);
 	if (code != SS_OK)
 		return code;
 	u->own = false;
@@ -410,11 +456,15 @@ act(struct using *u, const struct policy *p, struct buf *out,
 	case WORKSPACE_READ: return read_file(u, p, out, err);
 	case WORKSPACE_DIFF:
 		code = open_session(u, false, err);
+		if (code == SS_OK)
+			code = load_session(u, err);
 		return code == SS_OK
 			? workspace_tell_diff(use, &u->w, &u->arena, out, err)
 			: code;
 	case WORKSPACE_COMMIT:
 		code = open_session(u, true, err);
+		if (code == SS_OK)
+			code = load_session(u, err);
 		return code == SS_OK
 			? workspace_do_commit(use, &u->w, &u->arena, out, err)
 			: code;

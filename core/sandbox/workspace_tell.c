@@ -14,6 +14,7 @@
 #include "wire/json.h"
 #include "wire/path.h"
 #include "workspace/commit.h"
+#include "workspace/patch.h"
 
 static void
 put_member(struct buf *out, const char *name, const char *value)
@@ -87,6 +88,26 @@ read_changes(const struct workspace_use *u, const struct workspace *w,
 		w, rule.refuse != NULL ? &rule : NULL, arena, out, err);
 }
 
+static bool
+put_piece(void *ctx, const char *data, size_t len)
+{
+	return buf_add(ctx, data, len);
+}
+
+static enum ss_err
+tell_patch(const struct workspace *w, const struct changes *c, struct buf *out,
+	struct ss_error *err)
+{
+	enum ss_err code = patch_write(w, c, put_piece, out, err);
+
+	if (code != SS_GONE || !out->full)
+		return code;
+	error_set(err, SS_BODY_TOO_LARGE,
+		"the patch is larger than an answer can be");
+	error_hint(err, "`statespace workspace diff` writes it");
+	return SS_BODY_TOO_LARGE;
+}
+
 enum ss_err
 workspace_tell_diff(const struct workspace_use *u, const struct workspace *w,
 	struct arena *arena, struct buf *out, struct ss_error *err)
@@ -94,6 +115,8 @@ workspace_tell_diff(const struct workspace_use *u, const struct workspace *w,
 	struct changes c = { 0 };
 	enum ss_err code = read_changes(u, w, arena, &c, err);
 
+	if (code == SS_OK && u->patch)
+		return tell_patch(w, &c, out, err);
 	if (code == SS_OK)
 		code = changes_pair(&c, arena, err);
 	if (code == SS_OK)

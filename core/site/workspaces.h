@@ -8,6 +8,9 @@
 #include "site/config.h"
 #include "state/state.h"
 
+/* Of tools/call, and of its result: params._meta, result._meta. */
+#define WORKSPACE_META "statespace/workspace"
+
 /*
  * In the parent: opens the directory of the sessions for the plan, once.
  * Errors  SS_STATE, SS_CONFIG; SS_INTERNAL.  The plan has none then.

@@ -11,6 +11,8 @@
 #define OWN_NEW ".new-"
 #define OWN_GONE ".gone-"
 #define OWN_JOURNAL "journal"
+/* Of agentfs: what session.db holds was committed. */
+#define OWN_CLEAR "session.clear"
 #define OWN_APPLIED "applied" /* the journal, when all steps are on disk */
 /* Below the folder, with the session's id behind it. */
 #define OWN_STAGE ".statespace-commit-"

@@ -174,6 +174,9 @@ own_renew(struct workspace *w, struct ss_error *err)
 {
 	fd_close(&w->upper);
 	fd_close(&w->work);
+	if (w->meta.backend == WORKSPACE_AGENTFS &&
+		state_put(w->dir, OWN_CLEAR, "", 0) != 0)
+		return error_internal(err, errno, "write " OWN_CLEAR);
 	if (!own_remove(w->dir, "upper") || !own_remove(w->dir, "work"))
 		return error_internal(err, errno, "empty the workspace");
 	return begin(w, err);

@@ -14,7 +14,7 @@ use Test::More;
 chdir Cwd::realpath("$FindBin::Bin/../..") or die "chdir: $!";
 
 # Lowest first; core/README.md says what each is for.
-my @FOLDERS = qw(base wire page files state keyed jobs workspace run sandbox tools site mcp http commands);
+my @FOLDERS = qw(base wire page files state keyed jobs workspace receipts run sandbox tools site mcp http commands);
 # Text in, values out: no system calls.
 my %PURE = map { $_ => 1 } qw(wire page);
 # What programs, tests and hosts include.
@@ -22,6 +22,8 @@ my $PUBLIC = 'statespace.h';
 # What the helper programs of the built-in tools include besides.
 my %HELPER = map { $_ => 'tools/helper.h' } qw(fcgi/tool.c fcgi/pipe.c
 	fcgi/transfer.c fcgi/one_program.c);
+$HELPER{$_} = 'workspace/helper.h' for qw(fcgi/agentfs.c fcgi/agentfs_load.c
+	fcgi/agentfs_save.c fcgi/agentfs.h);
 # Made by the build.
 my %MADE = ('core/sandbox/filter.c' => 'filters.h');
 # How many files of one folder may include one another in a circle.
@@ -39,8 +41,11 @@ my %FOREIGN = (
 	'seccomp.h' => [qw(core/sandbox/filters/make.c)],
 	(map { $_ => [qw(core/page/markdown.c)] } qw(cmark-gfm.h
 		cmark-gfm-core-extensions.h cmark-gfm-extension_api.h)),
+	'sqlite3.h' => [qw(fcgi/agentfs_db.c)],
 	'fastcgi.h' => [qw(fcgi/connection.c)],
 	'fcgiapp.h' => [qw(fcgi/connection.c)],
+	(map { ("openssl/$_.h" => [qw(fcgi/receipts_sign.c)]) }
+		qw(evp hmac pem)),
 	'curl/curl.h' => [qw(fcgi/transfer.c)],
 );
 

@@ -84,7 +84,7 @@ my $url = 'http://localhost:' . $server->port . '/mcp';
 conformance($_, $url, 'behind nginx') for '2026-07-28', '2025-11-25';
 
 # An extension: no revision requires it.
-for my $scenario (qw(enumeration manifest)) {
+for my $scenario (qw(enumeration manifest directory)) {
 	my ($out, $status) = run($node,
 		"$modules/\@modelcontextprotocol/conformance/dist/index.js",
 		'server', '--url', $url, '--spec-version', '2026-07-28',

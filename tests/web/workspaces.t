@@ -30,6 +30,7 @@ my $site = Statespace::TestSite->new(files => {
 	'plain.md' => "---\ntools: [[echo]]\n---\n",
 	'small.md' => "---\nworkspace: { backend: overlay, folder: notes, "
 	    . "max_bytes: 65536 }\ntools: [[sh, -c, {}]]\n---\n",
+	'agentfs.md' => $PAGE =~ s/overlay/agentfs/r,
 	'notes/a.txt' => "one\n", 'notes/b.txt' => "gone\n",
 	'secret/key.txt' => "hidden\n", '.env' => "SECRET\n",
 });
@@ -99,11 +100,13 @@ is($answer->{stdout}, "kept\n", 'another one finds what that wrote');
 unlike($answer->{stdout}, qr/kept/, 'a call of its own does not');
 ($status, $answer) = ask('GET', "/__workspaces/$id/diff");
 is("$answer->{count} $answer->{changes}[0]{path}", '1 notes/kept.txt', 'its diff');
+($status, $answer) = ask('GET', "/__workspaces/$id/diff?format=patch");
+like($answer, qr{^\+\+\+ b/notes/kept.txt\n\@\@.*\n\+kept$}m, 'as a patch');
 ($status, $answer) = ask('GET', "/__workspaces/$id/files/notes/kept.txt");
 is("$status $answer", "200 kept\n", 'one of its files');
 ($status, $answer) = ask('GET', "/__workspaces/$id");
 is(join(' ', map { $_->{name} } @{ $answer->{entries} }),
-	'README.md notes plain.md secret small.md', 'its files');
+	'README.md agentfs.md notes plain.md secret small.md', 'its files');
 ($status) = ask('GET', "/__workspaces/$id/files/secret/key.txt");
 is($status, 404, 'what no reader may fetch is not there');
 ($status) = ask('GET', "/__workspaces/$id/files/.env");
@@ -126,6 +129,32 @@ is($status, 200, 'it is discarded');
 ($status) = tool('true', { session => $id });
 is($status, 404, 'and is gone');
 
+# MCP: the same by _meta.
+my $rpc = sub {
+	my ($method, %params) = @_;
+	my $answer = $server->request('POST', '/mcp', headers => {
+		'Content-Type' => 'application/json',
+		Accept => 'application/json, text/event-stream' },
+		body => $JSON->encode({ jsonrpc => '2.0', id => 1,
+			method => $method, params => \%params }));
+	return $JSON->decode($answer->{body});
+};
+my ($sh) = grep { $_->{name} =~ /^sh/ && $_->{name} !~ /small/ }
+    @{ $rpc->('tools/list')->{result}{tools} };
+my ($arg) = keys %{ $sh->{inputSchema}{properties} };
+my $call = sub {
+	return $rpc->('tools/call', name => $sh->{name}, arguments => {
+		$arg => 'echo m >>notes/m; cat notes/m' },
+		_meta => { 'statespace/workspace' => $_[0] });
+};
+$answer = $call->({});
+is($answer->{result}{_meta}{'statespace/workspace'}{diff}{changes}[0]{path},
+	'notes/m', 'MCP tells what changed') or diag $JSON->encode([$answer, $sh]);
+$id = (ask('POST', '/__workspaces/', { page => '/' }))[1]{session};
+$call->({ session => $id });
+like($JSON->encode($call->({ session => $id })), qr/m\\nm/, 'it has sessions');
+is($call->({ session => 5 })->{error}{code}, -32602, 'a number is no session');
+
 # A folder, and its limit.
 SKIP: {
 skip 'a folder needs the level strict', 3 if $backend ne 'overlay';
@@ -137,6 +166,34 @@ is(join(' ', map { $_->{path} } @{ $answer->{workspace}{diff}{changes} }), 'y',
 is("$status $answer->{error}{code}", '413 body_too_large',
 	'what is too large is refused');
 ok(!-e $site->dir . '/notes/big', 'and nothing of it kept');
+}
+
+# A session that is a file of AgentFS.
+SKIP: {
+	my $helper = ($ENV{BUILD} // "$FindBin::Bin/../../build")
+	    . '/libexec/statespace-agentfs';
+
+	skip 'statespace-agentfs is not built', 5 unless -x $helper;
+	skip 'AgentFS needs the level strict', 5 if $backend ne 'overlay';
+	($status, $answer) = ask('POST', '/__workspaces/', { page => '/agentfs' });
+	is("$status " . ($answer->{backend} // ''), '201 agentfs', 'AgentFS')
+	    or diag($JSON->encode($answer), $server->log);
+	$id = $answer->{session};
+	tool('echo kept >as.txt; mkdir notes/deep', { session => $id },
+		'/agentfs');
+	($status, $answer) = tool('cat as.txt; rm as.txt; echo 2 >notes/deep/two',
+		{ session => $id }, '/agentfs');
+	is($answer->{stdout} // $JSON->encode($answer), "kept\n",
+		'a second call has what the first one wrote')
+	    or diag $server->log;
+	($status, $answer) = ask('GET', "/__workspaces/$id/diff");
+	is(join(' ', map { $_->{path} } @{ $answer->{changes} }), 'notes/deep notes/deep/two',
+		'and the diff what is left of both');
+	($status, $answer) = ask('POST', "/__workspaces/$id/commit");
+	is("$status " . file('notes/deep/two'), "200 2\n", 'it is committed')
+	    or diag $JSON->encode($answer);
+	($status, $answer) = tool('ls notes/deep', { session => $id }, '/agentfs');
+	is($answer->{stdout}, "two\n", 'and goes on from there');
 }
 
 # Requests that are wrong.
