@@ -346,6 +346,8 @@ wait_for_something(struct pool *p, uint64_t now)
 		p->sizing.mode == SIZING_ONDEMAND && now >= p->not_before_us;
 	struct pollfd fds[] = { { .fd = p->wake, .events = POLLIN },
 		{ .fd = empty ? p->listener->fd : -1, .events = POLLIN },
+		{ .fd = empty ? p->silent.ready[1] : -1, .events = POLLIN },
+		{ .fd = empty ? p->waiting.ready[1] : -1, .events = POLLIN },
 		{ .fd = job_post_fd(&p->jobs), .events = POLLIN } };
 	bool ignored = p->grown && p->woken;
 	bool soon = ignored || is_any_busy(p) || now < p->not_before_us;
@@ -409,6 +411,7 @@ run_until_stopped(struct pool *p)
 			pool_workers_start_status(p, now);
 			pool_workers_start_waiter(p, now);
 			pool_load_relieve(p, now);
+			ss_site_open_receipts(p->served->site, NULL);
 			sweep_tend(&p->sweep, p->served->site, &p->open, now);
 		}
 		tell_watchdog(p, now);

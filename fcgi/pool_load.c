@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 
 #include "status_server.h"
+#include "sys.h"
 #include "worker.h"
 
 #define LONG_TOOL_US (SECOND / 10) /* running for so long: see needs_reserve */
@@ -40,9 +41,11 @@ count(struct pool *p, uint64_t now, struct headcount *h,
 static bool
 queue_waits(const struct pool *p)
 {
-	struct pollfd queue = { .fd = p->listener->fd, .events = POLLIN };
+	struct pollfd queues[] = { { p->listener->fd, POLLIN, 0 },
+		{ p->silent.ready[1], POLLIN, 0 },
+		{ p->waiting.ready[1], POLLIN, 0 } };
 
-	return poll(&queue, 1, 0) > 0;
+	return poll(queues, ARRAY_LEN(queues), 0) > 0;
 }
 
 /*

@@ -24,6 +24,7 @@ tools:
   - { name: first, command: [sh, -c, 'echo one; $WAIT go1; do sleep 0.05; done; echo two >&2; exit 3', ;], job: required }
   - { name: second, command: [sh, -c, 'printf "a\\303"; $WAIT go2; do sleep 0.05; done; printf "\\251b"; $WAIT go3; do sleep 0.05; done', ;], job: required }
   - { name: third, command: [sh, -c, 'echo x; $WAIT go4; do sleep 0.05; done', ;], job: required }
+  - { name: fourth, command: [sh, -c, 'echo y; $WAIT go5; do sleep 0.05; done', ;], job: required }
   - [echo, {}]
 ---
 # Hello
@@ -34,7 +35,8 @@ sub start
 {
 	return Statespace::Pool->start(site => $site, config =>
 		"[state]\ndirectory = \"$state\"\n[jobs]\nmax = 8\nmax_page = 8\n"
-		. "[pool]\nmode = \"static\"\nworkers = 4\n$_[0]");
+		. "[pool]\nworkers = 4\n"
+		. ($_[0] =~ /mode/ ? '' : "mode = \"static\"\n") . $_[0]);
 }
 
 my $pool = start("readers = 1100\n");
@@ -249,6 +251,19 @@ $site->write('go4', '');
 like(receive($held[0])->{body}, qr/"state": "(?:completed|running)"/,
 	'the other one hears of the end');
 $pool->stop_ok;
+
+# Without any worker, which the first one who may go on starts.
+$href = do {
+	$pool = start("mode = \"ondemand\"\nidle_timeout = 0.2\n");
+	my $new = job('fourth', "y\n");
+	my $poll = begin($new, 'wait=25&after=2,0');
+	ok($pool->until_true(sub { $pool->workers == 0 }),
+		'ondemand: no worker is left');
+	$site->write('go5', '');
+	like(receive($poll)->{body}, qr/"after"/, 'one comes to answer');
+	$pool->stop_ok;
+	$new;
+};
 $pool = start("readers = 0\n");
 like(ask($href, 'wait=1')->{body}, qr/completed/, 'readers = 0: no waiter');
 is(scalar $pool->children('ss-waiter'), 0, 'is started');
