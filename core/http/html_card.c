@@ -179,6 +179,8 @@ put_limits(
 			spec->max_running);
 	if (spec->confirm)
 		html_put(s, "<li>a person is asked first</li>\n");
+	if (spec->job != SPEC_JOB_NEVER)
+		html_put(s, "<li>a long call may become a job</li>\n");
 }
 
 static void
@@ -210,6 +212,18 @@ put_name(struct html_writer *s, const struct spec *spec)
 		html_put(s, "any program");
 }
 
+/* What calls name it by, where the heading is another word. */
+static void
+put_label(struct html_writer *s, const struct html_tool *t)
+{
+	const struct spec *spec = t->spec;
+
+	if (spec->title == NULL && spec->name != NULL &&
+		strcmp(spec->name, t->name) == 0)
+		return;
+	html_in(s, "<p>Name: <code>", t->name, "</code></p>\n");
+}
+
 static void
 put_card(struct html_writer *s, const struct html_tool *t)
 {
@@ -222,6 +236,7 @@ put_card(struct html_writer *s, const struct html_tool *t)
 	html_put(s, "\">");
 	put_name(s, spec);
 	html_put(s, "</h3>\n");
+	put_label(s, t);
 	if (spec->description != NULL)
 		html_in(s, "<p>", spec->description, "</p>\n");
 	put_command(s, t);

@@ -146,11 +146,12 @@ add_words(const struct spec *spec, bool whole, struct buf *out)
 
 /* A request that works as it is written. */
 static void
-add_example(const struct spec *spec, const char *name, struct buf *out)
+add_example(const struct spec *spec, bool command, const char *name,
+	struct buf *out)
 {
 	struct buf line = BUF_INIT(out->max);
 
-	if (example_is_command(spec))
+	if (command)
 		example_command(spec, &line);
 	else
 		example_call(spec, name, &line);
@@ -165,7 +166,9 @@ static void
 add_tool(const struct agents_page *page, const struct spec *spec,
 	const char *name, struct buf *out)
 {
-	bool whole = spec->argument_count == 0 && example_is_command(spec);
+	bool command = example_is_command(
+		page->front->specs, (size_t)(spec - page->front->specs));
+	bool whole = spec->argument_count == 0 && command;
 
 	buf_printf(out, "- **%s** ", name);
 	add_words(spec, whole, out);
@@ -177,6 +180,12 @@ add_tool(const struct agents_page *page, const struct spec *spec,
 		buf_text(out, ", a person is asked first");
 	if (spec->once)
 		buf_text(out, ", needs an `Idempotency-Key`");
+	if (spec->job == SPEC_JOB_REQUIRED)
+		buf_text(out, ", answers 202: GET its `href` for the result");
+	else if (spec->job != SPEC_JOB_NEVER)
+		buf_text(out,
+			", with `Prefer: respond-async` answers 202: GET its "
+			"`href` for the result");
 	add_variables(page, spec, out);
 	if (spec->output != NULL && strcmp(spec->output, "text") != 0) {
 		buf_text(out, ", prints ");
@@ -190,7 +199,7 @@ add_tool(const struct agents_page *page, const struct spec *spec,
 	for (size_t i = 0; i < spec->argument_count; i++)
 		add_argument(spec, spec->arguments[i], out);
 	if (!whole)
-		add_example(spec, name, out);
+		add_example(spec, command, name, out);
 }
 
 void

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "page/example.h"
 
+#include <stdlib.h>
+
 #include "page/interpreter.h"
+#include "page/match.h"
 #include "page/toolcall.h"
 #include "wire/ecma.h"
 #include "wire/json.h"
@@ -79,9 +82,50 @@ example_value(const struct argument *a, struct buf *out)
 
 /* -------------------------------------------------------------- requests */
 
-bool
-example_is_command(const struct spec *s)
+/* The example's words, each in out one behind the other.  False: no memory. */
+static bool
+make_words(const struct spec *s, struct buf *out, struct ss_text *words)
 {
+	for (size_t i = 0; i < s->part_count; i++) {
+		const struct argument *a = part_argument(&s->parts[i]);
+		size_t from = out->len;
+
+		if (a == NULL)
+			buf_add(out, s->parts[i].text.data,
+				s->parts[i].text.len);
+		else if (!example_value(a, out))
+			buf_text(out, "text");
+		words[i].len = out->len - from;
+		buf_char(out, '\0');
+	}
+	for (size_t i = 0, at = 0; i < s->part_count; i++) {
+		words[i].data = out->data + at;
+		at += words[i].len + 1;
+	}
+	return buf_ok(out);
+}
+
+/* Does an earlier tool take the example of a plain one? */
+static bool
+is_taken_before(const struct spec *specs, size_t index)
+{
+	const struct spec *s = &specs[index];
+	struct buf text = BUF_INIT((size_t)1 << 20);
+	struct ss_text *words = calloc(s->part_count + 1, sizeof(*words));
+	bool good = words != NULL && make_words(s, &text, words), taken = !good;
+
+	for (size_t i = 0; !taken && i < index; i++)
+		taken = spec_match(&specs[i], words, s->part_count) !=
+			PATTERN_NO;
+	buf_release(&text);
+	free(words);
+	return taken;
+}
+
+bool
+example_is_command(const struct spec *specs, size_t index)
+{
+	const struct spec *s = &specs[index];
 	struct interpreter_scan scan = { 0 };
 
 	for (size_t i = 0; i < s->part_count; i++)
@@ -89,7 +133,7 @@ example_is_command(const struct spec *s)
 			interpreter_next(&scan, &s->parts[i]) ==
 				INTERPRETER_SCRIPT)
 			return false;
-	return s->plain;
+	return s->plain && (index == 0 || !is_taken_before(specs, index));
 }
 
 /* A word that may be left out is shown whole or not at all. */

@@ -15,10 +15,11 @@ bool example_value(const struct argument *a, struct buf *out);
 bool example_is_shown(const struct spec *s, const struct argument *a);
 
 /*
- * Can agents send the tool's words as they are?  Not those of a tool whose
- * words are not fixed, nor scripts: those are called by name.
+ * Can agents send the words of the tool at that place as they are?  Not those of
+ * a tool whose words are not fixed, nor scripts, nor an example that an earlier
+ * tool of the page would take: those are called by name.
  */
-bool example_is_command(const struct spec *s);
+bool example_is_command(const struct spec *specs, size_t index);
 /*
  * Appends the JSON of a request: "command", or "tool_call" with this name.
  * {name} stands for a value that is not known.

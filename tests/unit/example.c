@@ -85,7 +85,7 @@ is_request(const char *line, bool command, const char *expected)
 
 	if (s == NULL)
 		return;
-	is_int(command, example_is_command(s), "%s a command: %s",
+	is_int(command, example_is_command(s, 0), "%s a command: %s",
 		command ? "is" : "is not", line);
 	if (command)
 		example_command(s, &out);
@@ -125,7 +125,7 @@ requests(void)
 		"{\"command\": [\"grep\", \"-c\", \"print\"]}");
 	for (int n = 40; n <= 41; n++) {
 		snprintf(line, sizeof(line), "[x, '%0*d', ;]", n, 0);
-		ok(example_is_command(tool(line)) == (n == 40),
+		ok(example_is_command(tool(line), 0) == (n == 40),
 			"a word of %d bytes", n);
 	}
 }
