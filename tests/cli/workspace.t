@@ -74,11 +74,13 @@ sub change
 	if ($act == 0) { put("$top/$new", content()) unless -d "$top/$new" }
 	elsif ($act == 1) { mkdir "$top/$new" }
 	elsif ($act == 2) { symlink any('a', '../../etc/passwd', '/x'), "$top/$new" }
-	elsif ($act == 3) { remove_tree("$top/$old") }
+	elsif ($act == 3) { remove_tree("$top/$old", { error => \my $unused }) }
 	elsif ($act == 4) {
 		my $to = "$top/$new";
-		system 'mv', '-T', '--', "$top/$old", $to
-		    unless index("$new/", "$old/") == 0 || -e $to;
+		return if index("$new/", "$old/") == 0 || -e $to;
+		# overlayfs renames no directory of the base: mv copies it.
+		rename "$top/$old", $to or $! != POSIX::EXDEV()
+		    or system 'mv', '-T', '--', "$top/$old", $to;
 	}
 	elsif ($act == 5 && !-l "$top/$old") {
 		chmod any(-d "$top/$old" ? @DIR_MODES : @FILE_MODES), "$top/$old";
@@ -90,12 +92,12 @@ sub change
 	elsif ($act == 7) {
 		# Another kind at the same place.
 		my $was_dir = -d "$top/$old" && !-l "$top/$old";
-		remove_tree("$top/$old");
+		remove_tree("$top/$old", { error => \my $unused });
 		$was_dir ? put("$top/$old", content()) : mkdir "$top/$old";
 	}
 	elsif ($act == 8 && -d "$top/$old" && !-l "$top/$old") {
 		# Deleted and made again: an opaque directory.
-		remove_tree("$top/$old");
+		remove_tree("$top/$old", { error => \my $unused });
 		mkdir "$top/$old";
 		put("$top/$old/" . any(@NAMES), content());
 	}
@@ -117,6 +119,34 @@ if (@ARGV && $ARGV[0] eq '--inside') {
 	}
 	change("$top/merged") for 1 .. 30;
 	exit(system('cp', '-a', "$top/merged", "$top/expected") >> 8);
+}
+
+# A folder on a small disk: what does not fit is not committed by halves.
+if (@ARGV && $ARGV[0] eq '--full') {
+	my (undef, $top, $program) = @ARGV;
+	my $disk = "$top/small";
+	my $site = "$disk/site";
+	system('mount', '-t', 'tmpfs', '-o', 'size=900k,mode=755', 'tmpfs', $disk)
+		== 0 or exit 77;
+	mkdir $site;
+	put("$disk/ballast", 'b' x 500000);
+	put("$site/f$_", 'o' x 9000) for 1 .. 20;
+	mkdir "$site/dir";
+	put("$site/dir/in", 'in');
+	system 'cp', '-a', $site, "$top/before";
+	my $id = `$program workspace create -C '$site'`;
+	chomp $id;
+	my $upper = "$top/state/workspaces/$id/upper";
+	put("$upper/f$_", 'n' x 20000) for 1 .. 20;
+	put("$upper/new", 'new');
+	my $said = `$program workspace commit $id -C '$site' 2>&1`;
+	my $differs = `diff -r '$site' '$top/before' 2>&1; ls -A '$site' | grep '^[.]'`;
+	unlink "$disk/ballast";
+	my $later = system("$program workspace commit $id -C '$site' >/dev/null");
+	print $said =~ /the disk is full: nothing was committed/ ? '' : $said;
+	print $differs, $later == 0 && -s "$site/f7" == 20000 && -e "$site/new"
+	    ? 'good' : 'with space it is not committed';
+	exit;
 }
 
 # Root's workers run as another account: so does this.
@@ -250,6 +280,12 @@ my $first = $ENV{SEED} // 1;
 for my $seed ($first .. $first + $runs - 1) {
 	run_once('overlay', $seed);
 	run_once('copy', $seed);
+}
+mkdir "$top/small";
+my $full = `unshare -Urm $^X '$FindBin::Bin/$FindBin::Script' --full $top $program 2>&1`;
+SKIP: {
+	skip 'no tmpfs here', 1 if $? >> 8 == 77;
+	is($full, 'good', 'a full disk leaves the folder as it was');
 }
 my $unknown = '0' x 32;
 like(`$program workspace diff $unknown -C '$top/site' 2>&1`,

@@ -18,9 +18,11 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "workspace/apply.h"
 #include "workspace/at.h"
 #include "workspace/commit.h"
 #include "workspace/own.h"
+#include "workspace/stage.h"
 #include "workspace/tree.h"
 #include "tap.h"
 
@@ -564,6 +566,43 @@ test_overlay_attributes(void)
 	end(&w);
 }
 
+/*
+ * The base changes between the check and the steps: the last ones find that, and
+ * all are undone.
+ */
+static void
+test_undo(void)
+{
+	struct workspace w;
+	struct journal j = JOURNAL_INIT;
+	struct changes c;
+	char *before, *seen;
+	int stage;
+
+	begin_changed(&w, "site");
+	changes_read(&w, NULL, &arena, &c, &err);
+	must(mkdirat(w.dir, "stage", 0700), "mkdir");
+	stage = openat(w.dir, "stage", AT_DIRECTORY);
+	is_int(0, stage_fill(&w, stage, &c, &j), "the changes are staged");
+	put(&(struct form){ w.base, -1 }, "gone/late", "late", 0644);
+	before = picture(root, "site");
+	is_int(ESTALE, apply_all(w.base, stage, &j),
+		"what came meanwhile stops the last step");
+	seen = picture(root, "site");
+	ok(strcmp(before, seen) != 0, "when others were done");
+	free(seen);
+	is_int(0, apply_undo(w.base, stage, &j), "all are undone");
+	seen = picture(root, "site");
+	is_str(before, seen, "and the folder is as before");
+	free(seen);
+	is_int(0, apply_undo(w.base, stage, &j), "which can be repeated");
+	own_remove(w.base, "gone/late");
+	free(before);
+	journal_release(&j);
+	close(stage);
+	end(&w);
+}
+
 /* ---------------------------------------------------------------- kills -- */
 
 /* A commit that is killed at its number-th stop (0: none): how many it had. */
@@ -699,6 +738,7 @@ main(void)
 	test_conflict();
 	test_links();
 	test_overlay_attributes();
+	test_undo();
 	test_kills();
 	arena_release(&arena);
 	free(old);
