@@ -32,6 +32,7 @@ AGAIN = $(MAKE) --no-print-directory $(PARALLEL)
 all: $(BUILD)/statespace $(BUILD)/statespace-exec $(BUILD)/statespace-fcgi \
 	$(BUILD)/libexec/statespace-tool $(BUILD)/libexec/statespace-curl \
 	$(BUILD)/libexec/statespace-pipe $(BUILD)/libexec/statespace-job \
+	$(BUILD)/libexec/statespace-receipts \
 	$(BUILD)/libexec/statespace-agentfs \
 	$(BUILD)/nginx $(BUILD)/starter
 all: ## the programs and the library
@@ -43,7 +44,7 @@ all: ## the programs and the library
 
 PACKAGES := gcc libc6-dev make pkg-config libfcgi-dev libyaml-dev libcjson-dev \
 	libpcre2-dev libseccomp-dev libcmark-gfm-dev nettle-dev \
-	libcmark-gfm-extensions-dev libcurl4-openssl-dev libsqlite3-dev \
+	libcmark-gfm-extensions-dev libcurl4-openssl-dev libssl-dev libsqlite3-dev \
 	nginx sqlite3 jq openssl tzdata
 PACKAGES_TEST := perl curl procps
 PACKAGES_CI := git python3 clang clang-tidy clang-format cppcheck mandoc prometheus \
@@ -219,9 +220,10 @@ endif
 # ------------------------------------------------------------------- build --
 CORE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/*/*.c))
 # The helpers are programs of their own.
+RECEIPTS = $(wildcard fcgi/receipts*.c)
 FCGI_OBJ := $(patsubst %.c,$(BUILD)/%.o, \
 	$(filter-out fcgi/tool.c fcgi/pipe.c fcgi/curl.c fcgi/transfer.c \
-	fcgi/own_address.c fcgi/static.c fcgi/one_program.c fcgi/one_files.c \
+	$(RECEIPTS) fcgi/own_address.c fcgi/static.c fcgi/one_program.c fcgi/one_files.c \
 	fcgi/job.c $(wildcard fcgi/agentfs*.c), \
 	$(wildcard fcgi/*.c)))
 UNIT := $(patsubst tests/%.c,$(BUILD)/%.t,$(wildcard tests/unit/*.c))
@@ -310,6 +312,12 @@ $(BUILD)/libexec/statespace-curl: $(BUILD)/fcgi/curl.o \
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) $(LINK) $(LDFLAGS) -o $@ $^ $(LIBS_CORE) -lcurl
+
+# Signatures are libcrypto's; it is a shared library, as libcurl is.
+$(BUILD)/libexec/statespace-receipts: $(RECEIPTS:%.c=$(BUILD)/%.o)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LINK) $(LDFLAGS) -o $@ $^ -lcrypto
 
 # A job's holder opens a site as the programs do.
 $(BUILD)/libexec/statespace-job: $(addprefix $(BUILD)/fcgi/,job.o job_start.o \

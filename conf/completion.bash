@@ -4,7 +4,7 @@ _statespace()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
 	local command= i words= site=.
-	local commands='new serve fcgi exec mcp fsworker check workspace doctor'
+	local commands='new serve fcgi exec mcp receipts fsworker check workspace doctor'
 
 	COMPREPLY=()
 	case ${COMP_WORDS[0]##*/} in
@@ -44,6 +44,7 @@ _statespace()
 		--dry-run --explain --yes --next --once --workspace --commit
 		--get --tool --site --help' ;;
 	mcp) words='--config --env --env-file --timeout --site --help' ;;
+	receipts) words='verify key --key --head --help' ;;
 	fsworker) words='--config --env --env-file --socket --root --help' ;;
 	check) words='--config --env --env-file --json --run --run-all
 		--directory --site --help' ;;

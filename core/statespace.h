@@ -318,6 +318,19 @@ struct ss_account ss_site_account(const struct ss_site *site);
 enum ss_err ss_site_open_state(struct ss_site *site, struct ss_error *err);
 
 /*
+ * Starts the writer of receipts ([log] receipts), a child of this process that
+ * ends with the site, before processes of ss_site_fork are started; and another
+ * one when it has ended: call it every now and then.  Without receipts it does
+ * nothing.  A process that is not confined starts it at its first use.
+ *
+ * Errors  SS_CONFIG: it does not start.
+ * Source  statespace.toml(5), Section log.
+ */
+enum ss_err ss_site_open_receipts(struct ss_site *site, struct ss_error *err);
+/* Its number; -1: none. */
+pid_t ss_site_receipts_pid(const struct ss_site *site);
+
+/*
  * Lets the memory of all processes of a tool be bounded together: where the
  * control group (v2) of this process is delegated to it, with the memory
  * controller, and holds no other process, moves this process to a leaf; what

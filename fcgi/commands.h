@@ -20,6 +20,7 @@ int cmd_mcp(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_workspace(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
+int cmd_receipts(int argc, char **argv);
 int cmd_fsworker(int argc, char **argv);
 
 /*

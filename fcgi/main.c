@@ -30,6 +30,7 @@ static const struct command {
 	{ "exec", cmd_exec, "run one command of a page, here and now" },
 	{ "mcp", cmd_mcp, "tools for an MCP client, over its pipes" },
 	{ "check", cmd_check, "look for mistakes in pages" },
+	{ "receipts", cmd_receipts, "verify receipts, make a key for them" },
 	{ "fsworker", cmd_fsworker, "files below a directory, by frames" },
 	{ "workspace", cmd_workspace,
 		"what tools changed, to commit or discard" },

@@ -241,6 +241,11 @@ run_mcp(const struct options *o)
 	jobs->site = options_open_one(o, ".", &all, NULL, &err);
 	if (jobs->site == NULL)
 		return options_failed(&err, EXIT_FAILURE);
+	if (ss_site_open_state(jobs->site, &err) != SS_OK ||
+		ss_site_open_receipts(jobs->site, &err) != SS_OK) {
+		ss_site_free(all);
+		return options_failed(&err, EXIT_FAILURE);
+	}
 	ss_site_set_log(jobs->site, say_line, NULL);
 	/* Room for the line break of the largest message. */
 	s.line_max = (size_t)ss_site_option_number(

@@ -411,6 +411,7 @@ run_until_stopped(struct pool *p)
 			pool_workers_start_status(p, now);
 			pool_workers_start_waiter(p, now);
 			pool_load_relieve(p, now);
+			ss_site_open_receipts(p->served->site, NULL);
 			sweep_tend(&p->sweep, p->served->site, &p->open, now);
 		}
 		tell_watchdog(p, now);

@@ -275,6 +275,8 @@ pool_workers_reap(struct pool *p, uint64_t now)
 			continue;
 		if (slot != NULL)
 			note_exit(p, slot, status, now);
+		else if (pid == ss_site_receipts_pid(p->served->site))
+			helper_ended(p, "the writer of receipts", pid, status);
 		else if (pid == p->status_server)
 			p->status_server = helper_ended(
 				p, "the status server", pid, status);

@@ -117,6 +117,7 @@ served_new(const struct options *o, const struct served *before,
 		ss_site_open(s->site, err) != SS_OK ||
 		(!o->cgi && ss_site_open_state(s->site, err) != SS_OK) ||
 		ss_site_open_state(s->site, err) != SS_OK ||
+		ss_site_open_receipts(s->site, err) != SS_OK ||
 		!open_counts(s, before, err)) {
 		served_free(s);
 		return NULL;

@@ -14,6 +14,7 @@
 #include "site/exists.h"
 #include "site/keyed_call.h"
 #include "site/paging.h"
+#include "site/receipt_call.h"
 #include "site/workspaces.h"
 #include "site/refusal.h"
 #include "site/request_log.h"
@@ -39,6 +40,8 @@ struct call_state {
 	struct paging paging;    /* of a tool whose output comes in parts */
 	struct keyed_call keyed; /* active: the call has a key */
 	struct call recorded;    /* the call, with its output copied */
+	const struct receipts *receipts; /* NULL: none are wanted */
+	struct receipt_run receipt;
 	double own_timeout; /* that the page or the tool asks for; 0: none */
 	unsigned own_line, line; /* of that, and of the tool */
 	bool started;            /* since then the page may be freed */
@@ -530,6 +533,51 @@ step_once(struct call_state *r)
 							: code;
 }
 
+/* -------------------------------------------------------------- receipts -- */
+
+/* A run begins when the writer of receipts knows of it. */
+static enum ss_err
+begin_receipt(struct call_state *r)
+{
+	const struct receipt_what what = { .request_id = r->call->request_id,
+		.root = r->parts->config->root,
+		.doc = r->call->doc,
+		.user = r->call->user,
+		.key = r->call->key,
+		.tool = r->tool,
+		.name = r->spec->name,
+		.argv = r->argv };
+	enum ss_err code;
+
+	if (r->receipts == NULL)
+		return SS_OK;
+	code = receipt_announce(&what, &r->receipt.members, r->err);
+	if (code == SS_OK)
+		code = receipts_begin(r->receipts, &r->receipt, r->err);
+	return code;
+}
+
+/* The answer leaves when its receipt is durable. */
+static enum ss_err
+end_receipt(struct call_state *r, enum ss_err code)
+{
+	bool copied = r->recorded.output != NULL;
+	struct buf members = BUF_INIT(4096);
+	bool written;
+
+	if (r->receipts == NULL || r->receipt.fd < 0)
+		return code;
+	receipt_end(r->result, code,
+		copied ? buf_view(&r->keyed.copy[0]) : r->result->out,
+		copied ? buf_view(&r->keyed.copy[1]) : r->result->err,
+		&members);
+	written = receipts_end(r->receipts, &r->receipt, &members);
+	buf_release(&members);
+	return written ? code
+		       : error_internal(r->err, 0,
+				 "the tool ran; its receipt is not written");
+}
+
 /* An answer that was not stored is told, and unknown when it is asked again. */
 static void
 end_keyed(struct call_state *r, enum ss_err code)
@@ -647,6 +695,11 @@ run_told(struct call_state *r, const struct ss_command *cmd, uint64_t number)
 			&r->keyed, r->result, &r->answered, r->err);
 		if (!r->keyed.begun)
 			return code;
+	}
+	code = begin_receipt(r);
+	if (code != SS_OK) {
+		r->result->unstarted = true;
+		return code;
 	}
 	code = executor->run(executor->ctx, cmd, r->result, r->err);
 	if (limit->ran != NULL && r->result->run_us > 0)
@@ -783,11 +836,13 @@ begin_keyed(struct call_state *r)
 	size_t ceiling = (size_t)r->parts->config->limits.max_output_bytes * 2;
 
 	r->recorded = *r->call;
-	if (!r->recorded.ends)
+	if (r->keyed.active && !r->recorded.ends)
 		r->recorded.client_fd = -1;
 	if (r->recorded.output != NULL) {
 		r->keyed.copy[0] = BUF_INIT(ceiling);
 		r->keyed.copy[1] = BUF_INIT(ceiling);
+		r->keyed.output = r->recorded.output;
+		r->keyed.output_ctx = r->recorded.output_ctx;
 		r->keyed.progress = r->recorded.progress;
 		r->recorded.output = keyed_call_output;
 		r->recorded.output_ctx = &r->keyed;
@@ -806,7 +861,10 @@ step_run(struct call_state *r)
 	struct ss_command cmd;
 	enum ss_err code;
 
-	if (r->keyed.active)
+	code = r->parts->receipts(r->parts->state_ctx, &r->receipts, r->err);
+	if (code != SS_OK)
+		return code;
+	if (r->keyed.active || r->receipts != NULL)
 		begin_keyed(r);
 	c = r->call;
 	cmd = (struct ss_command){
@@ -846,6 +904,7 @@ step_run(struct call_state *r)
 		return limit_error(r->err);
 	code = spec_has_parts(r->spec) ? run_part(r, &cmd)
 				       : run_counted(r, &cmd);
+	code = end_receipt(r, code);
 	end_keyed(r, code);
 	limit_end(r->parts->limit);
 	return code;
@@ -876,6 +935,8 @@ run_steps(struct call_state *r, const char **stage)
 
 	r->request = r->call->request;
 	r->result->tool = -1;
+	r->keyed.store.dir = -1;
+	r->receipt = RECEIPT_RUN_INIT;
 	for (size_t i = 0;
 		code == SS_OK && !r->answered && i < ARRAY_LEN(steps); i++) {
 		if (steps[i].step == step_confirm && r->call->dry_run) {
@@ -885,8 +946,9 @@ run_steps(struct call_state *r, const char **stage)
 		*stage = steps[i].name;
 		code = steps[i].step(r);
 	}
-	if (r->keyed.active)
+	if (r->keyed.active || r->receipts != NULL)
 		keyed_call_release(&r->keyed);
+	receipts_release(&r->receipt);
 	return code;
 }
 

@@ -17,6 +17,7 @@
 #include "wire/proto.h"
 
 struct request_log;
+struct receipts;
 struct state;
 
 struct call {
@@ -69,6 +70,9 @@ struct call_parts {
 	enum ss_err (*state)(
 		void *ctx, const struct state **out, struct ss_error *err);
 	void *state_ctx;
+	/* *out NULL: none are wanted. */
+	enum ss_err (*receipts)(
+		void *ctx, const struct receipts **out, struct ss_error *err);
 	const struct request_log *log;
 };
 

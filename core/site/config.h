@@ -127,6 +127,7 @@ struct config {
 		const char *format; /* "logfmt", "json" */
 		const char *file;   /* "": standard error */
 		double slow;        /* 0: no lines of slow requests */
+		const char *receipts, *receipts_key; /* files; "": none */
 	} log;
 };
 

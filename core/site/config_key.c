@@ -393,7 +393,7 @@ static const struct config_key keys[] = {
 	{ "once.keep", KEY_SECONDS, AT(once.keep), .preset = "86400.0",
 		.least = 1, .most = 366 * DAY, .scope = KEY_INHERITED },
 	{ "once.records", KEY_COUNT, AT(once.records), .preset = "262144",
-		.least = KEYED_PARTS, .most = 1e9 },
+		.least = KEYED_PARTS, .most = 1e9, .scope = KEY_INHERITED },
 
 	{ "log.level", KEY_WORD, AT(log.level), .preset = "info",
 		.words = "error warn info debug", .scope = KEY_INHERITED },
@@ -402,6 +402,8 @@ static const struct config_key keys[] = {
 	{ "log.file", KEY_PATH, AT(log.file), .preset = "" },
 	{ "log.slow", KEY_SECONDS, AT(log.slow), .preset = "0.0", .most = DAY,
 		.scope = KEY_INHERITED },
+	{ "log.receipts", KEY_PATH, AT(log.receipts), .preset = "" },
+	{ "log.receipts_key", KEY_PATH, AT(log.receipts_key), .preset = "" },
 };
 
 /* -------------------------------------------------------------- lookups -- */

@@ -50,10 +50,11 @@ digest_request(const struct keyed_what *w, struct arena *arena,
 	uint8_t out[static DIGEST_BYTES])
 {
 	const struct proto_request *q = w->request;
-	size_t most = w->word_count + 2 * q->env_count + 3, n = 0;
+	size_t most = w->word_count + 2 * q->env_count + 4, n = 0;
 	struct ss_text *parts = arena_array(arena, most, sizeof(*parts));
-	char *counts = arena_printf(arena, "%zu %zu %d %d", w->word_count,
-		q->env_count, q->has_stdin, q->next != NULL);
+	char *counts = arena_printf(arena, "%zu %zu %d %d %d%d", w->word_count,
+		q->env_count, q->has_stdin, q->next != NULL, q->has_workspace,
+		q->commit);
 
 	if (parts == NULL || counts == NULL)
 		return false;
@@ -65,6 +66,7 @@ digest_request(const struct keyed_what *w, struct arena *arena,
 		parts[n++] = text_of(q->env[i].value);
 	}
 	parts[n++] = text_of(q->next);
+	parts[n++] = text_of(q->session);
 	parts[n++] = q->has_stdin ? q->stdin_text : TEXT("");
 	digest_parts(parts, n, out);
 	return true;

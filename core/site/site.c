@@ -31,6 +31,12 @@ state_of(void *ctx, const struct state **out, struct ss_error *err)
 	return site_state(ctx, out, err);
 }
 
+static enum ss_err
+receipts_of(void *ctx, const struct receipts **out, struct ss_error *err)
+{
+	return site_receipts(ctx, out, err);
+}
+
 /* Each part borrows what it uses of the others. */
 static void
 lend_parts(struct ss_site *site)
@@ -63,6 +69,7 @@ lend_parts(struct ss_site *site)
 		.store = &site->store,
 		.state = state_of,
 		.state_ctx = site,
+		.receipts = receipts_of,
 		.log = &site->log };
 }
 
@@ -78,6 +85,8 @@ site_new_blank(void)
 	arena_init(&site->arena, 0);
 	site->own_state = STATE_INIT;
 	site->state = &site->own_state;
+	site->own_receipts = RECEIPTS_INIT;
+	site->receipts = &site->own_receipts;
 	lend_parts(site);
 	site->builtin_executor = executor_table(&site->exec_state);
 	site->executor = site->builtin_executor;
@@ -113,6 +122,7 @@ ss_site_free(struct ss_site *site)
 	free(site->local);
 	seal_close(&site->seal);
 	state_close(&site->own_state);
+	receipts_close(&site->own_receipts);
 	fd_close(&site->plan.store_fd);
 	free(site);
 }
@@ -377,6 +387,8 @@ ss_site_open(struct ss_site *site, struct ss_error *err)
 		code = seal_open(&site->seal, site->config.mcp.key_file, err);
 	if (code == SS_OK)
 		code = sites_open(site, err);
+	site->own_receipts.file = site->config.log.receipts;
+	site->own_receipts.key = site->config.log.receipts_key;
 	site->opened = code == SS_OK;
 	return code;
 }
@@ -412,6 +424,61 @@ site_state(struct ss_site *site, const struct state **out, struct ss_error *err)
 	return code == SS_OK ? state_needed(site->state, err) : code;
 }
 
+/* --------------------------------------------------------------- receipts -- */
+
+static enum ss_err
+start_receipts(struct ss_site *site, struct ss_error *err)
+{
+	const struct account *account = &site->plan.account;
+	struct receipts_plan plan = { .uid = account->own_uid,
+		.gid = account->own_gid };
+	char helper[PATH_MAX];
+
+	if (site->plan.libexec == NULL || site->plan.one_program)
+		return error_set(err, SS_CONFIG,
+			"[log] receipts needs the helper program " RECEIPTS_HELPER);
+	if (site->receipts->key[0] == '\0') {
+		error_set(err, SS_CONFIG,
+			"[log] receipts needs receipts_key, a private key");
+		error_hint(err, "`statespace receipts key FILE` makes one");
+		return SS_CONFIG;
+	}
+	snprintf(helper, sizeof(helper), "%s/" RECEIPTS_HELPER,
+		site->plan.libexec);
+	plan.helper = helper;
+	return receipts_start(site->receipts, &plan, err);
+}
+
+enum ss_err
+ss_site_open_receipts(struct ss_site *site, struct ss_error *err)
+{
+	enum ss_err code = site_needs_open(site, err);
+
+	if (code != SS_OK || site->receipts->file[0] == '\0')
+		return code;
+	if (!site->receipts->looked || receipts_ended(site->receipts))
+		code = start_receipts(site, err);
+	return code;
+}
+
+pid_t
+ss_site_receipts_pid(const struct ss_site *site)
+{
+	return site->receipts->pid;
+}
+
+enum ss_err
+site_receipts(
+	struct ss_site *site, const struct receipts **out, struct ss_error *err)
+{
+	*out = NULL;
+	if (site->receipts->file[0] == '\0')
+		return SS_OK;
+	*out = site->receipts;
+	return site->exec_state.is_worker ? SS_OK
+					  : ss_site_open_receipts(site, err);
+}
+
 /* ------------------------------------------------- one of several sites -- */
 
 enum ss_err
@@ -426,6 +493,7 @@ site_open_part(
 	site->plan.libexec = all->plan.libexec;
 	site->plan.one_program = all->plan.one_program;
 	site->state = all->state;
+	site->receipts = all->receipts;
 	site->log.site = site->name;
 	site->exec_state.limit.seed = limit_seed(site->name);
 	code = open_parts(site, err);
@@ -667,6 +735,7 @@ worker_main(void *ctx)
 	int status;
 
 	site->exec_state.is_worker = true;
+	receipts_enter_worker(site->receipts);
 	if (seed_ids(site, NULL) != SS_OK ||
 		documents_enter_view(&site->documents, NULL) != SS_OK)
 		return 1;

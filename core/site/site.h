@@ -14,6 +14,7 @@
 #include "site/config.h"
 #include "site/executor.h"
 #include "site/hidden_pages.h"
+#include "receipts/receipts.h"
 #include "site/page.h"
 #include "state/state.h"
 #include "statespace.h"
@@ -53,8 +54,10 @@ struct ss_site {
 	struct page_cache pages;
 	struct catalog_cache catalog;
 	struct hidden_pages hidden_pages;
-	struct state own_state; /* opened at first use: site_state */
-	struct state *state;    /* the same, or that of all sites */
+	struct state own_state;       /* opened at first use: site_state */
+	struct state *state;          /* the same, or that of all sites */
+	struct receipts own_receipts; /* opened at first use: site_receipts */
+	struct receipts *receipts;    /* the same, or those of all sites */
 	struct seal seal; /* of confirmations, and of what MCP clients keep */
 	struct call_parts calls;
 	struct arena arena;        /* of the current request or call */
@@ -85,6 +88,14 @@ bool site_root_moved(const struct ss_site *site);
  */
 enum ss_err site_state(
 	struct ss_site *site, const struct state **out, struct ss_error *err);
+
+/*
+ * The writer of receipts, started now unless it was: not in a worker.  *out
+ * NULL: none are wanted.  Errors as receipts_start; SS_STATE: there is no
+ * writer.
+ */
+enum ss_err site_receipts(struct ss_site *site, const struct receipts **out,
+	struct ss_error *err);
 
 /* SS_CONFIG when the site is open, or is not open. */
 enum ss_err site_needs_closed(const struct ss_site *site, struct ss_error *err);

@@ -135,7 +135,7 @@ SKIP: {
 	is($complete->('statespace', 'se'), 'serve', 'a command is completed');
 	is($complete->('statespace', 'hel'), 'help', 'help is one');
 	is($complete->('statespace', 'help', ''),
-		'new serve fcgi exec mcp fsworker check workspace doctor',
+		'new serve fcgi exec mcp receipts fsworker check workspace doctor',
 		'which takes a command');
 	is($complete->('statespace', 'help', 'exec', ''), '', 'and no more');
 	is($complete->('statespace', 'serve', '--fr'), '--front', 'an option');

@@ -55,7 +55,7 @@ static const int numbers[] = { ENOSPC, EROFS, ENOLCK };
 static char top[] = "/tmp/statespace-keyedfault-XXXXXX";
 static struct keyed_store store;
 static struct buf answer;
-static unsigned made, calls, wrongs;
+static unsigned made, calls, wrongs, synced;
 
 static int
 drop(const char *path, const struct stat *st, int type, struct FTW *ftw)
@@ -106,6 +106,9 @@ disarm(void)
 
 	fault_at = 0;
 	calls += happened;
+	synced += happened &&
+		(strcmp(fault_name, "fsync") == 0 ||
+			strcmp(fault_name, "fdatasync") == 0);
 	return happened;
 }
 
@@ -201,7 +204,7 @@ check(const char *what, bool (*try)(int at))
 {
 	unsigned before = calls;
 
-	wrongs = 0;
+	wrongs = synced = 0;
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
 		number = numbers[i];
 		for (int at = 1; try(at); at++)
@@ -227,7 +230,11 @@ main(void)
 	};
 	descriptors = open_count();
 	check("a key that begins", try_begin);
+	is_int(3 * (long long)ARRAY_LEN(numbers), synced,
+		"... a new part, the file and its name were made durable");
 	check("an answer that is stored", try_finish);
+	is_int((long long)ARRAY_LEN(numbers), synced,
+		"... and was made durable");
 	check("a key that is taken back", try_abandon);
 	check("a key that another one has", try_second);
 	is_int(descriptors, open_count(), "no descriptor is left open");

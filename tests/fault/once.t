@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: MIT
-# Exactly once under trouble: CALLS keys (120), each sent by three clients at
+# Exactly once under trouble: CALLS keys (80), each sent by three clients at
 # about the same time, through a real nginx that sends again what got no answer,
 # to two pools that share a state directory.  Workers and supervisors are killed
 # at random and a pool reloads every second.  No key runs twice, no answer is
@@ -21,7 +21,7 @@ use Time::HiRes qw(sleep time);
 -x Statespace::Server::binary() or plan skip_all => 'the program is not built';
 Statespace::Server::front('nginx') or plan skip_all => 'nginx is not installed';
 
-my $CALLS = $ENV{CALLS} || 120;
+my $CALLS = $ENV{CALLS} || 80;
 my $CLIENTS = 3;    # that send each key
 my $GROUPS = 4;     # of them, each with its share of the keys
 my $PATIENCE = 120; # seconds for one key, of which most need none

@@ -14,7 +14,7 @@ use Test::More;
 chdir Cwd::realpath("$FindBin::Bin/../..") or die "chdir: $!";
 
 # Lowest first; core/README.md says what each is for.
-my @FOLDERS = qw(base wire page files state keyed jobs workspace run sandbox tools site mcp http commands);
+my @FOLDERS = qw(base wire page files state keyed jobs workspace receipts run sandbox tools site mcp http commands);
 # Text in, values out: no system calls.
 my %PURE = map { $_ => 1 } qw(wire page);
 # What programs, tests and hosts include.
@@ -44,6 +44,8 @@ my %FOREIGN = (
 	'sqlite3.h' => [qw(fcgi/agentfs_db.c)],
 	'fastcgi.h' => [qw(fcgi/connection.c)],
 	'fcgiapp.h' => [qw(fcgi/connection.c)],
+	(map { ("openssl/$_.h" => [qw(fcgi/receipts_sign.c)]) }
+		qw(evp hmac pem)),
 	'curl/curl.h' => [qw(fcgi/transfer.c)],
 );
 
