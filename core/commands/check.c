@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "commands/check_builtin.h"
 #include "commands/check_readers.h"
+#include "commands/check_words.h"
 #include "files/walk.h"
 #include "page/lint.h"
 #include "page/lint_component.h"
@@ -204,7 +205,8 @@ report_site(struct check *c, struct check_readers *r, struct ss_error *err)
 
 	if (code != SS_OK)
 		return code;
-	if (!check_readers_tell(r, check_take, c) || c->memory_failed)
+	if (!check_readers_tell(r, check_take, c) ||
+		!check_words(c->site, check_take, c) || c->memory_failed)
 		return error_memory(err);
 	if (c->report.problem_count > 0)
 		c->fn(c->ctx, &c->report);

@@ -28,6 +28,7 @@ struct holder {
 	struct ss_site *all, *site;
 	int jobs, job, lock, end;
 	int streams[2]; /* out, err */
+	bool wrote[2];
 	struct job_request request;
 	struct buf text; /* that the request lies in */
 	struct job_status status;
@@ -102,6 +103,7 @@ keep_output(void *ctx, int stream, const char *data, size_t len)
 	if ((stream != 1 && stream != 2) || watch.stop == STOP_DISK)
 		return;
 	watch.written_ms = clock_ms();
+	h->wrote[stream - 1] = true;
 	number = fd_write_all(h->streams[stream - 1], data, len);
 	if (number == 0)
 		return;
@@ -286,8 +288,9 @@ run_watched(struct holder *h, struct ss_error *err)
 	set_end(h, code, &result, &failed);
 	fd_close(&ends[0]);
 	fd_close(&ends[1]);
-	fsync(h->streams[0]);
-	fsync(h->streams[1]);
+	for (size_t i = 0; i < ARRAY_LEN(h->streams); i++)
+		if (h->wrote[i])
+			fsync(h->streams[i]);
 	number = job_write_end(h->job, &h->end, &h->status);
 	ss_result_release(&result);
 	return number == 0 ? SS_OK

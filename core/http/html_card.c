@@ -179,6 +179,8 @@ put_limits(
 			spec->max_running);
 	if (spec->confirm)
 		html_put(s, "<li>a person is asked first</li>\n");
+	if (spec->job != SPEC_JOB_NEVER)
+		html_put(s, "<li>a long call may become a job</li>\n");
 }
 
 static void

@@ -9,6 +9,7 @@
 #include "http/mcp_refusal.h"
 #include "mcp/cancel.h"
 #include "mcp/message.h"
+#include "mcp/progress.h"
 #include "mcp/session.h"
 #include "mcp/wait.h"
 #include "wire/media.h"
@@ -197,8 +198,7 @@ receive_answer(void *ctx, const char *id, uint32_t timeout_ms,
 static bool
 wants_events(const struct exchange *x, const struct mcp *m)
 {
-	return events_accepted(x) &&
-		rpc_is_token(rpc_member(m->meta, "progressToken"));
+	return events_accepted(x) && mcp_progress_wanted(m);
 }
 
 /* A cancelled call has no response: its stream ends without one. */

@@ -423,9 +423,13 @@ job_reserve_end(int job)
 
 	if (fd < 0)
 		return -1;
-	number = fd_write_all(fd, zeros, sizeof(zeros));
-	if (number == 0 && fsync(fd) < 0)
-		number = errno;
+	/* Not each file system can reserve; bytes on disk are reserved, too. */
+	number = fallocate(fd, 0, 0, sizeof(zeros)) < 0 ? errno : 0;
+	if (number == EOPNOTSUPP || number == ENOSYS) {
+		number = fd_write_all(fd, zeros, sizeof(zeros));
+		if (number == 0 && fsync(fd) < 0)
+			number = errno;
+	}
 	if (number == 0)
 		return fd;
 	fd_close(&fd);

@@ -97,10 +97,12 @@ static void
 write_capabilities(struct mcp *m)
 {
 	mcp_key(m, "capabilities");
-	buf_text(m->out,
-		"{\"tools\":{},\"resources\":{},\"prompts\":{},"
+	/* The level of an older client would have to be kept. */
+	buf_printf(m->out,
+		"{%s\"tools\":{},\"resources\":{},\"prompts\":{},"
 		"\"completions\":{},\"extensions\":{\"" MCP_NAMESPACE
-		"skills\":{\"directoryRead\":true}");
+		"skills\":{\"directoryRead\":true}",
+		m->revision->in_message ? "\"logging\":{}," : "");
 	if (mcp_tasks_possible(m))
 		buf_text(m->out, ",\"" MCP_TASKS "\":{}");
 	buf_text(m->out, "}}");

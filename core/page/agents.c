@@ -180,6 +180,12 @@ add_tool(const struct agents_page *page, const struct spec *spec,
 		buf_text(out, ", a person is asked first");
 	if (spec->once)
 		buf_text(out, ", needs an `Idempotency-Key`");
+	if (spec->job == SPEC_JOB_REQUIRED)
+		buf_text(out, ", answers 202: GET its `href` for the result");
+	else if (spec->job != SPEC_JOB_NEVER)
+		buf_text(out,
+			", with `Prefer: respond-async` answers 202: GET its "
+			"`href` for the result");
 	add_variables(page, spec, out);
 	if (spec->output != NULL && strcmp(spec->output, "text") != 0) {
 		buf_text(out, ", prints ");

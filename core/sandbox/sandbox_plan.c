@@ -58,6 +58,22 @@ refuse_root(const struct account *account, struct ss_error *err)
 	return SS_CONFIG;
 }
 
+/*
+ * A /proc needs a root that belongs to no mount namespace (view_hide_mounts),
+ * and on such a one nothing can be mounted.
+ */
+static enum ss_err
+check_together(const struct grant *g, struct ss_error *err)
+{
+	if (!g->proc || g->workspace.count == 0)
+		return SS_OK;
+	error_set(err, SS_CONFIG,
+		"[grant] proc and [grant] workspace cannot be granted "
+		"together");
+	error_hint(err, "serve the pages that need /proc as a site of its own");
+	return SS_CONFIG;
+}
+
 enum ss_err
 sandbox_prepare(struct sandbox_plan *p, struct ss_error *err)
 {
@@ -67,6 +83,8 @@ sandbox_prepare(struct sandbox_plan *p, struct ss_error *err)
 
 	if (code == SS_OK && !account_can_become(&p->account))
 		code = refuse_root(&p->account, err);
+	if (code == SS_OK && p->grant != NULL)
+		code = check_together(p->grant, err);
 	if (code == SS_OK && p->grant != NULL)
 		code = check_grants(&p->grant->read, sandbox_plan_site(p), err);
 	if (code == SS_OK && p->grant != NULL)

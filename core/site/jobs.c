@@ -14,8 +14,8 @@
 #include "site/site.h"
 
 #define BODY_MORE ((size_t)1 << 20) /* what escapes add to a call */
-/* Between two looks at a job: doubled up to the second. */
-#define LOOK_MIN_MS 5
+/* Between two looks at a job: an eighth of the time so far, within these. */
+#define LOOK_MIN_MS 2
 #define LOOK_MAX_MS 200
 #define START_AGAIN_MS 3000
 
@@ -287,19 +287,23 @@ site_job_wait(struct ss_site *site, struct site_job *job, double seconds,
 	const uint64_t *sizes, int client_fd)
 {
 	struct pollfd client = { .fd = client_fd, .events = POLLRDHUP };
-	uint64_t end = clock_ms() + (uint64_t)(seconds * 1000), now;
+	uint64_t began = clock_ms(), now;
+	uint64_t end = began + (uint64_t)(seconds * 1000);
 	struct ss_error err;
-	int ms = LOOK_MIN_MS;
+	int ms;
 
 	while (!job_state_is_final(job->status.state) &&
 		!has_grown(job, sizes) && (now = clock_ms()) < end) {
+		ms = (now - began) / 8 < LOOK_MAX_MS ? (int)(now - began) / 8
+						     : LOOK_MAX_MS;
+		if (ms < LOOK_MIN_MS)
+			ms = LOOK_MIN_MS;
 		if ((uint64_t)ms > end - now)
 			ms = (int)(end - now);
 		if (poll(&client, client_fd >= 0, ms) > 0 ||
 			site_job_look(job, &err) != SS_OK)
 			return;
 		start_again(site, job);
-		ms = ms * 2 < LOOK_MAX_MS ? ms * 2 : LOOK_MAX_MS;
 	}
 }
 

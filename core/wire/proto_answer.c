@@ -111,7 +111,7 @@ proto_may_be_denied(const struct ss_result *r)
 	static const char *const words[] = { "Permission denied",
 		"Operation not permitted", "Read-only file system" };
 
-	if (r->returncode == 0 || r->refused.data != NULL ||
+	if (r->returncode == 0 || r->err.len == 0 || r->refused.data != NULL ||
 		r->sandbox == NULL || strcmp(r->sandbox, "off") == 0)
 		return false;
 	for (size_t i = 0; i < ARRAY_LEN(words); i++)

@@ -200,6 +200,48 @@ ok($pool->until_true(sub { !grep { $_->{line} =~ /statespace-job .*$state|
 	sleep\ 44\./x } values %{Statespace::Server::processes()} }),
 	'no process is left');
 
-# A page that changes while its job waits is not run.
+# ------------------------------------------------------- no place for a job --
+chmod 0500, "$state/jobs";
+$refused = ask(['sh', '-c', 'echo ran >&2']);
+is($refused->{status}, 503, 'where nothing can be written no job is made');
+is($refused->{json}{error}{code}, 'state_unavailable', 'and why is told');
+like($refused->{json}{error}{message}, qr/nothing ran/, 'and that nothing ran');
+is(at('GET', "/__jobs/$id")->{json}{state}, 'completed', 'others can be read');
+chmod 0700, "$state/jobs";
+is(ask(['sh', '-c', 'true'])->{status}, 202, 'and then one is made again');
 $pool->stop_ok;
+
+# --------------------------------------------------------------- plain CGI --
+mkdir $site->scratch . '/cgi';
+system('cp', Statespace::Server::binary(), $site->scratch . '/cgi/statespace');
+symlink((Statespace::Server::binary() =~ s{[^/]*$}{libexec}r),
+	$site->scratch . '/cgi/libexec');
+write_file($site->scratch . '/cgi/statespace.toml',
+	'root = "' . $site->dir . "\"\n$config");
+chmod 0755, $site->scratch . '/cgi', $site->scratch . '/cgi/statespace';
+
+sub cgi
+{
+	my ($body, %variables) = @_;
+	local %ENV = (GATEWAY_INTERFACE => 'CGI/1.1', HTTP_HOST => 'localhost',
+		CONTENT_TYPE => 'application/json', %variables,
+		CONTENT_LENGTH => length $body);
+	write_file($site->scratch . '/body', $body);
+	my ($program, $file) = map { $site->scratch . "/$_" }
+	    'cgi/statespace', 'body';
+
+	return `$program <$file 2>/dev/null`;
+}
+my $made_by_cgi = cgi(encode_json({ command => ['sh', '-c', 'echo cgi'] }),
+	REQUEST_METHOD => 'POST', PATH_INFO => '/', HTTP_PREFER => 'respond-async');
+like($made_by_cgi, qr/^Status: 202/m, 'plain CGI makes a job, too');
+my ($href) = $made_by_cgi =~ m{^Location: (/__jobs/[0-9a-f]{32})}m;
+my $read;
+for (1 .. 100) {
+	$read = cgi('', REQUEST_METHOD => 'GET', PATH_INFO => $href // '/',
+		REQUEST_URI => '/x?wait=5');
+	last unless $read =~ /"(?:queued|running)"/;
+	sleep 0.05;
+}
+like($read, qr/"completed".*"stdout": "cgi\\n"/, 'and reads it');
 done_testing;

@@ -25,6 +25,7 @@ tools:
   - { name: second, command: [sh, -c, 'printf "a\\303"; $WAIT go2; do sleep 0.05; done; printf "\\251b"; $WAIT go3; do sleep 0.05; done', ;], job: required }
   - { name: third, command: [sh, -c, 'echo x; $WAIT go4; do sleep 0.05; done', ;], job: required }
   - { name: fourth, command: [sh, -c, 'echo y; $WAIT go5; do sleep 0.05; done', ;], job: required }
+  - { name: large, command: [seq, '150000', ;], job: required }
   - [echo, {}]
 ---
 # Hello
@@ -206,6 +207,22 @@ my $again = begin_events($href, '4,0');
 read_until($again, qr/: waiting/);
 close $stream;
 ok($pool->log_says(qr/the waiter \d+ ended by signal 9/), 'the log has it');
+
+# ------------------------------------------------------ a client that reads slowly --
+my $text = '{"tool_call": {"name": "large"}}';
+my $large = talk($pool->socket, request(variables(REQUEST_METHOD => 'POST',
+	CONTENT_TYPE => 'application/json', CONTENT_LENGTH => length $text),
+	$text))->{headers}{location};
+ok($pool->until_true(sub { ask($large)->{json}{state} eq 'completed' }),
+	'a job with a megabyte of output');
+my $slow = begin_events($large);
+ok($pool->until_true(sub { figures()->{pool}{busy} == 0 }) && all_idle(),
+	'a client that does not read its events holds no worker');
+my $bytes = '';
+for (split /\n\n/, receive($slow)->{body}) {
+	$bytes .= decode_json("[$1]")->[0] if /^event: stdout\nid: \d+,0\ndata: (.*)$/m;
+}
+is($bytes, join('', map { "$_\n" } 1 .. 150000), 'and gets all of them later');
 
 # ------------------------------------------------------------- what is refused --
 is(ask($href, '', HTTP_ACCEPT => 'text/event-stream',

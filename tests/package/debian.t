@@ -160,7 +160,8 @@ sub contents
 		etc/logrotate.d/statespace usr/lib/sysusers.d/statespace.conf
 		usr/lib/tmpfiles.d/statespace.conf usr/share/statespace/apparmor
 		usr/share/bash-completion/completions/statespace),
-		(map { "usr/libexec/statespace/statespace-$_" } qw(curl pipe tool)),
+		(map { "usr/libexec/statespace/statespace-$_" } qw(curl job pipe
+			tool)),
 		(map { "usr/share/man/man1/$_.1.gz" }
 			qw(statespace statespace-exec statespace-fcgi)));
 	is(join(' ', grep { ($file{$_} // '') ne 'statespace' } @want), '',

@@ -29,6 +29,7 @@ tools:
       - { name: person, message: 'Who?', arguments: [who] }
       - { name: summary, from: model, message: Say a word, arguments: [short] }
       - { name: dirs, from: roots, arguments: [roots] }
+  - { name: tells, command: [sh, -c, 'echo one >&2; sleep 0.05; echo two >&2; echo done; printf xxxxxxxxx >&2', ;] }
 ---
 # Asks
 END
@@ -157,6 +158,36 @@ is_deeply([$r->{status}, $r->{error}{code}, $r->{error}{data}], [400, -32021,
 	'what no answer can come for names the capability');
 is(post({}, 'sum', { text => 'x', short => 'y' })->{result}{content}[0]{text},
 	"x y\n", 'unless the call has it');
-$server->stop_ok;
+# What a tool writes on its standard error, as log messages of one request.
+sub logged
+{
+	my ($level) = @_;
+	my $answer = $server->request('POST', '/mcp', headers => {
+		'Content-Type' => 'application/json',
+		Accept => 'application/json, text/event-stream',
+		'MCP-Protocol-Version' => '2026-07-28',
+		'Mcp-Method' => 'tools/call', 'Mcp-Name' => 'tells' },
+		body => $JSON->encode({ jsonrpc => '2.0', id => 1,
+			method => 'tools/call', params => { name => 'tells',
+			arguments => {}, _meta => {
+			"${META}protocolVersion" => '2026-07-28',
+			"${META}clientCapabilities" => {},
+			$level ? ("${META}logLevel" => $level) : () } } }));
+	my @messages = map { $JSON->decode($_) }
+	    $answer->{body} =~ /^(?:data: )?(\{.*\})$/mg;
 
+	return ([map { join ':', @{ $_->{params} }{qw(level data)} }
+		grep { ($_->{method} // '') eq 'notifications/message' } @messages],
+		$messages[-1]{result}{content}[0]{text},
+		scalar(grep { ($_->{method} // '') eq 'notifications/progress' }
+		@messages));
+}
+
+for my $level (qw(debug info)) {
+	is_deeply([logged($level)], [['info:one', 'info:two', 'info:' . 'x' x 9],
+		"done\n", 0], "$level: each line of stderr is a log message");
+}
+is_deeply((logged($_))[0], [], 'none: ' . ($_ // 'without a level'))
+    for 'warning', 'error', 'nonsense', undef;
+$server->stop_ok;
 done_testing();

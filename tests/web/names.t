@@ -5,6 +5,7 @@
 # SEED chooses the pages, RUNS how many sites there are.
 use strict;
 use warnings;
+use Cwd ();
 use FindBin;
 use JSON::PP;
 use lib "$FindBin::Bin/../lib";
@@ -14,6 +15,7 @@ use Statespace::Server;
 plan skip_all => 'nginx is not installed'
     unless Statespace::Server::front('nginx');
 
+my $BUILD = Cwd::abs_path($ENV{BUILD} || "$FindBin::Bin/../../build");
 my $SEED = $ENV{SEED} // time;
 my $RUNS = $ENV{RUNS} // 1;
 my $PAGES = 12;
@@ -170,6 +172,11 @@ for my $run (1 .. $RUNS) {
 			    or diag $html =~ /(<section class="tools.*)/s;
 		}
 	}
+	my $dir = $server->site->dir;
+	my $said = `cd / && '$BUILD/statespace' check '$dir' 2>&1`;
+
+	like($said, qr/^\d+ pages?, 0 errors/m, 'statespace check compares them too')
+	    or diag $said;
 	$server->stop_ok;
 }
 

@@ -141,7 +141,7 @@ my $rpc = sub {
 };
 my ($sh) = grep { $_->{name} =~ /^sh/ && $_->{name} !~ /small/ }
     @{ $rpc->('tools/list')->{result}{tools} };
-my ($arg) = keys %{ $sh->{inputSchema}{properties} };
+my ($arg) = @{ $sh->{inputSchema}{required} };
 my $call = sub {
 	return $rpc->('tools/call', name => $sh->{name}, arguments => {
 		$arg => 'echo m >>notes/m; cat notes/m' },
@@ -205,6 +205,14 @@ is("$status $answer->{error}{code}", '400 bad_request',
 is("$status $answer->{error}{code}", '400 bad_request', 'a misspelt member');
 ($status) = ask('PUT', '/__workspaces/');
 is($status, 405, 'another method');
+
+# What cannot be granted together.
+my $both = $site->scratch . '/both.toml';
+Statespace::TestSite::write_file($both,
+	"[grant]\nworkspace = [\".\"]\nproc = true\n");
+my $exec = "$FindBin::Bin/../../build/statespace-exec";
+like(`$exec -C @{[$site->dir]} -c $both plain -- echo 2>&1`,
+	qr/cannot be granted together/, 'no /proc beside workspaces');
 
 $server->stop_ok;
 done_testing;

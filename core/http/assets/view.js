@@ -665,6 +665,24 @@
 		signal,
 	});
 
+	/*
+	 * What a job has come to in the end; Stop ends it.  Each request waits for
+	 * more output, and the last one reads all of it.
+	 */
+	const finished = async (job, signal) => {
+		const end = () => fetch(job.href, { method: "DELETE" });
+		const read = async (query) =>
+			(await fetch(job.href + query, { signal })).json();
+		let answer = job;
+
+		signal.addEventListener("abort", end);
+		while (answer.state === "queued" || answer.state === "running")
+			answer = await read("?wait=20&after=" +
+				(answer.after || "0,0"));
+		signal.removeEventListener("abort", end);
+		return answer.state ? read("") : answer;
+	};
+
 	/* An answer, or a text that is none: { status, text }. */
 	const ask = async (body, signal, running) => {
 		running.start();
@@ -676,13 +694,16 @@
 			return { ...await follow(response.body, running.write),
 				ms: running.stop() };
 		const text = await response.text();
-		const ms = running.stop();
+		let answer;
 
 		try {
-			return { ...JSON.parse(text), ms };
+			answer = JSON.parse(text);
 		} catch {
-			return { status: response.status, text, ms };
+			answer = { status: response.status, text };
 		}
+		if (response.status === 202 && answer.href)
+			answer = await finished(answer, signal);
+		return { ...answer, ms: running.stop() };
 	};
 
 	const send = async (body, name, signal, running) => {

@@ -61,7 +61,7 @@ sub made
 	my @libraries = map { "$_:$machine" } qw(libc6-dev libfcgi-dev
 		libyaml-dev libcjson-dev libpcre2-dev libcmark-gfm-dev nettle-dev
 		libcmark-gfm-extensions-dev libcurl4-openssl-dev
-		libsqlite3-dev);
+		libsqlite3-dev libssl-dev);
 
 	return $root if -x "$root/usr/bin/make" && -x "$root/bin/mount";
 	return system_of($root, "amd64,$machine", 'apt', qw(gcc libc6-dev
