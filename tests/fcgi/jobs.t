@@ -9,7 +9,7 @@ use lib "$FindBin::Bin/../lib";
 use JSON::PP qw(decode_json encode_json);
 use Statespace::FastCGI qw(request variables call talk);
 use Statespace::Pool;
-use Statespace::TestSite qw(write_file);
+use Statespace::TestSite qw(slurp write_file);
 use Test::More;
 use Time::HiRes qw(sleep time);
 
@@ -210,6 +210,26 @@ is(at('GET', "/__jobs/$id")->{json}{state}, 'completed', 'others can be read');
 chmod 0700, "$state/jobs";
 is(ask(['sh', '-c', 'true'])->{status}, 202, 'and then one is made again');
 $pool->stop_ok;
+
+# ----------------------------------------- a job's tool has no more than others --
+SKIP: {
+	skip 'root alone gives a bounding set up', 3 if $> != 0;
+	$pool = Statespace::Pool->start(site => $site, config => $config
+		. "[sandbox]\nmode = \"landlock\"\n",
+		socket => $site->scratch . '/third.sock');
+	my $kept = ask(['sh', '-c', 'exec sleep 44.625'])->{json}{href};
+	my ($bounding, $tool);
+	my $there = defined $kept && $pool->until_true(sub {
+		my $now = Statespace::Server::processes();
+		($tool) = grep { $now->{$_}{line} =~ /^sleep 44\.625/ } keys %$now;
+		$tool;
+	});
+	($bounding) = slurp("/proc/$tool/status") =~ /^CapBnd:\s*(\S+)/m if $tool;
+	skip 'this kernel has no Landlock', 3 unless $there;
+	is($bounding, '0' x 16, 'no capability is in its bounding set');
+	is(at('DELETE', $kept)->{json}{state}, 'cancelled', 'it ends');
+	$pool->stop_ok;
+}
 
 # --------------------------------------------------------------- plain CGI --
 mkdir $site->scratch . '/cgi';
