@@ -230,7 +230,7 @@ sub cgi
 	my ($program, $file) = map { $site->scratch . "/$_" }
 	    'cgi/statespace', 'body';
 
-	return `$program <$file`;
+	return `$program <$file 2>/dev/null`;
 }
 my $made_by_cgi = cgi(encode_json({ command => ['sh', '-c', 'echo cgi'] }),
 	REQUEST_METHOD => 'POST', PATH_INFO => '/', HTTP_PREFER => 'respond-async');
