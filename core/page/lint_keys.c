@@ -19,9 +19,8 @@ struct own_key {
 static const struct own_key page_keys[] = { { "tools", FORM_LIST },
 	{ "env", FORM_LIST }, { "sandbox", FORM_MAP }, { "title", FORM_TEXT },
 	{ "description", FORM_TEXT }, { "prompts", FORM_LIST },
-	{ "allow", FORM_LIST }, { "hidden", FORM_FLAG },
-	{ "once", FORM_TEXT }, { "workspace", FORM_TEXT },
-	{ "workspace", FORM_MAP } };
+	{ "allow", FORM_LIST }, { "hidden", FORM_FLAG }, { "once", FORM_TEXT },
+	{ "workspace", FORM_TEXT }, { "workspace", FORM_MAP } };
 
 /* Keys that a page has under sandbox: only. */
 static const struct own_key sandbox_keys[] = { { "network", FORM_LIST },
