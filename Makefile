@@ -57,7 +57,7 @@ PACKAGES_BENCH := wrk fcgiwrap lighttpd apache2-bin libapache2-mod-xsendfile \
 PACKAGES_BROWSER = chromium $(if $(shell command -v npm),,nodejs npm)
 PACKAGES_OPENAPI = python3-venv $(if $(shell command -v npm),,nodejs npm)
 PACKAGES_AGENTFS = python3 $(if $(shell command -v pip3),,python3-pip)
-PACKAGES_MCP = lighttpd $(if $(shell command -v npm),,nodejs npm)
+PACKAGES_MCP = lighttpd python3-venv $(if $(shell command -v npm),,nodejs npm)
 
 # A space before and after each name, so that a name is found whole.
 define install_packages
@@ -97,7 +97,8 @@ deps-browser: ## the same as deps-test, and what drives a browser
 	@$(MAKE) --no-print-directory $(BUILD)/browser/node_modules
 deps-mcp: ## the same as deps-test, and the clients of others that speak MCP
 	$(call install_packages,$(PACKAGES) $(PACKAGES_TEST) $(PACKAGES_MCP))
-	@$(MAKE) --no-print-directory $(BUILD)/mcp/node_modules
+	@$(MAKE) --no-print-directory $(BUILD)/mcp/node_modules \
+		$(BUILD)/mcp/python-sdk $(BUILD)/mcp/python-fastmcp
 deps-openapi: ## the same as deps-test, and what reads /openapi.json
 	$(call install_packages,$(PACKAGES) $(PACKAGES_TEST) $(PACKAGES_OPENAPI))
 	@$(MAKE) --no-print-directory $(BUILD)/openapi/node_modules
@@ -133,6 +134,13 @@ $(BUILD)/mcp/node_modules:
 		mcp-proxy@6.7.19 $(addprefix @modelcontextprotocol/, \
 		conformance@0.2.0-alpha.12 sdk@1.32.2 client@2.4.0 \
 		inspector@2.12.0)
+
+$(BUILD)/mcp/python-sdk: PYTHON_PACKAGE = mcp==1.30.0
+$(BUILD)/mcp/python-fastmcp: PYTHON_PACKAGE = fastmcp==4.1.2
+$(BUILD)/mcp/python-sdk $(BUILD)/mcp/python-fastmcp:
+	$(call say,PIP,$@)
+	$(Q)python3 -m venv $@ && $@/bin/pip -q install $(PYTHON_PACKAGE) || \
+		{ rm -rf $@; false; }
 
 # tests/web/browser.t looks for them there.
 $(BUILD)/browser/node_modules:

@@ -4,8 +4,10 @@
  * without ID a look at all of them.  job_start.c starts it and writes its
  * options; a job's directory has no say in what the site is.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "helper.h"
 #include "job_start.h"
@@ -34,6 +36,28 @@ tend_jobs(struct job_starter *starter, struct ss_error *err)
 }
 
 /*
+ * Only root can, and it is given up before the sandbox is built.  The first
+ * number that PR_CAPBSET_READ does not know ends the loop; a root without
+ * CAP_SETPCAP keeps the set, as in a worker.
+ */
+static bool
+drop_bounding_set(void)
+{
+	for (unsigned long cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0;
+		cap++)
+		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
+			return errno == EPERM;
+	return true;
+}
+
+static bool
+become(const struct ss_account *account)
+{
+	return account->uid == 0 ||
+		(drop_bounding_set() && sys_become(account));
+}
+
+/*
  * The configuration may be root's alone, so that it is read before root is
  * given up.  No seal is made or checked here, and its key may be root's, too.
  */
@@ -44,7 +68,7 @@ open_site(const struct job_words *w, struct ss_error *err)
 
 	if (site == NULL)
 		return NULL;
-	if ((w->account.uid == 0 || sys_become(&w->account)) &&
+	if (become(&w->account) &&
 		ss_site_set_option(site, "mcp.key_file", "", err) == SS_OK &&
 		(options_has_sites(site) ||
 			*ss_site_option(site, "root") != '\0' ||

@@ -128,7 +128,7 @@ make_line(struct chain *c, const char *members, char out[static RECEIPT_MAX])
 		return 0;
 	sign_hex(signature, SIGN_BYTES, sig);
 	more = snprintf(out + n, RECEIPT_MAX - (size_t)n, "%s%s" END "\n",
-		SIG + 1, sig);
+		&SIG[1], sig);
 	return (size_t)(n + more);
 }
 

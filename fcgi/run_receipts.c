@@ -19,8 +19,8 @@ cmd_receipts(int argc, char **argv)
 		"../libexec/statespace" };
 	char helper[PATH_MAX];
 
-	if (!sys_find_beside(places, ARRAY_LEN(places), "statespace-receipts",
-		    helper)) {
+	if (!sys_find_beside(
+		    places, ARRAY_LEN(places), "statespace-receipts", helper)) {
 		say("receipts: the helper program statespace-receipts is not "
 		    "installed");
 		return EXIT_FAULT;

@@ -11,6 +11,7 @@
 #include "site/component.h"
 #include "site/listing.h"
 #include "site/page.h"
+#include "site/refusal.h"
 #include "wire/escape.h"
 #include "wire/media.h"
 
@@ -400,8 +401,12 @@ browser_error(struct exchange *x)
 {
 	struct html_page page = { .path = "", .error = &x->err };
 	struct buf html = BUF_INIT(x->body.max);
+	struct buf next = BUF_INIT(4096);
 	struct html_folder around;
 
+	refusal_print(&x->err, &x->result, &next);
+	if (buf_ok(&next))
+		page.next = next.data;
 	list_around(x, &page, &around);
 	page.version = assets_version();
 	if (find_ways(x, &page) && find_url(x, &page))
@@ -414,5 +419,6 @@ browser_error(struct exchange *x)
 		set_html_type(x);
 		add_policy(x);
 	}
+	buf_release(&next);
 	buf_release(&html);
 }

@@ -110,18 +110,19 @@ may_follow(struct exchange *x)
 }
 
 enum ss_err
-follow_run(struct exchange *x, struct call *call)
+follow_run(struct exchange *x, const struct call *plain)
 {
 	struct follow f = { .x = x };
+	struct call call = *plain;
 	enum ss_err code;
 
 	if (!may_follow(x))
 		return SS_BAD_REQUEST;
-	call->output = on_output;
-	call->output_ctx = &f;
-	call->tick_ms = TICK_MS;
-	code = call_run(&x->site->calls, call, &x->stage, &x->result, &x->err);
-	if (code == SS_OK && call->job != NULL && call->job->id[0] != '\0')
+	call.output = on_output;
+	call.output_ctx = &f;
+	call.tick_ms = TICK_MS;
+	code = call_run(&x->site->calls, &call, &x->stage, &x->result, &x->err);
+	if (code == SS_OK && call.job != NULL && call.job->id[0] != '\0')
 		return code; /* it is a job, and has not run here */
 	if (code == SS_GONE ||
 		(code != SS_OK && !call_was_ended(code) && !x->streamed))

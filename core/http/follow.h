@@ -14,6 +14,6 @@
  * is returned, and nothing was sent; any later end is an event, and x->streamed
  * is set: x->err and x->result are for the log then.
  */
-enum ss_err follow_run(struct exchange *x, struct call *call);
+enum ss_err follow_run(struct exchange *x, const struct call *plain);
 
 #endif

@@ -297,6 +297,8 @@ put_error(struct html_writer *s, int status)
 	html_in(s, "<p>", err->message, "</p>\n");
 	if (err->hint[0] != '\0')
 		html_in(s, "<p>", err->hint, "</p>\n");
+	if (s->page->next != NULL)
+		html_in(s, "<p>Next: ", s->page->next, "</p>\n");
 	html_in(s, "<p class=\"asked\"><code>", s->page->url,
 		"</code></p>\n<p class=\"note\">");
 	buf_printf(s->out, "Status %d, ", status);

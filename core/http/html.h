@@ -39,9 +39,10 @@ struct html_page {
 	struct ss_text text; /* without frontmatter */
 	struct ss_text html; /* the text as an HTML fragment */
 	bool cut;            /* the page is longer than text */
-	const struct frontmatter *front;   /* titles and tools */
-	const struct powers *powers;       /* of each tool */
-	const struct ss_error *error;      /* why it has no tools, or SS_OK */
+	const struct frontmatter *front; /* titles and tools */
+	const struct powers *powers;     /* of each tool */
+	const struct ss_error *error;    /* why it has no tools, or SS_OK */
+	const char *next; /* after an error, the step that works; NULL */
 	const struct html_folder *folders; /* from the root to the page's */
 	size_t folder_count;
 	const struct ss_pair *server; /* variables; values are never shown */

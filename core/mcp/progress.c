@@ -13,7 +13,7 @@
 #define SPACING_MS 50 /* between two, while a tool writes without pause */
 #define TICK_MS 200   /* at most so late comes the last line of a burst */
 
-#define LOGGED_BYTES 8192  /* bytes of a log message */
+#define LOGGED_BYTES 8192 /* bytes of a log message */
 #define LOGGED_LINES 1000 /* of one run */
 
 /* A tool that runs, for a client that wants to hear of it. */

@@ -115,16 +115,17 @@ static struct ss_text
 near_file(const struct form_page *page, struct ss_text text)
 {
 	struct ss_text path = clean_path(text, page->arena);
-	const char *slash;
+	size_t at = 0;
 
-	while (path.data != NULL && path.len > 0) {
-		if (has_file(page, path))
-			return path;
-		slash = memchr(path.data, '/', path.len);
+	while (at < path.len) {
+		const struct ss_text end = { path.data + at, path.len - at };
+		const char *slash = memchr(end.data, '/', end.len);
+
+		if (has_file(page, end))
+			return end;
 		if (slash == NULL)
 			break;
-		path.len -= (size_t)(slash + 1 - path.data);
-		path.data = slash + 1;
+		at += (size_t)(slash - end.data) + 1;
 	}
 	return none;
 }

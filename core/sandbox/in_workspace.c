@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -122,8 +123,8 @@ helper_of(struct using *u)
 {
 	const struct sandbox *self = sandbox_self();
 	const char *path = self->libexec[0] != '\0' && !self->one_program
-		? arena_join(&u->arena, self->libexec, "/",
-			  "statespace-agentfs")
+		? arena_join(
+			  &u->arena, self->libexec, "/", "statespace-agentfs")
 		: NULL;
 
 	return path != NULL ? path : "";
@@ -296,6 +297,62 @@ open_below_site(const char *path)
 	return fd;
 }
 
+/* Has the session its own entry at that path, or a part of it? */
+static bool
+session_has(const struct workspace *w, const char *path)
+{
+	char part[PATH_MAX];
+	const char *slash = path;
+	struct stat st;
+
+	do {
+		slash = strchr(slash, '/');
+		snprintf(part, sizeof(part), "%.*s",
+			slash != NULL ? (int)(slash - path) : PATH_MAX - 1,
+			path);
+		if (fstatat(w->upper, part, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			return errno != ENOENT;
+		if (!S_ISDIR(st.st_mode))
+			return true;
+	} while (slash++ != NULL);
+	return true;
+}
+
+/*
+ * A tool runs the programs of the site, with the page's grants: one that a
+ * session changed is another program, which no author allowed.  A copy has all
+ * of them.
+ */
+static enum ss_err
+check_programs(
+	const struct workspace *w, const struct policy *p, struct ss_error *err)
+{
+	const char *site = sandbox_self()->site, *folder = w->meta.folder;
+	size_t n = strlen(site), k = strlen(folder);
+
+	for (size_t i = 0; i < p->exec.count; i++) {
+		const char *path = p->exec.items[i];
+
+		if (strncmp(path, site, n) != 0 || path[n] != '/')
+			continue;
+		path += n + 1;
+		if (k > 0 && (strncmp(path, folder, k) != 0 || path[k] != '/'))
+			continue;
+		path += k > 0 ? k + 1 : 0;
+		if (w->meta.backend == WORKSPACE_COPY || !session_has(w, path))
+			continue;
+		error_set(err, SS_NOT_ALLOWED,
+			"this session changed the program %s, which the page "
+			"runs",
+			path);
+		error_hint(err,
+			"undo that in the session, or have the change "
+			"committed");
+		return SS_NOT_ALLOWED;
+	}
+	return SS_OK;
+}
+
 static enum ss_err
 run_inside(const struct policy *p, struct spawn *s, struct spawn_result *result,
 	struct arena *arena, struct ss_error *err)
@@ -388,6 +445,8 @@ run_in(struct using *u, const struct policy *p, struct spawn *s,
 		: make_and_enter(u, p, true, err);
 
 	call.started_s = (int64_t)time(NULL);
+	if (code == SS_OK)
+		code = check_programs(&u->w, p, err);
 	if (code == SS_OK)
 		code = run_inside(p, s, result, &u->arena, err);
 	leave_session(u);

@@ -317,6 +317,7 @@ run_act(struct executor *e, const struct right *right, struct spawn *s,
 	code = sandbox_run(&right->policy, &right->ruleset, s, &e->last, err);
 	executor_cleaned(e);
 	result->out = buf_view(&e->last.out);
+	result->workspace = buf_view(&e->last.workspace);
 	return code;
 }
 

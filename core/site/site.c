@@ -23,6 +23,7 @@
 #include "run/cgroup.h"
 #include "sandbox/launcher.h"
 #include "sandbox/sandbox_fork.h"
+#include "site/state_place.h"
 #include "site/workspaces.h"
 
 static enum ss_err
@@ -398,10 +399,8 @@ ss_site_open(struct ss_site *site, struct ss_error *err)
 static enum ss_err
 open_state(struct ss_site *site, struct ss_error *err)
 {
-	const struct account *account = &site->plan.account;
-
-	return state_open(site->state, site->config.state.directory,
-		account->own_uid, account->own_gid, err);
+	return state_place_open(
+		site->state, &site->plan, site->config.state.directory, err);
 }
 
 enum ss_err

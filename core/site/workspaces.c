@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "sandbox/overlay.h"
+#include "site/state_place.h"
 
 /* The longest path of the state directory, and the folder's name. */
 static char store_path[sizeof(((struct state *)0)->path) + 16];
@@ -19,8 +20,8 @@ open_state(struct state *state, const struct sandbox_plan *plan,
 	enum ss_err code = SS_OK;
 
 	if (!state->looked)
-		code = state_open(state, config->state.directory,
-			plan->account.own_uid, plan->account.own_gid, err);
+		code = state_place_open(
+			state, plan, config->state.directory, err);
 	return code == SS_OK ? state_needed(state, err) : code;
 }
 

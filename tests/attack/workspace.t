@@ -19,8 +19,11 @@ my $JSON = JSON::PP->new->utf8;
 my $site = Statespace::TestSite->new(files => {
 	'README.md' => "---\nworkspace: overlay\ntools: [[sh, -c, {}], "
 	    . "[perl, -e, {}]]\n---\n",
+	'run.md' => "---\nworkspace: overlay\ntools: [[./bin/run], [sh, -c, {}]]"
+	    . "\n---\n", 'bin/run' => "#!/bin/sh\necho ran\n",
 	'notes/a.txt' => "base\n", 'notes/b.txt' => "base\n",
 });
+chmod 0755, $site->dir . '/bin/run';
 my $out = $site->out;
 if ($> == 0) {
 	system('chown', '-R', '65534:65534', $site->dir, $out) == 0 or die;
@@ -162,6 +165,21 @@ like(`cat $state/*/upper/notes/marker`, qr/MARKER-OF-OTHER/,
 	'control: without walls they are');
 is(tool('for d in .. ../.. ../../..; do ls $d/workspaces $d/layers/0; done '
     . '2>/dev/null', $mine), '', 'nor by the way up');
+
+# A program that the page runs, replaced in the session: by a file, by a link in
+# the place of its directory.
+for my $script ('echo "echo PWNED" >>bin/run', 'mkdir e; printf "#!/bin/sh\necho '
+    . 'PWNED\n" >e/run; chmod +x e/run; rm -r bin; ln -s e bin') {
+	my $id = (ask('POST', '/__workspaces/', { page => '/run' }))[1]{session};
+	my $run = sub { (ask('POST', '/run', { command => $_[0],
+		workspace => { session => $id } }))[1] };
+	is($run->(['./bin/run'])->{stdout}, "ran\n", 'a program of the site runs');
+	$run->(['sh', '-c', $script]);
+	is($run->(['./bin/run'])->{error}{code}, 'not_allowed',
+		'one that a session changed does not');
+	like($run->(['sh', '-c', './bin/run'])->{stdout}, qr/PWNED/,
+		'control: as a file of a shell it does');
+}
 
 # Mounts.
 my $mount = 'mount -t tmpfs none notes && echo PWNED; umount -l . && echo '

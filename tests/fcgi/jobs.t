@@ -9,7 +9,7 @@ use lib "$FindBin::Bin/../lib";
 use JSON::PP qw(decode_json encode_json);
 use Statespace::FastCGI qw(request variables call talk);
 use Statespace::Pool;
-use Statespace::TestSite qw(write_file);
+use Statespace::TestSite qw(slurp write_file);
 use Test::More;
 use Time::HiRes qw(sleep time);
 
@@ -211,6 +211,26 @@ chmod 0700, "$state/jobs";
 is(ask(['sh', '-c', 'true'])->{status}, 202, 'and then one is made again');
 $pool->stop_ok;
 
+# ----------------------------------------- a job's tool has no more than others --
+SKIP: {
+	skip 'root alone gives a bounding set up', 3 if $> != 0;
+	$pool = Statespace::Pool->start(site => $site, config => $config
+		. "[sandbox]\nmode = \"landlock\"\n",
+		socket => $site->scratch . '/third.sock');
+	my $kept = ask(['sh', '-c', 'exec sleep 44.625'])->{json}{href};
+	my ($bounding, $tool);
+	my $there = defined $kept && $pool->until_true(sub {
+		my $now = Statespace::Server::processes();
+		($tool) = grep { $now->{$_}{line} =~ /^sleep 44\.625/ } keys %$now;
+		$tool;
+	});
+	($bounding) = slurp("/proc/$tool/status") =~ /^CapBnd:\s*(\S+)/m if $tool;
+	skip 'this kernel has no Landlock', 3 unless $there;
+	is($bounding, '0' x 16, 'no capability is in its bounding set');
+	is(at('DELETE', $kept)->{json}{state}, 'cancelled', 'it ends');
+	$pool->stop_ok;
+}
+
 # --------------------------------------------------------------- plain CGI --
 mkdir $site->scratch . '/cgi';
 system('cp', Statespace::Server::binary(), $site->scratch . '/cgi/statespace');
@@ -230,7 +250,7 @@ sub cgi
 	my ($program, $file) = map { $site->scratch . "/$_" }
 	    'cgi/statespace', 'body';
 
-	return `$program <$file`;
+	return `$program <$file 2>/dev/null`;
 }
 my $made_by_cgi = cgi(encode_json({ command => ['sh', '-c', 'echo cgi'] }),
 	REQUEST_METHOD => 'POST', PATH_INFO => '/', HTTP_PREFER => 'respond-async');

@@ -114,7 +114,8 @@ test_reserved(void)
 	refuses("[a, {description}]", 10, NULL);
 	refuses("[a, '{regex}']", 9, "literal");
 	refuses("[a, '{name}']", 9, NULL);
-	ok(yaml("[a, {name: regex}]"), "a key is a name where it is told as one");
+	ok(yaml("[a, {name: regex}]"),
+		"a key is a name where it is told as one");
 	refuses("[a, {a-b}]", 10, NULL);
 	refuses("[a, {a b}]", 10, NULL);
 	refuses("[a, {w: x}]", 10, NULL);

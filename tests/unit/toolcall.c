@@ -154,7 +154,7 @@ found_by_name(void)
 	is_str("a", qualified("a.md", "a"), "also where it is all");
 	is_str("a_ab", qualified("a.md", "ab"), "a beginning is no page");
 	is_str("q", qualified("README.md", "q"), "the first page adds nothing");
-	is_str("too long", qualified("a/b.md", TOO_LONG + 3), "57 at most");
+	is_str("too long", qualified("a/b.md", &TOO_LONG[3]), "57 at most");
 	is_int(0, (long long)found("a.md", two, "q"), "by its label");
 	is_int(0, (long long)found("a.md", two, "a_q"), "with the page");
 	toolcall_hashed_name(tool("[ls, -l]"), "a.md", hashed);

@@ -566,6 +566,44 @@ test_overlay_attributes(void)
 	end(&w);
 }
 
+/* The changes of w, staged in the session: what commit_apply does first. */
+static int
+stage_of(struct workspace *w, struct journal *j)
+{
+	static struct changes c;
+	int stage;
+
+	changes_read(w, NULL, &arena, &c, &err);
+	must(mkdirat(w->dir, "stage", 0700), "mkdir");
+	stage = openat(w->dir, "stage", AT_DIRECTORY);
+	is_int(0, stage_fill(w, stage, &c, j), "the changes are staged");
+	return stage;
+}
+
+/* A directory of the base becomes a link between the check and the steps. */
+static void
+test_race(void)
+{
+	struct workspace w;
+	struct journal j = JOURNAL_INIT;
+	struct stat st;
+	int stage;
+
+	begin(&w, "site");
+	put(&(struct form){ w.upper, w.base }, "d/n", "x", 0644);
+	stage = stage_of(&w, &j);
+	folder(&(struct form){ place, -1 }, "outside", 0755);
+	own_remove(w.base, "d");
+	must(symlinkat("../../outside", w.base, "d"), "symlink");
+	is_int(ESTALE, apply_all(w.base, stage, &j),
+		"a link that came meanwhile is not followed");
+	ok(!has(place, "outside/n", &st), "nothing is written outside");
+	own_remove(place, "outside");
+	journal_release(&j);
+	close(stage);
+	end(&w);
+}
+
 /*
  * The base changes between the check and the steps: the last ones find that, and
  * all are undone.
@@ -575,15 +613,11 @@ test_undo(void)
 {
 	struct workspace w;
 	struct journal j = JOURNAL_INIT;
-	struct changes c;
 	char *before, *seen;
 	int stage;
 
 	begin_changed(&w, "site");
-	changes_read(&w, NULL, &arena, &c, &err);
-	must(mkdirat(w.dir, "stage", 0700), "mkdir");
-	stage = openat(w.dir, "stage", AT_DIRECTORY);
-	is_int(0, stage_fill(&w, stage, &c, &j), "the changes are staged");
+	stage = stage_of(&w, &j);
 	put(&(struct form){ w.base, -1 }, "gone/late", "late", 0644);
 	before = picture(root, "site");
 	is_int(ESTALE, apply_all(w.base, stage, &j),
@@ -738,6 +772,7 @@ main(void)
 	test_conflict();
 	test_links();
 	test_overlay_attributes();
+	test_race();
 	test_undo();
 	test_kills();
 	arena_release(&arena);

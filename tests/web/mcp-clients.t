@@ -6,6 +6,7 @@
 use strict;
 use warnings;
 use Cwd qw(abs_path);
+use File::Basename qw(dirname);
 use File::Copy qw(copy);
 use File::Temp qw(tempdir);
 use FindBin;
@@ -130,6 +131,20 @@ for (['mcp-schema.mjs', 'the check of every message'],
 	for (split /\n/, $tap) {
 		ok($1 eq 'ok', $2) if /^(ok|not ok) \d+ - (.*)/;
 		diag($_) if /^# /;
+	}
+}
+
+# Those in Python, each with an environment of its own.
+for my $python (map { dirname(dirname($modules)) . "/mcp/$_/bin/python" }
+	qw(python-sdk python-fastmcp)) {
+	next if !-x $python;
+	my ($tap) = run($python, "$TOP/tests/web/mcp-clients.py", $url,
+		Statespace::Server::binary(), $site, $config);
+
+	like($tap, qr/^1\.\.\d+$/m, 'a client in Python comes to its end');
+	for (split /\n/, $tap) {
+		ok($1 eq 'ok', $2) if /^(ok|not ok) \d+ - (.*)/;
+		diag($_) if /^# |Error/;
 	}
 }
 

@@ -196,8 +196,8 @@ ok(exists $refused->{error}{data}{requiredCapabilities}{extensions}{$NAME},
 $pool->stop_ok;
 
 # ------------------------------------------------------------------- lines --
-my $pid = open2(my $out, my $in, Statespace::Server::binary(), 'mcp',
-	'-c', $pool->config_file, $site->dir);
+my $pid = open2(my $out, my $in, 'sh', '-c', 'exec "$0" "$@" 2>/dev/null',
+	Statespace::Server::binary(), 'mcp', '-c', $pool->config_file, $site->dir);
 sub line
 {
 	print {$in} encode_json(message(@_)), "\n";

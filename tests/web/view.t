@@ -212,6 +212,7 @@ my $refused = html('/out.md');
 is($refused->{status}, 403, 'a link that leaves the site: 403');
 like($refused->{body}, qr{<h1>Refused</h1>.*path_refused}s,
 	'said as a page');
+like($refused->{body}, qr{<p>Next: .*GET /AGENTS\.md</p>}, 'with a next step');
 my $foreign = html('/docs', 'GET', Host => 'evil.example');
 is($foreign->{status}, 421, 'another host is refused');
 unlike($foreign->{body}, qr{>bad<|class="pages"},

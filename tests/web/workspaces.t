@@ -106,7 +106,8 @@ like($answer, qr{^\+\+\+ b/notes/kept.txt\n\@\@.*\n\+kept$}m, 'as a patch');
 is("$status $answer", "200 kept\n", 'one of its files');
 ($status, $answer) = ask('GET', "/__workspaces/$id");
 is(join(' ', map { $_->{name} } @{ $answer->{entries} }),
-	'README.md agentfs.md notes plain.md secret small.md', 'its files');
+	'README.md agentfs.md notes plain.md small.md',
+	'its files, without what no reader may fetch');
 ($status) = ask('GET', "/__workspaces/$id/files/secret/key.txt");
 is($status, 404, 'what no reader may fetch is not there');
 ($status) = ask('GET', "/__workspaces/$id/files/.env");
