@@ -20,17 +20,21 @@ _statespace()
 		esac
 	done
 	case $before in
-	-c | --config | --env-file | --socket)
+	-c | --config | --env-file | --socket | --key)
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		return ;;
-	-C | --directory | --root)
+	-C | --directory | --root | --folder)
 		mapfile -t COMPREPLY < <(compgen -d -- "$word")
 		return ;;
 	--front)
 		mapfile -t COMPREPLY < <(compgen -W 'nginx lighttpd' -- "$word")
 		return ;;
+	--backend)
+		mapfile -t COMPREPLY < <(compgen -W 'overlay agentfs copy' -- "$word")
+		return ;;
 	-h | --host | -p | --port | --timeout | --workers | --next | --once | \
-		--workspace | --site | --tool | -e | --env)
+		--workspace | --site | --tool | -e | --env | --head | --digest | \
+		--after | --most)
 		return ;;
 	esac
 	case $command in
@@ -54,7 +58,11 @@ _statespace()
 	doctor) words='--config --json --help' ;;
 	new) words='--help' ;;
 	esac
-	if [[ $word == -* || -z $command || $command == help ]]; then
+	# The second word of two commands is what they do.
+	if [[ $command == @(receipts|workspace) && $word != -* &&
+		$COMP_CWORD -eq 2 ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "${words%% --*}" -- "$word")
+	elif [[ $word == -* || -z $command || $command == help ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 	elif [ "$command" = exec ]; then
 		# Pages of the site, and the directories that hold more.

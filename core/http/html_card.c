@@ -134,6 +134,8 @@ put_files(struct html_writer *s, const struct wants *asked)
 		html_put(s, "<li>reads this site</li>\n");
 	if (asked->write.count > 0)
 		put_names(s, "writes", &asked->write, "wide");
+	else if (workspace_is_wanted(&asked->workspace))
+		html_put(s, "<li>writes a copy of this site</li>\n");
 	else
 		html_put(s, "<li>writes nothing</li>\n");
 	if (asked->unix_sockets.count > 0)

@@ -153,7 +153,9 @@ mcp_schema_hints_of(
 		&page->rights.tools[spec - page->front.specs].powers;
 	const struct wants *asked = &p->asked;
 
-	mcp_schema_hints(m, asked->write.count > 0 || spec->confirm,
+	mcp_schema_hints(m,
+		asked->write.count > 0 || spec->confirm ||
+			workspace_is_wanted(&asked->workspace),
 		asked->network != NETWORK_OFF || p->http ||
 			asked->unix_sockets.count > 0);
 }

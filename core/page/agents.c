@@ -216,6 +216,12 @@ agents_block(const struct agents_page *page, struct buf *out)
 	buf_char(out, '\n');
 	if (!page->grants || front->spec_count == 0)
 		return;
+	if (workspace_is_wanted(&front->sandbox.workspace))
+		buf_text(out,
+			"\nTools of this page change a copy of the site, and "
+			"`workspace` of an answer tells what. "
+			"`\"workspace\": {\"commit\": true}` in a request "
+			"keeps it.\n");
 	buf_char(out, '\n');
 	names = toolcall_labels(front->specs, front->spec_count, page->path);
 	out->failed |= names == NULL;

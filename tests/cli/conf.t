@@ -141,6 +141,11 @@ SKIP: {
 	is($complete->('statespace', 'serve', '--fr'), '--front', 'an option');
 	is($complete->('statespace', 'serve', '--front', 'l'), 'lighttpd',
 		"an option's word");
+	is($complete->('statespace', 'workspace', ''),
+		'create list diff commit discard export', 'what a command does');
+	is($complete->('statespace', 'receipts', 'v'), 'verify', '... by a letter');
+	is($complete->('statespace', 'workspace', '--backend', 'a'), 'agentfs',
+		'a backend');
 	is($complete->('statespace', 'check', $_, ''), '', "no file behind $_")
 	    for '--site', '--timeout';
 	is($complete->('statespace-exec', 'page', '--tool', ''), '',

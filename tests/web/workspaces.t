@@ -142,6 +142,12 @@ my $rpc = sub {
 };
 my ($sh) = grep { $_->{name} =~ /^sh/ && $_->{name} !~ /small/ }
     @{ $rpc->('tools/list')->{result}{tools} };
+ok(!$sh->{annotations}{readOnlyHint}, 'a tool that changes a copy is not read-only');
+like($server->request('GET', '/AGENTS.md')->{body},
+	qr/`README\.md`\n\nTools of this page change a copy.*\n\n- \*\*sh\*\*/,
+	'AGENTS.md tells it');
+like($server->request('GET', '/', headers => { Accept => 'text/html' })->{body},
+	qr/<li>writes a copy of this site/, '... and the browser');
 my ($arg) = @{ $sh->{inputSchema}{required} };
 my $call = sub {
 	return $rpc->('tools/call', name => $sh->{name}, arguments => {
