@@ -310,6 +310,11 @@ receipts_write(int argc, char **argv)
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
 	key = sign_key_read(argv[2], true);
+	if (key == NULL && errno != EINVAL) {
+		fprintf(stderr, "statespace-receipts: %s: %s\n", argv[2],
+			strerror(errno));
+		return 1;
+	}
 	w.waiting = malloc(WAITING_MAX);
 	if (key == NULL || w.waiting == NULL ||
 		!sign_key_secret(key, w.secret)) {

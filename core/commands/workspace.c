@@ -372,9 +372,12 @@ ss_site_workspace(struct ss_site *site, const struct ss_workspace_ask *ask,
 	for (size_t i = 0; i < ARRAY_LEN(operations); i++)
 		if (strcmp(operations[i].name, ask->operation) == 0)
 			found = &operations[i];
-	if (found == NULL)
-		return error_set(err, SS_BAD_REQUEST,
+	if (found == NULL) {
+		error_set(err, SS_BAD_REQUEST,
 			"there is no such operation on workspaces");
+		error_hint(err, "create, list, diff, commit, discard, export");
+		return SS_BAD_REQUEST;
+	}
 	arena_init(&j.arena, 0);
 	code = open_places(&j);
 	if (code == SS_OK)

@@ -178,7 +178,7 @@ add_tool(const struct agents_page *page, const struct spec *spec,
 		buf_text(out, ", reads `stdin`");
 	if (spec->confirm)
 		buf_text(out, ", a person is asked first");
-	if (spec->once)
+	if (spec->once || page->front->once)
 		buf_text(out, ", needs an `Idempotency-Key`");
 	if (spec->job == SPEC_JOB_REQUIRED)
 		buf_text(out, ", answers 202: GET its `href` for the result");

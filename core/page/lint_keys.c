@@ -20,6 +20,7 @@ static const struct own_key page_keys[] = { { "tools", FORM_LIST },
 	{ "env", FORM_LIST }, { "sandbox", FORM_MAP }, { "title", FORM_TEXT },
 	{ "description", FORM_TEXT }, { "prompts", FORM_LIST },
 	{ "allow", FORM_LIST }, { "hidden", FORM_FLAG }, { "once", FORM_TEXT },
+	{ "job", FORM_FLAG }, { "job", FORM_TEXT }, { "job", FORM_MAP },
 	{ "workspace", FORM_TEXT }, { "workspace", FORM_MAP } };
 
 /* Keys that a page has under sandbox: only. */
@@ -89,6 +90,45 @@ meant_key(const struct node *n, struct ss_text key)
 		: NULL;
 }
 
+/*
+ * What a value of `job` was probably meant to be.  Any other value that is not
+ * ours is the page's own.
+ */
+static const char *
+meant_job(const struct node *n)
+{
+	static const char *const words[] = { "required", "auto" };
+	static const char *const keys[] = { "after" };
+	const struct node *key =
+		n->kind == NODE_MAP && n->count == 1 ? n->first->key : NULL;
+	struct ss_text text = { n->text, n->len };
+	const char *meant = NULL;
+
+	if (n->kind == NODE_STRING)
+		meant = near_word(text, words, ARRAY_LEN(words));
+	if (meant != NULL)
+		return text_is(text, meant) ? NULL : meant;
+	if (key == NULL || key->kind != NODE_STRING)
+		return NULL;
+	text = (struct ss_text){ key->text, key->len };
+	meant = near_word(text, keys, ARRAY_LEN(keys));
+	return meant == NULL || text_is(text, meant) ? NULL
+						     : "{after: SECONDS}";
+}
+
+static void
+lint_job(const struct lint *l, const struct node *n)
+{
+	const char *meant = n != NULL ? meant_job(n) : NULL;
+	char hint[64];
+
+	if (meant == NULL)
+		return;
+	snprintf(hint, sizeof(hint), "did you mean %s?", meant);
+	lint_warn(l, WARN_KEY, place_of_node(n->key), hint,
+		"the key job is ignored: its value is none of ours");
+}
+
 static void
 lint_key(const struct lint *l, const struct node *n)
 {
@@ -148,6 +188,7 @@ lint_keys(const struct lint *l)
 	if (root == NULL)
 		return;
 	lint_empty(l, root);
+	lint_job(l, node_member(root, "job"));
 	for (const struct node *n = root->first; n != NULL; n = n->next)
 		if (n->key->kind == NODE_STRING)
 			lint_key(l, n);

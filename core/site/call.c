@@ -480,9 +480,9 @@ refuse_without_key(struct call_state *r)
 	error_set(r->err, SS_KEY_REQUIRED,
 		"this tool runs only with a key; it did not run");
 	error_hint(r->err,
-		"send the header Idempotency-Key with a new random UUID, over "
-		"MCP _meta[\"" KEYED_META "\"], and the same one when the "
-		"request is repeated");
+		"send the header Idempotency-Key with a new random UUID (over "
+		"MCP _meta[\"" KEYED_META "\"], at the shell --once), and the "
+		"same one when the request is repeated");
 	return SS_KEY_REQUIRED;
 }
 

@@ -186,14 +186,14 @@ print_request(const struct search *s, const struct form *form,
 	return good && buf_ok(out);
 }
 
-/* A tool that runs once for a key is sent a new one. */
+/* A tool that runs once for a key, or whose key was wrong, is sent a new one. */
 static void
 add_key(struct search *s, struct step *step)
 {
 	const struct frontmatter *front = &s->r->page->front;
 	bool once = s->tool >= 0 && front->specs[s->tool].once;
 
-	if ((!once && !front->once) || !state_make_id(s->key))
+	if ((!once && !front->once && !s->keyed) || !state_make_id(s->key))
 		return;
 	step->header = "Idempotency-Key";
 	step->header_value = s->key;
@@ -292,8 +292,9 @@ static bool
 find_call(struct search *s)
 {
 	if (try_as_sent(s,
-		    "send the same request without what this tool does "
-		    "not take"))
+		    s->keyed ? "send the same request with a new key"
+			     : "send the same request without what this tool "
+			       "does not take"))
 		return true;
 	if (try_forms(s))
 		return true;

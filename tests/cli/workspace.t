@@ -290,6 +290,10 @@ SKIP: {
 my $unknown = '0' x 32;
 like(`$program workspace diff $unknown -C '$top/site' 2>&1`,
 	qr/there is no such workspace session/, 'an unknown session is refused');
+like(qx('$program' workspace lst -C '$top/site' 2>&1),
+	qr/no such operation.*; create, list, diff, commit, discard, export$/m,
+	'an unknown operation is told with those that there are');
 clean(qw(site expected patched));
 remove_tree($top);
+
 done_testing;

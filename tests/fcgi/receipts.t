@@ -118,6 +118,21 @@ is(post('echo', 'new')->{status}, 200, 'the file is renamed');
 is($status, 0, '... and the chain goes on in a new one') or diag $text;
 like($text, qr/^head [0-9a-f]{64}$/m, '... whose head is told');
 
+# A key that is not there is told as that.
+{
+	my ($conf, $words) = ("$dir/nokey.toml", '');
+	open my $file, '>', $conf or die "$conf: $!";
+	print $file "[log]\nreceipts = \"$dir/none\"\n"
+	    . "receipts_key = \"$dir/nokey\"\n";
+	close $file;
+	open my $out, '-|', "$program exec -c '$conf' -C '"
+	    . $pool->site->dir . "' README -- echo x 2>&1" or die "exec: $!";
+	$words .= $_ while <$out>;
+	close $out;
+	like($words, qr/nokey: No such file or directory/,
+		'a missing key is named with the reason');
+}
+
 # Nobody can write: nothing runs.
 {
 	rename "$dir/key", "$dir/elsewhere" or die "rename: $!";

@@ -224,6 +224,36 @@ test_prompts(void)
 		"a is no argument of this prompt");
 }
 
+/* A page's own `job` may be anything else. */
+static void
+test_job(void)
+{
+#define IGNORED "the key job is ignored: its value is none of ours "
+	static const char *const pages[][2] = {
+		{ "job: requird", IGNORED "(did you mean required?)\n" },
+		{ "job: Auto", IGNORED "(did you mean auto?)\n" },
+		{ "job: {aftr: 3}",
+			IGNORED "(did you mean {after: SECONDS}?)\n" },
+		{ "jobs: true",
+			"the key jobs is ignored (did you mean job?)\n" },
+		{ "jobb: {after: 3}",
+			"the key jobb is ignored (did you mean job?)\n" },
+		{ "job: required", "" },
+		{ "job: true", "" },
+		{ "job: {after: 3}", "" },
+		{ "job: Baker", "" },
+		{ "job: {title: Baker}", "" },
+		{ "job: {after: 3, title: Baker}", "" },
+		{ "job: [requird]", "" },
+	};
+#undef IGNORED
+
+	for (size_t i = 0; i < ARRAY_LEN(pages); i++) {
+		lint_yaml(pages[i][0]);
+		is_str(pages[i][1], warnings, "%s", pages[i][0]);
+	}
+}
+
 int
 main(void)
 {
@@ -232,6 +262,7 @@ main(void)
 	test_variables();
 	test_network();
 	test_prompts();
+	test_job();
 	lint_yaml("title: x");
 	is_int(0, count, "a page without tools has no warnings");
 	return done();

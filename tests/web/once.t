@@ -100,7 +100,10 @@ for (['another word', count('one', 'y'), stdin => "in\n"],
 	['another tool', command => ['seq', '1']]) {
 	my ($what, @call) = @$_;
 
-	code_is(post('/a', 'k1', @call), '422 key_reused', "$what: 422");
+	code_is(my $answer = post('/a', 'k1', @call), '422 key_reused',
+		"$what: 422");
+	like($answer->{json}{error}{next}{headers}{'Idempotency-Key'},
+		qr/^[0-9a-f]{32}$/, '... and a new key');
 }
 is(runs('one'), 1, '... and nothing ran');
 code_is(post('/b', 'k1', count('two', 'x')), '200 ok',
@@ -126,9 +129,18 @@ for (['/a', 'a tool'], ['/must', 'a page']) {
 	code_is(my $none = post($path, undef, command => ['echo', 'x']),
 		'400 key_required', "$who demands a key");
 	like($none->{json}{error}{hint}, qr/Idempotency-Key/, '... says how');
+	my $next = $none->{json}{error}{next};
+	is($next->{text}, 'send the same request with a new key',
+		'... and what to do next');
+	like($next->{headers}{'Idempotency-Key'}, qr/^[0-9a-f]{32}$/,
+		'... with a key');
 	code_is(post($path, 'must', command => ['echo', 'x']), '200 ok',
 		'... and takes it');
 }
+
+like($server->request('GET', '/AGENTS.md')->{body},
+	qr/\*\*must_echo\*\* .*needs an `Idempotency-Key`/,
+	'AGENTS.md tells what a page demands');
 
 # Nothing began: the key is as if it had not been used.
 code_is(post('/a', 'k2', command => ['none-such-program']), '500 exec_failed',
