@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/digest.h"
 #include "base/fd.h"
 #include "workspace/apply.h"
 #include "workspace/at.h"
@@ -14,29 +15,35 @@
 #include "workspace/stage.h"
 #include "workspace/tree.h"
 
-#define STAGE_CAP (sizeof(OWN_STAGE) + STATE_ID_LEN)
-
-static void
-stage_name(const struct workspace *w, char out[static STAGE_CAP])
+/*
+ * Tools of the site can list the folder, and who knows an id has the session:
+ * the name has its digest.
+ */
+void
+own_stage_name(const struct workspace *w, char out[static OWN_STAGE_CAP])
 {
-	snprintf(out, STAGE_CAP, OWN_STAGE "%s", w->id);
+	uint8_t digest[DIGEST_BYTES];
+
+	memcpy(out, OWN_STAGE, sizeof(OWN_STAGE));
+	digest_of(w->id, strlen(w->id), digest);
+	digest_hex(digest, STATE_ID_LEN / 2, out + strlen(OWN_STAGE));
 }
 
 static int
 remove_stage(const struct workspace *w)
 {
-	char name[STAGE_CAP];
+	char name[OWN_STAGE_CAP];
 
-	stage_name(w, name);
+	own_stage_name(w, name);
 	return own_remove(w->base, name) ? 0 : errno;
 }
 
 static int
 open_stage(const struct workspace *w, bool makes)
 {
-	char name[STAGE_CAP];
+	char name[OWN_STAGE_CAP];
 
-	stage_name(w, name);
+	own_stage_name(w, name);
 	if (makes && mkdirat(w->base, name, 0700) < 0)
 		return -1;
 	return openat(w->base, name, AT_DIRECTORY);

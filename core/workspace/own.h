@@ -14,8 +14,9 @@
 /* Of agentfs: what session.db holds was committed. */
 #define OWN_CLEAR "session.clear"
 #define OWN_APPLIED "applied" /* the journal, when all steps are on disk */
-/* Below the folder, with the session's id behind it. */
+/* Below the folder, with a digest of the session's id behind it. */
 #define OWN_STAGE ".statespace-commit-"
+#define OWN_STAGE_CAP (sizeof(OWN_STAGE) + STATE_ID_LEN)
 
 int64_t own_ns(const struct timespec *t);
 /* See workspace_meta.start_ns; 0 or errno. */
@@ -38,6 +39,8 @@ bool
 own_is_of(const struct workspace_meta *m, const struct workspace_owner *who);
 bool own_is_expired(const struct workspace_meta *m, int64_t now_s);
 
+/* The name of its stage, with a NUL. */
+void own_stage_name(const struct workspace *w, char out[static OWN_STAGE_CAP]);
 /* Removes a name in dir with all that is below it, whatever its modes. */
 bool own_remove(int dir, const char *name);
 

@@ -677,7 +677,7 @@ run_killed(int number)
 {
 	struct workspace w;
 	struct stat st;
-	char stage[128], which, *seen;
+	char stage[OWN_STAGE_CAP], which, *seen;
 
 	begin_changed(&w, "site");
 	commit_killed(&w, number);
@@ -690,7 +690,7 @@ run_killed(int number)
 					    : '?';
 	if (which == '?')
 		printf("# killed at %d: %s\n", number, seen);
-	snprintf(stage, sizeof(stage), OWN_STAGE "%s", w.id);
+	own_stage_name(&w, stage);
 	if (has(w.base, stage, &st))
 		which = '?';
 	free(seen);
@@ -709,10 +709,15 @@ run_killed(int number)
 static void
 test_kills(void)
 {
+	char stage[OWN_STAGE_CAP];
 	struct workspace w;
 	int stops, olds = 0, news = 0, halves = 0;
 
 	begin_changed(&w, "site");
+	own_stage_name(&w, stage);
+	ok(strncmp(stage, OWN_STAGE, strlen(OWN_STAGE)) == 0 &&
+			strstr(stage, w.id) == NULL,
+		"the stage is no way to the session's id");
 	stops = commit_killed(&w, 0);
 	workspace_lock(&w, &err);
 	commit_replay(&w, &err);
