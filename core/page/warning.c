@@ -177,11 +177,27 @@ add_list(struct allow *a, const struct node *map, const struct node *owner)
 	return ok;
 }
 
+/* The list of a page's keys and those of its tools. */
+static bool
+add_lists(struct allow *a, const struct node *map)
+{
+	const struct node *tools = node_member(map, "tools");
+	bool ok = add_list(a, map, NULL);
+
+	if (tools == NULL || tools->kind != NODE_LIST)
+		return ok;
+	for (const struct node *n = tools->first; ok && n != NULL; n = n->next)
+		ok = add_list(a, n, n);
+	return ok;
+}
+
 struct allow *
 allow_read(
 	struct arena *arena, const struct frontmatter *f, lint_fn fn, void *ctx)
 {
-	const struct node *tools = node_member(f->root, "tools");
+	/* A skill has our keys there. */
+	const struct node *below =
+		node_member(node_member(f->root, "metadata"), "statespace");
 	struct allow *a = arena_alloc(arena, sizeof(*a));
 
 	if (a == NULL)
@@ -189,14 +205,7 @@ allow_read(
 	*a = (struct allow){ .arena = arena, .fn = fn, .ctx = ctx };
 	if (f->root == NULL)
 		return a;
-	if (!add_list(a, f->root, NULL))
-		return NULL;
-	if (tools == NULL || tools->kind != NODE_LIST)
-		return a;
-	for (const struct node *n = tools->first; n != NULL; n = n->next)
-		if (!add_list(a, n, n))
-			return NULL;
-	return a;
+	return add_lists(a, f->root) && add_lists(a, below) ? a : NULL;
 }
 
 bool
