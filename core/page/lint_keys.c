@@ -180,6 +180,39 @@ lint_empty(const struct lint *l, const struct node *root)
 			"tools: is empty");
 }
 
+static void
+lint_map(const struct lint *l, const struct node *map)
+{
+	lint_empty(l, map);
+	lint_job(l, node_member(map, "job"));
+	for (const struct node *n = map->first; n != NULL; n = n->next)
+		if (n->key->kind == NODE_STRING)
+			lint_key(l, n);
+}
+
+/* A skill has our keys below metadata.statespace. */
+static void
+lint_metadata(const struct lint *l, const struct node *metadata)
+{
+	static const char *const names[] = { "statespace" };
+
+	if (metadata == NULL || metadata->kind != NODE_MAP)
+		return;
+	for (const struct node *n = metadata->first; n != NULL; n = n->next) {
+		struct ss_text key = { n->key->text, n->key->len };
+
+		if (n->kind != NODE_MAP || n->key->kind != NODE_STRING)
+			continue;
+		if (text_is(key, names[0]))
+			lint_map(l, n);
+		else if (near_word(key, names, ARRAY_LEN(names)) != NULL)
+			lint_warn(l, WARN_KEY, place_of_node(n->key),
+				"did you mean statespace?",
+				"the key %.*s is ignored", (int)key.len,
+				key.data);
+	}
+}
+
 void
 lint_keys(const struct lint *l)
 {
@@ -187,9 +220,6 @@ lint_keys(const struct lint *l)
 
 	if (root == NULL)
 		return;
-	lint_empty(l, root);
-	lint_job(l, node_member(root, "job"));
-	for (const struct node *n = root->first; n != NULL; n = n->next)
-		if (n->key->kind == NODE_STRING)
-			lint_key(l, n);
+	lint_map(l, root);
+	lint_metadata(l, node_member(root, "metadata"));
 }

@@ -224,9 +224,9 @@ test_prompts(void)
 		"a is no argument of this prompt");
 }
 
-/* A page's own `job` may be anything else. */
+/* A page's own `job` and metadata may be anything else. */
 static void
-test_job(void)
+test_keys(void)
 {
 #define IGNORED "the key job is ignored: its value is none of ours "
 	static const char *const pages[][2] = {
@@ -245,6 +245,16 @@ test_job(void)
 		{ "job: {title: Baker}", "" },
 		{ "job: {after: 3, title: Baker}", "" },
 		{ "job: [requird]", "" },
+		{ "metadata: {statespce: {tools: [[ls]]}}",
+			"the key statespce is ignored (did you mean "
+			"statespace?)\n" },
+		{ "metadata: {statespace: {tool: [[ls]]}}",
+			"the key tool is ignored (did you mean tools?)\n" },
+		{ "metadata: {statespace: {job: requird}}",
+			IGNORED "(did you mean required?)\n" },
+		{ "metadata: {statespace: {title: x}, author: {tool: [a]}}",
+			"" },
+		{ "metadata: text", "" },
 	};
 #undef IGNORED
 
@@ -262,7 +272,7 @@ main(void)
 	test_variables();
 	test_network();
 	test_prompts();
-	test_job();
+	test_keys();
 	lint_yaml("title: x");
 	is_int(0, count, "a page without tools has no warnings");
 	return done();
