@@ -47,8 +47,8 @@ PACKAGES := gcc libc6-dev make pkg-config libfcgi-dev libyaml-dev libcjson-dev \
 	libcmark-gfm-extensions-dev libcurl4-openssl-dev libssl-dev libsqlite3-dev \
 	nginx sqlite3 jq openssl tzdata
 PACKAGES_TEST := perl curl procps
-PACKAGES_CI := git python3 clang clang-tidy clang-format cppcheck mandoc prometheus \
-	bubblewrap lighttpd apache2-bin libapache2-mod-fcgid libapache2-mod-xsendfile \
+PACKAGES_CI := git python3 clang libclang-rt-dev clang-tidy clang-format cppcheck \
+	mandoc prometheus bubblewrap lighttpd apache2-bin libapache2-mod-fcgid libapache2-mod-xsendfile \
 	caddy haproxy iproute2 rsync
 PACKAGES_STATIC := dpkg-dev libssl-dev
 PACKAGES_BENCH := wrk fcgiwrap lighttpd apache2-bin libapache2-mod-xsendfile \

@@ -53,9 +53,10 @@ is_matched(struct words_check *w, const struct page *page,
 		.path = listed->path,
 		.arena = &w->site->arena };
 	struct form form;
+	bool failed = false;
 	size_t tool;
 
-	if (!example_is_command(of.specs, index) ||
+	if (!example_is_command(of.specs, index, &failed) ||
 		!form_of_tool(&of, index, &form))
 		return true;
 	return match_choose(of.specs, of.count, form.words, form.word_count,

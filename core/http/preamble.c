@@ -39,7 +39,7 @@ add_example(const struct exchange *x, struct buf *out)
 	const struct spec *s = &front->specs[tool];
 	struct toolcall_label *labels;
 
-	if (example_is_command(front->specs, tool)) {
+	if (example_is_command(front->specs, tool, &out->failed)) {
 		example_command(s, out);
 		return;
 	}

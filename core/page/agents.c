@@ -166,8 +166,8 @@ static void
 add_tool(const struct agents_page *page, const struct spec *spec,
 	const char *name, struct buf *out)
 {
-	bool command = example_is_command(
-		page->front->specs, (size_t)(spec - page->front->specs));
+	bool command = example_is_command(page->front->specs,
+		(size_t)(spec - page->front->specs), &out->failed);
 	bool whole = spec->argument_count == 0 && command;
 
 	buf_printf(out, "- **%s** ", name);

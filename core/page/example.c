@@ -107,23 +107,28 @@ make_words(const struct spec *s, struct buf *out, struct ss_text *words)
 
 /* Does an earlier tool take the example of a plain one? */
 static bool
-is_taken_before(const struct spec *specs, size_t index)
+is_taken_before(const struct spec *specs, size_t index, bool *failed)
 {
 	const struct spec *s = &specs[index];
 	struct buf text = BUF_INIT((size_t)1 << 20);
 	struct ss_text *words = calloc(s->part_count + 1, sizeof(*words));
 	bool good = words != NULL && make_words(s, &text, words), taken = !good;
 
-	for (size_t i = 0; !taken && i < index; i++)
-		taken = spec_match(&specs[i], words, s->part_count) !=
-			PATTERN_NO;
+	*failed |= words == NULL || text.failed;
+	for (size_t i = 0; !taken && i < index; i++) {
+		enum pattern_result found =
+			spec_match(&specs[i], words, s->part_count);
+
+		taken = found != PATTERN_NO;
+		*failed |= found == PATTERN_MEMORY;
+	}
 	buf_release(&text);
 	free(words);
 	return taken;
 }
 
 bool
-example_is_command(const struct spec *specs, size_t index)
+example_is_command(const struct spec *specs, size_t index, bool *failed)
 {
 	const struct spec *s = &specs[index];
 	struct interpreter_scan scan = { 0 };
@@ -133,7 +138,8 @@ example_is_command(const struct spec *specs, size_t index)
 			interpreter_next(&scan, &s->parts[i]) ==
 				INTERPRETER_SCRIPT)
 			return false;
-	return s->plain && (index == 0 || !is_taken_before(specs, index));
+	return s->plain &&
+		(index == 0 || !is_taken_before(specs, index, failed));
 }
 
 /* A word that may be left out is shown whole or not at all. */

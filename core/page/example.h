@@ -17,9 +17,10 @@ bool example_is_shown(const struct spec *s, const struct argument *a);
 /*
  * Can agents send the words of the tool at that place as they are?  Not those of
  * a tool whose words are not fixed, nor scripts, nor an example that an earlier
- * tool of the page would take: those are called by name.
+ * tool of the page would take: those are called by name.  *failed is set when
+ * memory ran out: then the answer is false and not to be kept.
  */
-bool example_is_command(const struct spec *specs, size_t index);
+bool example_is_command(const struct spec *specs, size_t index, bool *failed);
 /*
  * Appends the JSON of a request: "command", or "tool_call" with this name.
  * {name} stands for a value that is not known.

@@ -328,7 +328,8 @@ part_labels(struct labels *l, bool (*rename)(struct labels *l, size_t i))
 
 	for (size_t i = 0; i < l->count; i++)
 		l->sorted[i] = &l->all[i];
-	qsort(l->sorted, l->count, sizeof(*l->sorted), compare_labels);
+	qsort(l->sorted, l->count, sizeof(struct toolcall_label *),
+		compare_labels);
 	for (size_t i = 1; good && i < l->count; i++)
 		if (strcmp(l->sorted[i - 1]->text, l->sorted[i]->text) == 0)
 			again[l->sorted[i - 1] - l->all] =

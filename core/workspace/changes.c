@@ -52,7 +52,10 @@ by_content(const void *left, const void *right)
 static bool
 same_content(const struct change *a, const struct change *b)
 {
-	return memcmp(half(a)->digest, half(b)->digest, DIGEST_BYTES) == 0;
+	const struct change_side *one = half(a), *other = half(b);
+
+	return one != NULL && other != NULL &&
+		memcmp(one->digest, other->digest, DIGEST_BYTES) == 0;
 }
 
 /* 'A' comes before 'D'; the deleted one is marked by its op. */

@@ -254,6 +254,7 @@ walk(struct scan *s)
 		struct scan_dir dir = s->todo[--s->count];
 
 		number = visit_dir(s, &dir);
+		s->dir = NULL;
 		if (number != 0)
 			snprintf(s->why, sizeof(s->why), "%.120s", dir.path);
 	}

@@ -82,10 +82,11 @@ static void
 is_request(const char *line, bool command, const char *expected)
 {
 	const struct spec *s = tool(line);
+	bool failed = false;
 
 	if (s == NULL)
 		return;
-	is_int(command, example_is_command(s, 0), "%s a command: %s",
+	is_int(command, example_is_command(s, 0, &failed), "%s a command: %s",
 		command ? "is" : "is not", line);
 	if (command)
 		example_command(s, &out);
@@ -124,8 +125,10 @@ requests(void)
 	is_request("[grep, -c, print, ;]", true,
 		"{\"command\": [\"grep\", \"-c\", \"print\"]}");
 	for (int n = 40; n <= 41; n++) {
+		bool failed = false;
+
 		snprintf(line, sizeof(line), "[x, '%0*d', ;]", n, 0);
-		ok(example_is_command(tool(line), 0) == (n == 40),
+		ok(example_is_command(tool(line), 0, &failed) == (n == 40),
 			"a word of %d bytes", n);
 	}
 }

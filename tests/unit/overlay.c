@@ -69,7 +69,9 @@ remove_session(void)
 {
 	char command[256];
 
-	snprintf(command, sizeof(command), "rm -rf %s/state", base);
+	/* The kernel leaves work/work with the mode 0. */
+	snprintf(command, sizeof(command),
+		"chmod -R u+rwx %s/state && rm -rf %s/state", base, base);
 	if (system(command) != 0)
 		exit(99);
 }
