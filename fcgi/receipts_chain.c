@@ -129,7 +129,7 @@ make_line(struct chain *c, const char *members, char out[static RECEIPT_MAX])
 	sign_hex(signature, SIGN_BYTES, sig);
 	more = snprintf(out + n, RECEIPT_MAX - (size_t)n, "%s%s" END "\n",
 		&SIG[1], sig);
-	return (size_t)(n + more);
+	return (size_t)n + (size_t)more;
 }
 
 static bool
