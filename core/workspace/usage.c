@@ -47,7 +47,7 @@ workspace_full(struct ss_error *err, int number, const char *call)
 		"the workspace could not be made: the disk of the state "
 		"directory is full");
 	error_hint(err,
-		"discard sessions; the operator makes room on the disk, or sets "
+		"discard sessions; the operator frees disk space, or sets "
 		"a smaller [workspace] total_bytes");
 	error_detail(err, "%s", call);
 	if (err != NULL)
