@@ -462,7 +462,7 @@ parse_keys(const struct reading *r, const struct node *map, struct spec *out)
 	return wants_read(r, map, &out->wants);
 }
 
-/* Keys that stand in the page and in no tool. */
+/* Keys of the page that no tool has. */
 static enum ss_err
 refuse_page_keys(const struct reading *r, const struct node *map)
 {
