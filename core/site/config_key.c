@@ -365,6 +365,8 @@ static const struct config_key keys[] = {
 		.preset = "100000", .most = 1e9, .scope = KEY_INHERITED },
 	{ "workspace.total_bytes", KEY_COUNT, AT(workspace.total_bytes),
 		.preset = "4294967296", .most = 1024 * TIB },
+	{ "workspace.max", KEY_COUNT, AT(workspace.max), .preset = "1000",
+		.most = 1e6 },
 	{ "workspace.idle", KEY_SECONDS, AT(workspace.idle),
 		.preset = "86400.0", .most = 365 * DAY,
 		.scope = KEY_INHERITED },

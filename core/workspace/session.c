@@ -249,6 +249,9 @@ workspace_create(struct workspace *w, int store, int root,
 		w->meta.inode = (uint64_t)st.st_ino;
 		code = make(w, err);
 	}
+	if (code == SS_INTERNAL && err != NULL &&
+		(err->sys_errno == ENOSPC || err->sys_errno == EDQUOT))
+		code = workspace_full(err, err->sys_errno, "make a workspace");
 	if (code != SS_OK)
 		workspace_close(w);
 	return code;
