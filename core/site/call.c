@@ -26,8 +26,7 @@
 struct call_state {
 	const struct call_parts *parts;
 	const struct call *call;
-	const struct proto_request *request; /* the call's, or filled below */
-	struct proto_request filled;
+	const struct proto_request *request; /* the call's, or filled */
 	struct given given;
 	struct command command;
 	struct page *page;
@@ -39,7 +38,6 @@ struct call_state {
 	struct workspace_use workspace; /* session NULL: none */
 	struct paging paging;    /* of a tool whose output comes in parts */
 	struct keyed_call keyed; /* active: the call has a key */
-	struct call recorded;    /* the call, with its output copied */
 	const struct receipts *receipts; /* NULL: none are wanted */
 	struct receipt_run receipt;
 	double own_timeout; /* that the page or the tool asks for; 0: none */
@@ -49,6 +47,9 @@ struct call_state {
 	char *const **stages;    /* of a pipe */
 	struct ss_result *result;
 	struct ss_error *err;
+	/* From here on: assigned as a whole before they are read. */
+	struct proto_request filled; /* of a call by name */
+	struct call recorded;        /* the call, with its output copied */
 };
 
 /* The page must be one that grants tools. */
@@ -502,7 +503,7 @@ wait_for_answer(struct call_state *r)
 }
 
 static enum ss_err
-step_once(struct call_state *r)
+look_for_answer(struct call_state *r)
 {
 	const struct call *c = r->call;
 	const struct keyed_what what = { .root = r->parts->config->root,
@@ -514,12 +515,6 @@ step_once(struct call_state *r)
 		.word_count = r->command.count };
 	enum ss_err code;
 
-	if (c->dry_run)
-		return SS_OK;
-	if (c->key == NULL)
-		return r->spec->once || r->page->front.once
-			? refuse_without_key(r)
-			: SS_OK;
 	r->keyed.arena = r->parts->arena;
 	r->keyed.output = c->output;
 	r->keyed.output_ctx = c->output_ctx;
@@ -531,6 +526,17 @@ step_once(struct call_state *r)
 			&r->keyed, r->result, &r->answered, r->err);
 	return code == SS_KEY_RUNNING && c->wait_ms > 0 ? wait_for_answer(r)
 							: code;
+}
+
+static enum ss_err
+step_once(struct call_state *r)
+{
+	if (r->call->dry_run)
+		return SS_OK;
+	if (r->call->key != NULL)
+		return look_for_answer(r);
+	return r->spec->once || r->page->front.once ? refuse_without_key(r)
+						    : SS_OK;
 }
 
 /* -------------------------------------------------------------- receipts -- */
@@ -561,12 +567,12 @@ begin_receipt(struct call_state *r)
 static enum ss_err
 end_receipt(struct call_state *r, enum ss_err code)
 {
-	bool copied = r->recorded.output != NULL;
 	struct buf members = BUF_INIT(4096);
-	bool written;
+	bool copied, written;
 
 	if (r->receipts == NULL || r->receipt.fd < 0)
 		return code;
+	copied = r->recorded.output != NULL;
 	receipt_end(r->result, code,
 		copied ? buf_view(&r->keyed.copy[0]) : r->result->out,
 		copied ? buf_view(&r->keyed.copy[1]) : r->result->err,
@@ -807,7 +813,7 @@ wants_job(const struct call_state *r)
 
 /* In place of the run here. */
 static enum ss_err
-step_job(struct call_state *r)
+make_job(struct call_state *r)
 {
 	const struct call *c = r->call;
 	const struct ss_document *doc = c->doc;
@@ -820,10 +826,14 @@ step_job(struct call_state *r)
 		.number = limit_tool_number(r->parts->limit,
 			doc->real[0] != '\0' ? doc->real : doc->path, 0) };
 
-	if (!wants_job(r))
-		return SS_OK;
 	r->answered = true;
 	return c->job->make(c->job, &of, r->err);
+}
+
+static enum ss_err
+step_job(struct call_state *r)
+{
+	return wants_job(r) ? make_job(r) : SS_OK;
 }
 
 /*
@@ -910,7 +920,21 @@ step_run(struct call_state *r)
 	return code;
 }
 
-/* r has the parts, the call, and where its result and error go. */
+/* The large members are not filled with zeros. */
+static void
+begin_state(struct call_state *r, const struct call_parts *parts,
+	const struct call *call, struct ss_result *result, struct ss_error *err)
+{
+	memset(r, 0, offsetof(struct call_state, filled));
+	r->parts = parts;
+	r->call = call;
+	r->result = result;
+	r->err = err;
+	r->request = call->request;
+	r->keyed.store.dir = -1;
+	r->receipt = RECEIPT_RUN_INIT;
+}
+
 static enum ss_err
 run_steps(struct call_state *r, const char **stage)
 {
@@ -933,10 +957,7 @@ run_steps(struct call_state *r, const char **stage)
 	};
 	enum ss_err code = SS_OK;
 
-	r->request = r->call->request;
 	r->result->tool = -1;
-	r->keyed.store.dir = -1;
-	r->receipt = RECEIPT_RUN_INIT;
 	for (size_t i = 0;
 		code == SS_OK && !r->answered && i < ARRAY_LEN(steps); i++) {
 		if (steps[i].step == step_confirm && r->call->dry_run) {
@@ -956,10 +977,9 @@ enum ss_err
 call_try(const struct call_parts *parts, const struct call *call,
 	const char **stage, struct ss_result *result, struct ss_error *err)
 {
-	struct call_state r = {
-		.parts = parts, .call = call, .result = result, .err = err
-	};
+	struct call_state r;
 
+	begin_state(&r, parts, call, result, err);
 	return run_steps(&r, stage);
 }
 
@@ -984,11 +1004,11 @@ enum ss_err
 call_run(const struct call_parts *parts, const struct call *call,
 	const char **stage, struct ss_result *result, struct ss_error *err)
 {
-	struct call_state r = {
-		.parts = parts, .call = call, .result = result, .err = err
-	};
-	enum ss_err code = run_steps(&r, stage);
+	struct call_state r;
+	enum ss_err code;
 
+	begin_state(&r, parts, call, result, err);
+	code = run_steps(&r, stage);
 	if (code == SS_OK || err == NULL)
 		return code;
 	note_rule(&r, err);
