@@ -102,12 +102,6 @@ exchange_end(struct exchange *x)
 	arena_clear(&site->arena);
 }
 
-bool
-exchange_is(const struct exchange *x, const char *method)
-{
-	return x->req->method != NULL && strcmp(x->req->method, method) == 0;
-}
-
 static size_t
 prefix_len(const char *prefix)
 {
@@ -124,8 +118,11 @@ exchange_path(const struct exchange *x)
 {
 	const char *prefix = x->site->config.http.prefix;
 	const char *path = x->req->path != NULL ? x->req->path : "/";
-	size_t n = prefix_len(prefix);
+	size_t n;
 
+	if (prefix[0] == '\0')
+		return path;
+	n = prefix_len(prefix);
 	if (n == 0)
 		return path;
 	if (strncmp(path, prefix, n) != 0 ||
@@ -356,7 +353,8 @@ exchange_log(const struct exchange *x)
 	log_text(&l, "id", x->id);
 	log_text(&l, "remote", req->remote_addr);
 	log_text(&l, "user", req->remote_user);
-	log_text(&l, "trace", x->trace);
+	if (x->trace != NULL)
+		log_text(&l, "trace", x->trace);
 	log_text(&l, "method", req->method);
 	log_text(&l, "path", req->path);
 	log_number(&l, "status", x->status);

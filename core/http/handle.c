@@ -186,9 +186,16 @@ json_body(struct exchange *x, const char *json)
 static bool
 is_reserved(const char *path)
 {
-	return strcmp(path, "healthz") == 0 || strcmp(path, "readyz") == 0 ||
-		strcmp(path, "mcp") == 0 || strcmp(path, "__meta") == 0 ||
-		strcmp(path, "__jobs") == 0 || strncmp(path, "__meta/", 7) == 0;
+	switch (path[0]) {
+	case 'h': return strcmp(path, "healthz") == 0;
+	case 'r': return strcmp(path, "readyz") == 0;
+	case 'm': return strcmp(path, "mcp") == 0;
+	case '_':
+		return strcmp(path, "__meta") == 0 ||
+			strcmp(path, "__jobs") == 0 ||
+			strncmp(path, "__meta/", 7) == 0;
+	default: return false;
+	}
 }
 
 /*

@@ -255,9 +255,7 @@ answer_delete(struct exchange *x, struct site_job *job)
 bool
 http_jobs_wanted(const struct exchange *x)
 {
-	const char *path = exchange_path(x);
-
-	return path != NULL && strncmp(path, PREFIX, strlen(PREFIX)) == 0;
+	return exchange_starts(x, PREFIX);
 }
 
 enum ss_err

@@ -211,11 +211,11 @@ leave_session(struct using *u)
 static enum ss_err
 refuse_mount(const struct using *u, const struct step *s, struct ss_error *err)
 {
+	if (s->number == ENOSPC || s->number == EDQUOT)
+		return workspace_full(err, s->number, s->name);
 	error_set(err, SS_SANDBOX_UNAVAILABLE,
 		"the workspace could not be made: the tool did not run");
-	if (s->number == ENOSPC || s->number == EDQUOT)
-		error_hint(err, "the disk of the state directory is full");
-	else if (s->number == ENOENT || s->number == ELOOP)
+	if (s->number == ENOENT || s->number == ELOOP)
 		error_hint(err, "workspace folder %s is not there, or a link",
 			u->use->meta.folder);
 	else if (sandbox_self()->layers < 0)
@@ -470,8 +470,10 @@ static enum ss_err
 create(struct using *u, const struct policy *p, struct buf *out,
 	struct ss_error *err)
 {
-	enum ss_err code = make_and_enter(u, p, false, err);
+	enum ss_err code = workspace_room(u->store, u->use->sessions_max, err);
 
+	if (code == SS_OK)
+		code = make_and_enter(u, p, false, err);
 	leave_session(u);
 	if (code == SS_OK)
 		code = load_session(u, err);
@@ -570,7 +572,7 @@ in_workspace(const struct policy *p, struct spawn *s,
 		workspace_discard(&u.w, NULL);
 	workspace_close(&u.w);
 	if (code == SS_OK && u.use->act == WORKSPACE_CREATE)
-		workspace_collect(u.store, u.use->total_bytes, NULL, NULL);
+		workspace_collect_due(u.store, u.use->total_bytes, NULL, NULL);
 	fd_close(&u.store);
 	fd_close(&u.root);
 	arena_release(&u.arena);

@@ -180,6 +180,7 @@ put_workspace(struct buf *b, const struct workspace_use *u)
 	put_number(b, u->patch);
 	put_text(b, u->commits);
 	put_number(b, u->total_bytes);
+	put_number(b, u->sessions_max);
 	put_number(b, u->meta.backend);
 	put_text(b, u->meta.owner.root);
 	put_text(b, u->meta.owner.page);
@@ -214,6 +215,7 @@ get_workspace(struct reader *r, const struct workspace_use **out)
 	u->patch = get_number(r) != 0;
 	u->commits = get_text(r);
 	u->total_bytes = get_number(r);
+	u->sessions_max = get_number(r);
 	u->meta.backend =
 		(enum workspace_backend)get_enum(r, WORKSPACE_AGENTFS);
 	u->meta.owner.root = get_text(r);

@@ -30,13 +30,13 @@ struct workspace_use {
 	bool force;          /* commit, although the site changed */
 	bool anybody; /* sessions of every caller: the operator's shell */
 	bool patch;   /* the diff as a patch */
-	const char *commits; /* [workspace] commit */
-	uint64_t total_bytes;
-	struct workspace_meta meta; /* of a new one; owner: who asks */
-	const char *path;           /* to be read */
-	const char *after;          /* `next` of the diff's earlier page */
-	uint64_t most;              /* changes on a page; 0: all */
-	const char *digest;         /* of the changes to commit; "": any */
+	const char *commits;                /* [workspace] commit */
+	uint64_t total_bytes, sessions_max; /* of all; 0: no limit */
+	struct workspace_meta meta;         /* of a new one; owner: who asks */
+	const char *path;                   /* to be read */
+	const char *after;  /* `next` of the diff's earlier page */
+	uint64_t most;      /* changes on a page; 0: all */
+	const char *digest; /* of the changes to commit; "": any */
 };
 
 #define WORKSPACE_USE_INIT                                                     \

@@ -28,8 +28,7 @@
 struct call_state {
 	const struct call_parts *parts;
 	const struct call *call;
-	const struct proto_request *request; /* the call's, or filled below */
-	struct proto_request filled;
+	const struct proto_request *request; /* the call's, or filled */
 	struct given given;
 	struct command command;
 	struct page *page;
@@ -41,7 +40,6 @@ struct call_state {
 	struct workspace_use workspace; /* session NULL: none */
 	struct paging paging;    /* of a tool whose output comes in parts */
 	struct keyed_call keyed; /* active: the call has a key */
-	struct call recorded;    /* the call, with its output copied */
 	const struct receipts *receipts; /* NULL: none are wanted */
 	struct receipt_run receipt;
 	double own_timeout; /* that the page or the tool asks for; 0: none */
@@ -51,6 +49,9 @@ struct call_state {
 	char *const **stages;    /* of a pipe */
 	struct ss_result *result;
 	struct ss_error *err;
+	/* From here on: assigned as a whole before they are read. */
+	struct proto_request filled; /* of a call by name */
+	struct call recorded;        /* the call, with its output copied */
 };
 
 /* The page must be one that grants tools. */
@@ -557,7 +558,7 @@ tell_job(struct call_state *r)
 }
 
 static enum ss_err
-step_once(struct call_state *r)
+look_for_answer(struct call_state *r)
 {
 	const struct call *c = r->call;
 	const struct keyed_what what = { .root = r->parts->config->root,
@@ -569,12 +570,6 @@ step_once(struct call_state *r)
 		.word_count = r->command.count };
 	enum ss_err code;
 
-	if (c->dry_run || c->claimed)
-		return SS_OK;
-	if (c->key == NULL)
-		return r->spec->once || r->page->front.once
-			? refuse_without_key(r)
-			: SS_OK;
 	r->keyed.arena = r->parts->arena;
 	r->keyed.output = c->output;
 	r->keyed.output_ctx = c->output_ctx;
@@ -587,6 +582,17 @@ step_once(struct call_state *r)
 	if (code == SS_KEY_RUNNING)
 		code = wait_for_answer(r);
 	return r->keyed.job[0] != '\0' ? tell_job(r) : code;
+}
+
+static enum ss_err
+step_once(struct call_state *r)
+{
+	if (r->call->dry_run || r->call->claimed)
+		return SS_OK;
+	if (r->call->key != NULL)
+		return look_for_answer(r);
+	return r->spec->once || r->page->front.once ? refuse_without_key(r)
+						    : SS_OK;
 }
 
 /* -------------------------------------------------------------- receipts -- */
@@ -617,12 +623,12 @@ begin_receipt(struct call_state *r)
 static enum ss_err
 end_receipt(struct call_state *r, enum ss_err code)
 {
-	bool copied = r->recorded.output != NULL;
 	struct buf members = BUF_INIT(4096);
-	bool written;
+	bool copied, written;
 
 	if (r->receipts == NULL || r->receipt.fd < 0)
 		return code;
+	copied = r->recorded.output != NULL;
 	receipt_end(r->result, code,
 		copied ? buf_view(&r->keyed.copy[0]) : r->result->out,
 		copied ? buf_view(&r->keyed.copy[1]) : r->result->err,
@@ -891,7 +897,7 @@ end_claim(struct call_state *r, enum ss_err code)
 
 /* In place of the run here. */
 static enum ss_err
-step_job(struct call_state *r)
+make_job(struct call_state *r)
 {
 	const struct call *c = r->call;
 	const struct ss_document *doc = c->doc;
@@ -906,8 +912,6 @@ step_job(struct call_state *r)
 			doc->real[0] != '\0' ? doc->real : doc->path, 0) };
 	enum ss_err code = SS_OK;
 
-	if (!wants_job(r))
-		return SS_OK;
 	if (r->keyed.active)
 		code = claim_for_job(r);
 	if (r->keyed.job[0] != '\0')
@@ -919,6 +923,12 @@ step_job(struct call_state *r)
 	c->job->wait_s = job_wait_s(r);
 	code = c->job->make(c->job, &of, r->err);
 	return r->keyed.begun ? end_claim(r, code) : code;
+}
+
+static enum ss_err
+step_job(struct call_state *r)
+{
+	return wants_job(r) ? make_job(r) : SS_OK;
 }
 
 /*
@@ -1005,7 +1015,21 @@ step_run(struct call_state *r)
 	return code;
 }
 
-/* r has the parts, the call, and where its result and error go. */
+/* The large members are not filled with zeros. */
+static void
+begin_state(struct call_state *r, const struct call_parts *parts,
+	const struct call *call, struct ss_result *result, struct ss_error *err)
+{
+	memset(r, 0, offsetof(struct call_state, filled));
+	r->parts = parts;
+	r->call = call;
+	r->result = result;
+	r->err = err;
+	r->request = call->request;
+	r->keyed.store.dir = -1;
+	r->receipt = RECEIPT_RUN_INIT;
+}
+
 static enum ss_err
 run_steps(struct call_state *r, const char **stage)
 {
@@ -1028,10 +1052,7 @@ run_steps(struct call_state *r, const char **stage)
 	};
 	enum ss_err code = SS_OK;
 
-	r->request = r->call->request;
 	r->result->tool = -1;
-	r->keyed.store.dir = -1;
-	r->receipt = RECEIPT_RUN_INIT;
 	for (size_t i = 0;
 		code == SS_OK && !r->answered && i < ARRAY_LEN(steps); i++) {
 		if (steps[i].step == step_confirm && r->call->dry_run) {
@@ -1051,10 +1072,9 @@ enum ss_err
 call_try(const struct call_parts *parts, const struct call *call,
 	const char **stage, struct ss_result *result, struct ss_error *err)
 {
-	struct call_state r = {
-		.parts = parts, .call = call, .result = result, .err = err
-	};
+	struct call_state r;
 
+	begin_state(&r, parts, call, result, err);
 	return run_steps(&r, stage);
 }
 
@@ -1079,11 +1099,11 @@ enum ss_err
 call_run(const struct call_parts *parts, const struct call *call,
 	const char **stage, struct ss_result *result, struct ss_error *err)
 {
-	struct call_state r = {
-		.parts = parts, .call = call, .result = result, .err = err
-	};
-	enum ss_err code = run_steps(&r, stage);
+	struct call_state r;
+	enum ss_err code;
 
+	begin_state(&r, parts, call, result, err);
+	code = run_steps(&r, stage);
 	if (code == SS_OK || err == NULL)
 		return code;
 	note_rule(&r, err);

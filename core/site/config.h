@@ -111,6 +111,7 @@ struct config {
 	struct {
 		uint64_t max_bytes, max_files; /* of a session; 0: no limit */
 		uint64_t total_bytes;          /* of all sessions */
+		uint64_t max;                  /* sessions; 0: no limit */
 		double idle;
 		const char *commit; /* "none", "files", "all" */
 	} workspace;

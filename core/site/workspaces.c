@@ -72,6 +72,7 @@ workspaces_fill(struct workspace_use *out, const struct config *config,
 	*out = WORKSPACE_USE_INIT;
 	out->commits = config->workspace.commit;
 	out->total_bytes = config->workspace.total_bytes;
+	out->sessions_max = config->workspace.max;
 	out->meta.owner = (struct workspace_owner){ .root = config->root,
 		.page = page,
 		.caller = caller != NULL ? caller : "" };

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The sessions below workspaces/: listed, and collected when they are old. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -15,6 +17,9 @@
 
 /* A maker holds its lock; one without a lock for so long was killed. */
 #define MAKING_S 60
+/* Between two walks of all sessions, and of their names at the limit. */
+#define COLLECT_EVERY_S 10
+#define EXPIRE_EVERY_S 1
 
 static bool
 is_running(int dir)
@@ -183,4 +188,95 @@ workspace_collect(
 	if (removed != NULL)
 		*removed = gone;
 	return code;
+}
+
+/* --------------------------------------------------------------- in turn -- */
+
+/*
+ * Is it time, and no other process at it?  Where the stamp cannot be had, on a
+ * full disk, it always is.  *fd has the lock, or is -1.
+ */
+static bool
+take_turn(int store, const char *stamp, int every_s, int *fd)
+{
+	struct stat st;
+	time_t now = time(NULL);
+
+	*fd = openat(store, stamp, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	if (*fd < 0) {
+		*fd = openat(store, stamp,
+			O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+		return true;
+	}
+	if (flock(*fd, LOCK_EX | LOCK_NB) == 0 && fstat(*fd, &st) == 0 &&
+		(now < st.st_mtim.tv_sec ||
+			now >= st.st_mtim.tv_sec + every_s)) {
+		futimens(*fd, NULL);
+		return true;
+	}
+	fd_close(fd);
+	return false;
+}
+
+enum ss_err
+workspace_collect_due(
+	int store, uint64_t bytes_most, size_t *removed, struct ss_error *err)
+{
+	enum ss_err code = SS_OK;
+	int turn;
+
+	if (removed != NULL)
+		*removed = 0;
+	if (take_turn(store, OWN_COLLECTED, COLLECT_EVERY_S, &turn))
+		code = workspace_collect(store, bytes_most, removed, err);
+	fd_close(&turn);
+	return code;
+}
+
+/* Without opening one of them.  0 or errno. */
+static int
+count_sessions(int store, uint64_t *out)
+{
+	int own = openat(store, ".", AT_DIRECTORY), number;
+	DIR *list = own < 0 ? NULL : fdopendir(own);
+	const struct dirent *e;
+
+	*out = 0;
+	if (list == NULL) {
+		number = errno;
+		fd_close(&own);
+		return number;
+	}
+	while (errno = 0, (e = readdir(list)) != NULL)
+		*out += state_is_id(text_of(e->d_name)) ||
+			strncmp(e->d_name, OWN_NEW, sizeof(OWN_NEW) - 1) == 0;
+	number = errno;
+	closedir(list);
+	return number;
+}
+
+enum ss_err
+workspace_room(int store, uint64_t most, struct ss_error *err)
+{
+	uint64_t count = 0;
+	int turn, number = most > 0 ? count_sessions(store, &count) : 0;
+
+	if (number == 0 && most > 0 && count >= most &&
+		take_turn(store, OWN_EXPIRED, EXPIRE_EVERY_S, &turn)) {
+		workspace_collect(store, 0, NULL, NULL);
+		fd_close(&turn);
+		number = count_sessions(store, &count);
+	}
+	if (number != 0)
+		return error_internal(err, number, "count the workspaces");
+	if (most == 0 || count < most)
+		return SS_OK;
+	error_set(err, SS_OVERLOADED,
+		"there are as many workspace sessions as may be (%" PRIu64
+		"); this one was not made",
+		most);
+	error_hint(err,
+		"discard a session that is not needed, or try again when one "
+		"has expired");
+	return SS_OVERLOADED;
 }

@@ -10,6 +10,9 @@
 /* Names below workspaces/ that are no ids. */
 #define OWN_NEW ".new-"
 #define OWN_GONE ".gone-"
+/* Their mtime is when a process last began to collect. */
+#define OWN_COLLECTED ".collected" /* all, with a walk of what they hold */
+#define OWN_EXPIRED ".expired"     /* what is expired, at the limit */
 #define OWN_JOURNAL "journal"
 /* Of agentfs: what session.db holds was committed. */
 #define OWN_CLEAR "session.clear"

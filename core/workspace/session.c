@@ -82,7 +82,8 @@ own_unknown(struct ss_error *err)
 {
 	error_set(err, SS_NOT_FOUND, "there is no such workspace session");
 	error_hint(err,
-		"it is unknown, expired or another page's: create a new one");
+		"it is unknown, expired or another page's: create a new one, "
+		"with POST /__workspaces/ or `statespace workspace create`");
 	return SS_NOT_FOUND;
 }
 
@@ -249,6 +250,9 @@ workspace_create(struct workspace *w, int store, int root,
 		w->meta.inode = (uint64_t)st.st_ino;
 		code = make(w, err);
 	}
+	if (code == SS_INTERNAL && err != NULL &&
+		(err->sys_errno == ENOSPC || err->sys_errno == EDQUOT))
+		code = workspace_full(err, err->sys_errno, "make a workspace");
 	if (code != SS_OK)
 		workspace_close(w);
 	return code;

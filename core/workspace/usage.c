@@ -41,6 +41,21 @@ workspace_usage(const struct workspace *w, struct workspace_usage *out,
 }
 
 enum ss_err
+workspace_full(struct ss_error *err, int number, const char *call)
+{
+	error_set(err, SS_STATE,
+		"the workspace could not be made: the disk of the state "
+		"directory is full");
+	error_hint(err,
+		"discard sessions; the operator frees disk space, or sets "
+		"a smaller [workspace] total_bytes");
+	error_detail(err, "%s", call);
+	if (err != NULL)
+		err->sys_errno = number;
+	return SS_STATE;
+}
+
+enum ss_err
 workspace_check_limits(const struct workspace *w, struct ss_error *err)
 {
 	const struct workspace_meta *m = &w->meta;

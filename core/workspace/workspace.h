@@ -89,7 +89,8 @@ struct workspace {
  * root     descriptor of owner.root, by whatever path it was opened; borrowed.
  * meta     copied into arena.
  * Errors   SS_NOT_FOUND: there is no such folder; SS_BODY_TOO_LARGE: a copy
- *          would pass bytes_max or files_max; SS_INTERNAL.  Nothing is left.
+ *          would pass bytes_max or files_max; SS_STATE: the disk is full;
+ *          SS_INTERNAL.  Nothing is left.
  */
 enum ss_err workspace_create(struct workspace *w, int store, int root,
 	const struct workspace_meta *meta, struct arena *arena,
@@ -129,6 +130,9 @@ enum ss_err workspace_usage(const struct workspace *w,
 enum ss_err
 workspace_check_limits(const struct workspace *w, struct ss_error *err);
 
+/* SS_STATE for ENOSPC or EDQUOT of that call, with the remedy. */
+enum ss_err workspace_full(struct ss_error *err, int number, const char *call);
+
 /*
  * Removes the session and leaves nothing of it.  Closes w; the caller must hold
  * the lock and have finished a pending commit.
@@ -158,5 +162,20 @@ enum ss_err workspace_list(int store, const struct workspace_owner *owner,
  */
 enum ss_err workspace_collect(
 	int store, uint64_t bytes_most, size_t *removed, struct ss_error *err);
+/*
+ * The same, unless it was done by any process in the last 10 seconds: it walks
+ * all that the sessions hold.
+ */
+enum ss_err workspace_collect_due(
+	int store, uint64_t bytes_most, size_t *removed, struct ss_error *err);
+/*
+ * May one more be made?  Counts names alone, temporary ones and those in the
+ * making included; at the limit it first removes, at most once a second, what is
+ * expired.
+ *
+ * most    0: no limit.
+ * Errors  SS_OVERLOADED; SS_INTERNAL.
+ */
+enum ss_err workspace_room(int store, uint64_t most, struct ss_error *err);
 
 #endif

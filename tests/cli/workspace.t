@@ -144,6 +144,16 @@ if (@ARGV && $ARGV[0] eq '--full') {
 	unlink "$disk/ballast";
 	my $later = system("$program workspace commit $id -C '$site' >/dev/null");
 	print $said =~ /the disk is full: nothing was committed/ ? '' : $said;
+	# No room for a session: the state directory's disk is full.
+	mkdir "$top/tiny";
+	system('mount', '-t', 'tmpfs', '-o', 'nr_inodes=5,mode=700', 'tmpfs',
+		"$top/tiny") == 0 or exit 77;
+	my $none = do {
+		local $ENV{STATESPACE_CONFIG} = "$top/tiny.toml";
+		put("$top/tiny.toml", qq([state]\ndirectory = "$top/tiny"\n));
+		`$program workspace create -C '$site' 2>&1`;
+	};
+	print $none =~ /the disk of the state directory is full/ ? '' : $none;
 	print $differs, $later == 0 && -s "$site/f7" == 20000 && -e "$site/new"
 	    ? 'good' : 'with space it is not committed';
 	exit;

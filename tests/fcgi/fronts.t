@@ -545,8 +545,11 @@ sub no_second_run_case
 	is($answer->{status}, $status,
 		"$name: a POST whose worker died is a $status");
 	is(slurp($log), "run\n", "$name: its command ran once");
-	like(eval { decode_json($answer->{body})->{error}{message} },
-		qr/the tool may have run/, "$name: the answer says that it may have");
+	my $error = eval { decode_json($answer->{body})->{error} } || {};
+	like($error->{message}, qr/the tool may have run/,
+		"$name: the answer says that it may have");
+	is($error->{retryable}, JSON::PP::false,
+		"$name: ... and is not to be asked for again");
 	return;
 }
 
@@ -613,8 +616,11 @@ sub unreachable_cases
 	is($error->{returncode}, 1, "$name: in our shape");
 	like($error->{error}{message}, qr/the tool did not run/,
 		"$name: that says that nothing ran") or diag $run->{raw};
-	like(eval { decode_json($rpc->{body})->{error}{message} },
-		qr/the tool did not run/, "$name: JSON-RPC at /mcp");
+	is($error->{error}{next}{do}, 'wait', "$name: ... and to wait");
+	my $told = eval { decode_json($rpc->{body})->{error} } || {};
+	like($told->{message}, qr/the tool did not run/,
+		"$name: JSON-RPC at /mcp");
+	is($told->{data}{retry_after}, 1, "$name: ... with the same step");
 	like($get->{headers}{'content-type'}, qr{^text/plain},
 		"$name: text for a GET");
 	return if $name eq 'lighttpd';	# it sets no headers on its errors

@@ -231,6 +231,8 @@ is($refused->{status}, 502, 'without a pool: 502');
 $error = eval { decode_json($refused->{body})->{error} } || {};
 like($error->{message}, qr/did not run/, 'which says that nothing ran');
 unlike($refused->{body}, qr/may have run/, 'and nothing else');
+is_deeply([@$error{qw(class retryable retry_after)}, $error->{next}{do}],
+	['server', JSON::PP::true, 1, 'wait'], 'and how to go on');
 like($front->request('GET', '/')->{body}, qr/nothing ran/, 'a GET in text');
 like($front->request('GET', '/', headers => { Accept => 'text/html' })->{body},
 	qr/cannot be reached/, 'a browser as a page');

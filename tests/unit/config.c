@@ -100,6 +100,7 @@ static const struct {
 	{ "workspace.max_bytes", "0", "-1", "1125899906842624",
 		"1125899906842625" },
 	{ "workspace.max_files", "0", "-1", "1000000000", "1000000001" },
+	{ "workspace.max", "0", "-1", "1000000", "1000001" },
 	{ "workspace.total_bytes", "0", "-1", "1125899906842624",
 		"1125899906842625" },
 	{ "workspace.idle", "0.0", "-0.1", "31536000.0", "31536000.1" },
@@ -430,6 +431,12 @@ names(void)
 		"an option with an unknown key is refused");
 	ok(strstr(error.hint, "[limits] timeout") != NULL,
 		"... with what is meant");
+	is_int(SS_CONFIG, set("state.dir", "/x"), "so is the start of a key");
+	ok(strstr(error.hint, "[state] directory") != NULL,
+		"... with what is meant (%s)", error.hint);
+	is_int(SS_CONFIG, set("state.di", "/x"), "or two letters of it");
+	ok(strstr(error.hint, "[state] directory") == NULL,
+		"... which are near to nothing (%s)", error.hint);
 	ok(config_text(&config, "no.such") == NULL,
 		"an unknown key has no text");
 	is_str("", config_text(&config, "env.NONE"),

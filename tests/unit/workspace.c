@@ -380,6 +380,64 @@ test_collect(void)
 }
 
 static void
+stamp_age(const char *stamp, int seconds)
+{
+	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
+		{ .tv_sec = time(NULL) - seconds } };
+
+	must(utimensat(store, stamp, times, 0));
+}
+
+static void
+test_room(void)
+{
+	struct workspace_meta m = meta_of("p.md", "");
+	struct workspace w[3];
+
+	for (int i = 0; i < 3; i++) {
+		make(&w[i], &m);
+		fill(&w[i], "f", 20);
+		workspace_unlock(&w[i]);
+	}
+	is_int(SS_OK, workspace_room(store, 4, &err), "room for a fourth");
+	is_int(SS_OVERLOADED, workspace_room(store, 3, &err), "none for it");
+	ok(strstr(err.hint, "discard") != NULL, "it says what to do");
+	is_int(SS_OK, workspace_room(store, 0, &err), "0 is no limit");
+	ok(is_there(store, w[0].id) && is_there(store, w[1].id) &&
+			is_there(store, w[2].id),
+		"no session was removed for it");
+	age(&w[1], 1000);
+	stamp_age(OWN_EXPIRED, -3600);
+	is_int(SS_OK, workspace_room(store, 3, &err),
+		"an expired one makes room, also after the clock went back");
+	ok(!is_there(store, w[1].id) && is_there(store, w[0].id),
+		"that one alone");
+	mkdirat(store, OWN_NEW "x", 0700);
+	is_int(SS_OVERLOADED, workspace_room(store, 3, &err),
+		"one that is being made counts");
+	unlinkat(store, OWN_NEW "x", AT_REMOVEDIR);
+	for (int i = 0; i < 3; i++)
+		workspace_close(&w[i]);
+}
+
+/* Two sessions are there. */
+static void
+test_due(void)
+{
+	size_t removed;
+
+	workspace_collect_due(store, 0, &removed, &err);
+	is_int(0, removed, "what is not expired stays");
+	workspace_collect_due(store, 1, &removed, &err);
+	is_int(0, removed, "in the next seconds nothing is walked");
+	stamp_age(OWN_COLLECTED, 11);
+	workspace_collect_due(store, 1, &removed, &err);
+	is_int(2, removed, "then it is");
+	unlinkat(store, OWN_COLLECTED, 0);
+	unlinkat(store, OWN_EXPIRED, 0);
+}
+
+static void
 test_temporary(void)
 {
 	struct workspace_meta m = meta_of("p.md", "");
@@ -429,6 +487,8 @@ main(void)
 	test_copy();
 	test_limits();
 	test_collect();
+	test_room();
+	test_due();
 	test_temporary();
 	arena_release(&arena);
 	own_remove(place, "store");

@@ -39,7 +39,7 @@ if ($> == 0) {
 	system('chown', '-R', '65534:65534', $site->dir) == 0 or die 'chown';
 }
 my $server = Statespace::Server->start(site => $site,
-	config => "[grant]\nworkspace = [\".\"]\n[http]\nhidden = "
+	config => "[grant]\nworkspace = [\".\"]\n[workspace]\nmax = 6\n[http]\nhidden = "
 	    . "[\"/secret/**\"]\n", options => ['--workers', 2]);
 
 sub ask
@@ -116,6 +116,13 @@ my @unknown = map { [ask('GET', "/__workspaces/$_/diff")] }
     '0' x 32, 'x', substr($id, 1);
 is("$_->[0] $_->[1]{error}{code}", '404 not_found', 'no such session')
     for @unknown;
+like($unknown[0][1]{error}{hint}, qr{POST /__workspaces/},
+	'... whose hint says how to create one');
+($status, $answer) = tool('echo x', { session => '0' x 32 });
+like($answer->{error}{next}{text}, qr{without a session.*POST /__workspaces/},
+	'a tool in no such session: so does its next step');
+is_deeply($answer->{error}{next}{request}, { command => ['sh', '-c', 'echo x'] },
+	'... with a request that runs without one');
 is($unknown[0][1]{error}{message}, $unknown[1][1]{error}{message},
 	'... with one and the same error');
 ($status, $answer) = ask('GET', '/__workspaces/');
@@ -212,6 +219,26 @@ is("$status $answer->{error}{code}", '400 bad_request',
 is("$status $answer->{error}{code}", '400 bad_request', 'a misspelt member');
 ($status) = ask('PUT', '/__workspaces/');
 is($status, 405, 'another method');
+
+# As many sessions as the operator allows, and not one more.
+my @made;
+for (1 .. 7) {
+	($status, $answer) = ask('POST', '/__workspaces/', { page => '/' });
+	last if $status != 201;
+	push @made, $answer->{session};
+}
+is("$status $answer->{error}{code} $answer->{error}{retry_after}",
+	'503 overloaded 1', 'one session too many');
+like($answer->{error}{hint}, qr/discard a session/, 'it says what to do');
+ok(@made > 0, 'the ones before it were made');
+is(join(' ', map { (ask('GET', "/__workspaces/$_/diff"))[0] } @made),
+	join(' ', (200) x @made), 'and are all still there');
+($status) = tool('true');
+is($status, 200, 'a call without a session goes on');
+ask('DELETE', '/__workspaces/' . shift @made);
+($status, $answer) = ask('POST', '/__workspaces/', { page => '/' });
+is($status, 201, 'a discarded one makes room');
+ask('DELETE', "/__workspaces/$_") for @made, $answer->{session} // ();
 
 # What cannot be granted together.
 my $both = $site->scratch . '/both.toml';
