@@ -126,7 +126,8 @@ for my $round (1 .. 5) {
 		pipe my $in, my $out or die "pipe: $!";
 		my $child = fork() // die "fork: $!";
 		if ($child == 0) {
-			my $answer = post('must', "once$round", "r$round");
+			my $answer = post('must', "once$round", "r$round",
+				HTTP_PREFER => 'wait=30');
 			print {$out} "$answer->{status} "
 			    . ($answer->{json}{href} // $answer->{body});
 			close $out;
@@ -203,6 +204,9 @@ sub lock_jobs
 
 sub files { return grep { -e } glob "$_[0]" }
 
+my $all = Statespace::Server::processes();
+my $supervisor = $pool->pid;
+my @workers = grep { $all->{$_}{ppid} == $supervisor } keys %$all;
 lock_jobs(F_WRLCK);
 my $child = fork() // die "fork: $!";
 if ($child == 0) {
@@ -211,10 +215,7 @@ if ($child == 0) {
 }
 ok($pool->until_true(sub { files("$state/jobs/.new-*/request") }),
 	'a job is being made');
-my $all = Statespace::Server::processes();
-my $supervisor = $pool->pid;
-kill 'KILL', $pool->pid, grep { ($all->{$_}{ppid}) == $supervisor }
-    keys %$all;
+kill 'KILL', $supervisor, @workers;
 waitpid $pool->pid, 0;
 delete $pool->{pid};
 waitpid $child, 0;
