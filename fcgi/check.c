@@ -194,14 +194,16 @@ print_sum(const struct check *job)
 	putchar('\n');
 }
 
-/* [pool] socket and [log] file. */
+/* [pool] socket, [log] file and receipts_key. */
 static enum ss_err
 check_settings(const struct ss_site *site, struct ss_error *err)
 {
 	struct socket_config socket;
 	enum ss_err code = socket_config_read(site, &socket, err);
 
-	return code == SS_OK ? served_check_log(site, err) : code;
+	if (code == SS_OK)
+		code = served_check_log(site, err);
+	return code == SS_OK ? served_check_receipts(site, err) : code;
 }
 
 /* That site, or all that have a root when none is named. */

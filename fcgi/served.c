@@ -76,6 +76,33 @@ served_check_log(const struct ss_site *site, struct ss_error *err)
 	return refused.code;
 }
 
+/* The pool starts no writer without one (core/receipts/). */
+enum ss_err
+served_check_receipts(const struct ss_site *site, struct ss_error *err)
+{
+	const char *receipts = ss_site_option(site, "log.receipts");
+	const char *key = ss_site_option(site, "log.receipts_key");
+	int fd;
+
+	if (receipts == NULL || *receipts == '\0')
+		return SS_OK;
+	fd = key != NULL && *key != '\0' ? open(key, O_RDONLY | O_CLOEXEC) : -1;
+	if (fd >= 0) {
+		close(fd);
+		return SS_OK;
+	}
+	if (key == NULL || *key == '\0')
+		say_refusal(err, SS_CONFIG,
+			"[log] receipts needs receipts_key, a private key");
+	else
+		say_refusal(err, SS_CONFIG,
+			"cannot open [log] receipts_key %s: %s", key,
+			strerror(errno));
+	snprintf(err->hint, sizeof(err->hint),
+		"`statespace receipts key FILE` makes one");
+	return SS_CONFIG;
+}
+
 static enum ss_err
 open_log(struct served *s, struct ss_error *err)
 {

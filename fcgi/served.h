@@ -28,4 +28,7 @@ struct served *served_new(const struct options *o, const struct served *before,
 void served_free(struct served *s);
 /* Would served_new find that [log] file cannot be?  Makes no file. */
 enum ss_err served_check_log(const struct ss_site *site, struct ss_error *err);
+/* [log] receipts without a receipts_key that can be opened. */
+enum ss_err
+served_check_receipts(const struct ss_site *site, struct ss_error *err);
 #endif

@@ -41,16 +41,19 @@ size_t
 text_number(char out[static NUMBER_MAX], int64_t value)
 {
 	uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-	char digits[NUMBER_MAX];
-	size_t at = sizeof(digits);
+	size_t len = 1, at;
 
+	for (uint64_t rest = left; rest >= 10; rest /= 10)
+		len++;
+	if (value < 0) {
+		out[0] = '-';
+		len++;
+	}
+	at = len;
 	do
-		digits[--at] = (char)('0' + left % 10);
+		out[--at] = (char)('0' + left % 10);
 	while ((left /= 10) > 0);
-	if (value < 0)
-		digits[--at] = '-';
-	memcpy(out, digits + at, sizeof(digits) - at);
-	return sizeof(digits) - at;
+	return len;
 }
 
 size_t

@@ -276,11 +276,8 @@ answer_range(struct exchange *x)
 static void
 add_tokens(struct exchange *x, uint64_t bytes)
 {
-	char text[NUMBER_MAX];
-	size_t n = text_number(text, (int64_t)(bytes / 4));
-
-	exchange_header(
-		x, "X-Markdown-Tokens", arena_copy(&x->site->arena, text, n));
+	x->tokens[text_number(x->tokens, (int64_t)(bytes / 4))] = '\0';
+	exchange_header(x, "X-Markdown-Tokens", x->tokens);
 }
 
 /* The page behind x->body, which has the preamble. */

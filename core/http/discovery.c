@@ -18,11 +18,11 @@
 bool
 discovery_wanted(const struct exchange *x)
 {
-	const char *path = exchange_path(x);
-
-	return path != NULL && http_mcp_is_on(x->site) &&
-		(strcmp(path, CARD_PATH) == 0 ||
-			strcmp(path, CATALOG_PATH) == 0);
+	return (exchange_starts(x, CARD_PATH) ||
+		       exchange_starts(x, CATALOG_PATH)) &&
+		(strcmp(exchange_path(x), CARD_PATH) == 0 ||
+			strcmp(exchange_path(x), CATALOG_PATH) == 0) &&
+		http_mcp_is_on(x->site);
 }
 
 /* --------------------------------------------------------------- address -- */

@@ -20,6 +20,7 @@
 struct exchange {
 	struct ss_site *site;
 	const struct ss_request *req;
+	const char *below; /* exchange_path */
 	struct ss_error err;
 	const char *stage; /* the one that decides, for the log */
 	/* With [log] slow: the stages that were run and when each began. */
@@ -48,7 +49,8 @@ struct exchange {
 	bool streamed; /* the answer was sent in pieces */
 	bool waits;    /* it comes later: see ss_request.wait */
 
-	const char *page;  /* of a tool over MCP; NULL: none */
+	const char *page;            /* of a tool over MCP; NULL: none */
+	char tokens[NUMBER_MAX + 1]; /* the header X-Markdown-Tokens */
 	const char *trace; /* trace_parent of the request; NULL: none */
 	ssize_t tool;      /* for the log; -1: none */
 	struct ss_result result;
@@ -66,11 +68,34 @@ void exchange_id(struct ss_site *site, const struct ss_request *req,
 	char out[static EXCHANGE_ID_MAX + 1]);
 /* Notes the stage that runs now. */
 void exchange_step(struct exchange *x, const char *name);
-bool exchange_is(const struct exchange *x, const char *method);
+/* Inline: most methods differ in their first letter. */
+static inline bool
+exchange_is(const struct exchange *x, const char *method)
+{
+	const char *m = x->req->method;
+
+	return m != NULL && m[0] == method[0] && strcmp(m, method) == 0;
+}
 /*
  * The path as it was sent, without the configured prefix; NULL: not below it.
  */
-const char *exchange_path(const struct exchange *x);
+static inline const char *
+exchange_path(const struct exchange *x)
+{
+	return x->below;
+}
+/*
+ * Whether that path begins with start, of two bytes or more.  The second one
+ * is compared first: paths of pages differ there from those of the protocol.
+ */
+static inline bool
+exchange_starts(const struct exchange *x, const char *start)
+{
+	const char *path = exchange_path(x);
+
+	return path != NULL && path[0] == start[0] && path[1] == start[1] &&
+		strncmp(path, start, strlen(start)) == 0;
+}
 /* name is static text, value lives in the arena or is static. */
 void exchange_header(struct exchange *x, const char *name, const char *value);
 /*

@@ -186,9 +186,16 @@ json_body(struct exchange *x, const char *json)
 static bool
 is_reserved(const char *path)
 {
-	return strcmp(path, "healthz") == 0 || strcmp(path, "readyz") == 0 ||
-		strcmp(path, "mcp") == 0 || strcmp(path, "__meta") == 0 ||
-		strcmp(path, "__jobs") == 0 || strncmp(path, "__meta/", 7) == 0;
+	switch (path[0]) {
+	case 'h': return strcmp(path, "healthz") == 0;
+	case 'r': return strcmp(path, "readyz") == 0;
+	case 'm': return strcmp(path, "mcp") == 0;
+	case '_':
+		return strcmp(path, "__meta") == 0 ||
+			strcmp(path, "__jobs") == 0 ||
+			strncmp(path, "__meta/", 7) == 0;
+	default: return false;
+	}
 }
 
 /*
@@ -318,6 +325,7 @@ server_timing(struct exchange *x)
 static enum stage_end
 stage_run(struct exchange *x)
 {
+	const char *prefer = x->req->prefer;
 	struct call_job job = http_jobs_call(x);
 	struct call call = { .doc = &x->doc,
 		.page = x->parsed,
@@ -329,7 +337,7 @@ stage_run(struct exchange *x)
 		.user = x->req->remote_user,
 		.trace = x->trace,
 		.key = x->req->idempotency_key,
-		.wait_ms = prefer_wait_ms(x->req->prefer),
+		.wait_ms = prefer != NULL ? prefer_wait_ms(prefer) : 0,
 		.token = x->confirm };
 	enum ss_err code = events_preferred(x)
 		? follow_run(x, &call)

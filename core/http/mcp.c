@@ -29,7 +29,7 @@ http_mcp_is_on(const struct ss_site *site)
 bool
 http_mcp_wanted(const struct exchange *x)
 {
-	return http_mcp_is_on(x->site) && http_mcp_is_path(x);
+	return http_mcp_is_path(x) && http_mcp_is_on(x->site);
 }
 
 /* --------------------------------------------------------------- headers -- */

@@ -11,10 +11,12 @@
 bool
 http_mcp_is_path(const struct exchange *x)
 {
-	const char *path = exchange_path(x);
+	const char *rest;
 
-	return path != NULL && strncmp(path, MCP_PATH, 4) == 0 &&
-		(path[4] == '\0' || strcmp(path + 4, "/") == 0);
+	if (!exchange_starts(x, MCP_PATH))
+		return false;
+	rest = exchange_path(x) + strlen(MCP_PATH);
+	return rest[0] == '\0' || strcmp(rest, "/") == 0;
 }
 
 /*

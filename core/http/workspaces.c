@@ -22,11 +22,12 @@ struct target {
 bool
 http_workspaces_is_path(const struct exchange *x)
 {
-	const char *path = exchange_path(x);
-	size_t n = strlen(PREFIX);
+	const char *rest;
 
-	return path != NULL && strncmp(path, PREFIX, n) == 0 &&
-		(path[n] == '\0' || path[n] == '/');
+	if (!exchange_starts(x, PREFIX))
+		return false;
+	rest = exchange_path(x) + strlen(PREFIX);
+	return rest[0] == '\0' || rest[0] == '/';
 }
 
 /* Also an id that is none is taken: it is an unknown session's. */

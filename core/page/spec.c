@@ -462,12 +462,31 @@ parse_keys(const struct reading *r, const struct node *map, struct spec *out)
 	return wants_read(r, map, &out->wants);
 }
 
+/* Keys of the page that no tool has. */
+static enum ss_err
+refuse_page_keys(const struct reading *r, const struct node *map)
+{
+	static const char *const names[] = { "tools", "sandbox", "workspace",
+		"prompts", "hidden" };
+	const struct node *n;
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if ((n = node_member(map, names[i])) != NULL)
+			return value_refuse(r, n->key, "a key of a tool",
+				"%s is a key of the page: write it beside "
+				"tools, not in one of them",
+				names[i]);
+	return SS_OK;
+}
+
 static enum ss_err
 parse_mapping(const struct reading *r, const struct node *map, struct spec *out)
 {
 	size_t before = value_refusals(r);
-	enum ss_err e;
+	enum ss_err e = refuse_page_keys(r, map);
 
+	if (e != SS_OK)
+		return e;
 	e = value_go_on(r,
 		value_keys(r, map, tool_keys, ARRAY_LEN(tool_keys),
 			"a key of a tool (command, name, description, env, "

@@ -22,12 +22,13 @@
 #include "wire/trace.h"
 #include "wire/path.h"
 
+#define JOB_MADE_MS 2000 /* another request with the key that makes a job */
+
 /* What the steps of one call share. */
 struct call_state {
 	const struct call_parts *parts;
 	const struct call *call;
-	const struct proto_request *request; /* the call's, or filled below */
-	struct proto_request filled;
+	const struct proto_request *request; /* the call's, or filled */
 	struct given given;
 	struct command command;
 	struct page *page;
@@ -39,7 +40,6 @@ struct call_state {
 	struct workspace_use workspace; /* session NULL: none */
 	struct paging paging;    /* of a tool whose output comes in parts */
 	struct keyed_call keyed; /* active: the call has a key */
-	struct call recorded;    /* the call, with its output copied */
 	const struct receipts *receipts; /* NULL: none are wanted */
 	struct receipt_run receipt;
 	double own_timeout; /* that the page or the tool asks for; 0: none */
@@ -49,6 +49,9 @@ struct call_state {
 	char *const **stages;    /* of a pipe */
 	struct ss_result *result;
 	struct ss_error *err;
+	/* From here on: assigned as a whole before they are read. */
+	struct proto_request filled; /* of a call by name */
+	struct call recorded;        /* the call, with its output copied */
 };
 
 /* The page must be one that grants tools. */
@@ -486,23 +489,76 @@ refuse_without_key(struct call_state *r)
 	return SS_KEY_REQUIRED;
 }
 
+static bool
+wants_job(const struct call_state *r)
+{
+	const struct call_job *job = r->call->job;
+
+	switch (r->spec->job) {
+	case SPEC_JOB_NEVER: return false;
+	case SPEC_JOB_ASKED: return job != NULL && job->asked;
+	case SPEC_JOB_LONG:
+	case SPEC_JOB_REQUIRED: return job != NULL;
+	}
+	return false;
+}
+
+/* How long the caller waits for the end before it is told of the job. */
+static double
+job_wait_s(const struct call_state *r)
+{
+	const struct call_job *job = r->call->job;
+
+	return r->spec->job == SPEC_JOB_LONG && (!job->asked || job->unhurried)
+		? r->spec->job_after
+		: 0;
+}
+
 /* Another request with the key may run: to wait for it takes a tool's place. */
 static enum ss_err
 wait_for_answer(struct call_state *r)
 {
 	const struct call *c = r->call;
+	uint32_t ms = wants_job(r) && c->wait_ms < JOB_MADE_MS ? JOB_MADE_MS
+							       : c->wait_ms;
 	enum ss_err code;
 
+	if (ms == 0)
+		return SS_KEY_RUNNING;
 	if (!limit_start(r->parts->limit))
 		return limit_error(r->err);
-	code = keyed_call_wait(&r->keyed, c->wait_ms, c->client_fd, r->result,
-		&r->answered, r->err);
+	code = keyed_call_wait(
+		&r->keyed, ms, c->client_fd, r->result, &r->answered, r->err);
 	limit_end(r->parts->limit);
 	return code;
 }
 
+/* The call became a job before, for the same key: the caller gets that one. */
 static enum ss_err
-step_once(struct call_state *r)
+tell_job(struct call_state *r)
+{
+	struct call_job *job = r->call->job;
+	const char *id = r->keyed.job;
+
+	if (job == NULL ||
+		(job->asked_by != NULL && strcmp(job->asked_by, id) != 0)) {
+		r->result->replayed = false;
+		error_set(r->err, SS_KEY_RUNNING,
+			"the request with this Idempotency-Key became the job "
+			"%s",
+			id);
+		error_hint(r->err, "GET /__jobs/%s has how it ended", id);
+		return SS_KEY_RUNNING;
+	}
+	memcpy(job->id, id, STATE_ID_CAP);
+	job->created_ms = r->keyed.job_created_ms;
+	job->wait_s = job_wait_s(r);
+	job->kept = job->replayed = true;
+	return SS_OK;
+}
+
+static enum ss_err
+look_for_answer(struct call_state *r)
 {
 	const struct call *c = r->call;
 	const struct keyed_what what = { .root = r->parts->config->root,
@@ -514,12 +570,6 @@ step_once(struct call_state *r)
 		.word_count = r->command.count };
 	enum ss_err code;
 
-	if (c->dry_run)
-		return SS_OK;
-	if (c->key == NULL)
-		return r->spec->once || r->page->front.once
-			? refuse_without_key(r)
-			: SS_OK;
 	r->keyed.arena = r->parts->arena;
 	r->keyed.output = c->output;
 	r->keyed.output_ctx = c->output_ctx;
@@ -529,8 +579,20 @@ step_once(struct call_state *r)
 	if (code == SS_OK)
 		code = keyed_call_look(
 			&r->keyed, r->result, &r->answered, r->err);
-	return code == SS_KEY_RUNNING && c->wait_ms > 0 ? wait_for_answer(r)
-							: code;
+	if (code == SS_KEY_RUNNING)
+		code = wait_for_answer(r);
+	return r->keyed.job[0] != '\0' ? tell_job(r) : code;
+}
+
+static enum ss_err
+step_once(struct call_state *r)
+{
+	if (r->call->dry_run || r->call->claimed)
+		return SS_OK;
+	if (r->call->key != NULL)
+		return look_for_answer(r);
+	return r->spec->once || r->page->front.once ? refuse_without_key(r)
+						    : SS_OK;
 }
 
 /* -------------------------------------------------------------- receipts -- */
@@ -561,12 +623,12 @@ begin_receipt(struct call_state *r)
 static enum ss_err
 end_receipt(struct call_state *r, enum ss_err code)
 {
-	bool copied = r->recorded.output != NULL;
 	struct buf members = BUF_INIT(4096);
-	bool written;
+	bool copied, written;
 
 	if (r->receipts == NULL || r->receipt.fd < 0)
 		return code;
+	copied = r->recorded.output != NULL;
 	receipt_end(r->result, code,
 		copied ? buf_view(&r->keyed.copy[0]) : r->result->out,
 		copied ? buf_view(&r->keyed.copy[1]) : r->result->err,
@@ -576,6 +638,16 @@ end_receipt(struct call_state *r, enum ss_err code)
 	return written ? code
 		       : error_internal(r->err, 0,
 				 "the tool ran; its receipt is not written");
+}
+
+static void
+log_not_stored(const struct call_state *r, int number)
+{
+	request_log_fields(r->parts->log, "once",
+		(const struct ss_field[]){ { "id", r->call->request_id, 0 },
+			{ "page", r->call->doc->path, 0 },
+			{ "not_stored", strerror(number), 0 } },
+		3);
 }
 
 /* An answer that was not stored is told, and unknown when it is asked again. */
@@ -591,12 +663,7 @@ end_keyed(struct call_state *r, enum ss_err code)
 	number = keyed_call_end(
 		&r->keyed, r->result, code == SS_OK ? NULL : r->err);
 	if (number != 0)
-		request_log_fields(r->parts->log, "once",
-			(const struct ss_field[]){
-				{ "id", r->call->request_id, 0 },
-				{ "page", r->call->doc->path, 0 },
-				{ "not_stored", strerror(number), 0 } },
-			3);
+		log_not_stored(r, number);
 }
 
 /* Filled for a tool of a page with `workspace`. */
@@ -693,6 +760,8 @@ run_told(struct call_state *r, const struct ss_command *cmd, uint64_t number)
 	if (r->keyed.active) {
 		code = keyed_call_begin(
 			&r->keyed, r->result, &r->answered, r->err);
+		if (r->keyed.job[0] != '\0')
+			return tell_job(r);
 		if (!r->keyed.begun)
 			return code;
 	}
@@ -791,23 +860,44 @@ run_part(struct call_state *r, const struct ss_command *asked)
 	return code;
 }
 
-static bool
-wants_job(const struct call_state *r)
+/* The record is ours, or another request made the job or makes it now. */
+static enum ss_err
+claim_for_job(struct call_state *r)
 {
-	const struct call_job *job = r->call->job;
+	struct keyed_call *k = &r->keyed;
+	enum ss_err code = keyed_call_begin(k, r->result, &r->answered, r->err);
 
-	switch (r->spec->job) {
-	case SPEC_JOB_NEVER: return false;
-	case SPEC_JOB_ASKED: return job != NULL && job->asked;
-	case SPEC_JOB_LONG:
-	case SPEC_JOB_REQUIRED: return job != NULL;
-	}
-	return false;
+	if (code != SS_KEY_RUNNING)
+		return code;
+	code = wait_for_answer(r);
+	if (code == SS_OK && !r->answered)
+		code = keyed_call_begin(k, r->result, &r->answered, r->err);
+	return code;
+}
+
+/* The record names the job before anybody is told of it. */
+static enum ss_err
+end_claim(struct call_state *r, enum ss_err code)
+{
+	struct call_job *job = r->call->job;
+	struct ss_result none = { .unstarted = true };
+	int number = 0;
+
+	if (code == SS_OK)
+		number =
+			keyed_call_end_job(&r->keyed, job->id, job->created_ms);
+	else if (job->left)
+		keyed_call_leave(&r->keyed);
+	else
+		number = keyed_call_end(&r->keyed, &none, r->err);
+	if (number != 0)
+		log_not_stored(r, number);
+	return code;
 }
 
 /* In place of the run here. */
 static enum ss_err
-step_job(struct call_state *r)
+make_job(struct call_state *r)
 {
 	const struct call *c = r->call;
 	const struct ss_document *doc = c->doc;
@@ -817,13 +907,28 @@ step_job(struct call_state *r)
 		.user = c->user,
 		.request_id = c->request_id,
 		.key = c->key,
+		.claimed = r->keyed.active,
 		.number = limit_tool_number(r->parts->limit,
 			doc->real[0] != '\0' ? doc->real : doc->path, 0) };
+	enum ss_err code = SS_OK;
 
-	if (!wants_job(r))
-		return SS_OK;
+	if (r->keyed.active)
+		code = claim_for_job(r);
+	if (r->keyed.job[0] != '\0')
+		return tell_job(r);
+	if (code != SS_OK || r->answered)
+		return code;
 	r->answered = true;
-	return c->job->make(c->job, &of, r->err);
+	c->job->kept = r->keyed.active;
+	c->job->wait_s = job_wait_s(r);
+	code = c->job->make(c->job, &of, r->err);
+	return r->keyed.begun ? end_claim(r, code) : code;
+}
+
+static enum ss_err
+step_job(struct call_state *r)
+{
+	return wants_job(r) ? make_job(r) : SS_OK;
 }
 
 /*
@@ -910,7 +1015,21 @@ step_run(struct call_state *r)
 	return code;
 }
 
-/* r has the parts, the call, and where its result and error go. */
+/* The large members are not filled with zeros. */
+static void
+begin_state(struct call_state *r, const struct call_parts *parts,
+	const struct call *call, struct ss_result *result, struct ss_error *err)
+{
+	memset(r, 0, offsetof(struct call_state, filled));
+	r->parts = parts;
+	r->call = call;
+	r->result = result;
+	r->err = err;
+	r->request = call->request;
+	r->keyed.store.dir = -1;
+	r->receipt = RECEIPT_RUN_INIT;
+}
+
 static enum ss_err
 run_steps(struct call_state *r, const char **stage)
 {
@@ -933,10 +1052,7 @@ run_steps(struct call_state *r, const char **stage)
 	};
 	enum ss_err code = SS_OK;
 
-	r->request = r->call->request;
 	r->result->tool = -1;
-	r->keyed.store.dir = -1;
-	r->receipt = RECEIPT_RUN_INIT;
 	for (size_t i = 0;
 		code == SS_OK && !r->answered && i < ARRAY_LEN(steps); i++) {
 		if (steps[i].step == step_confirm && r->call->dry_run) {
@@ -948,7 +1064,8 @@ run_steps(struct call_state *r, const char **stage)
 	}
 	if (r->keyed.active || r->receipts != NULL)
 		keyed_call_release(&r->keyed);
-	receipts_release(&r->receipt);
+	if (r->receipts != NULL)
+		receipts_release(&r->receipt);
 	return code;
 }
 
@@ -956,10 +1073,9 @@ enum ss_err
 call_try(const struct call_parts *parts, const struct call *call,
 	const char **stage, struct ss_result *result, struct ss_error *err)
 {
-	struct call_state r = {
-		.parts = parts, .call = call, .result = result, .err = err
-	};
+	struct call_state r;
 
+	begin_state(&r, parts, call, result, err);
 	return run_steps(&r, stage);
 }
 
@@ -984,11 +1100,11 @@ enum ss_err
 call_run(const struct call_parts *parts, const struct call *call,
 	const char **stage, struct ss_result *result, struct ss_error *err)
 {
-	struct call_state r = {
-		.parts = parts, .call = call, .result = result, .err = err
-	};
-	enum ss_err code = run_steps(&r, stage);
+	struct call_state r;
+	enum ss_err code;
 
+	begin_state(&r, parts, call, result, err);
+	code = run_steps(&r, stage);
 	if (code == SS_OK || err == NULL)
 		return code;
 	note_rule(&r, err);

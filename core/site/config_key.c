@@ -514,7 +514,17 @@ distance(const char *a, const char *b)
 	return row[n];
 }
 
-/* The right name in a wrong section counts as two wrong letters. */
+/* "state.dir" of "state.directory": three letters or more of the last part. */
+static bool
+is_start(const char *name, size_t last_len, const char *of)
+{
+	return last_len >= 3 && strncmp(name, of, strlen(name)) == 0;
+}
+
+/*
+ * The right name in a wrong section counts as two wrong letters, the start of
+ * one as three.
+ */
 const struct config_key *
 config_key_near(const char *name)
 {
@@ -528,6 +538,8 @@ config_key_near(const char *name)
 
 		if (d > 2 && strcmp(tail, config_key_tail(&keys[i])) == 0)
 			d = 2;
+		if (d > 3 && is_start(name, strlen(tail), keys[i].name))
+			d = 3;
 		if (d < least) {
 			least = d;
 			best = &keys[i];

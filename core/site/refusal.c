@@ -22,6 +22,7 @@ struct search {
 	struct ss_pair *env;
 	size_t env_count;
 	bool keyed;   /* only the key is wrong */
+	bool lost;    /* only the workspace session is */
 	ssize_t tool; /* that would run */
 	char key[STATE_ID_CAP];
 	struct ss_result *result;
@@ -293,8 +294,12 @@ find_call(struct search *s)
 {
 	if (try_as_sent(s,
 		    s->keyed ? "send the same request with a new key"
-			     : "send the same request without what this tool "
-			       "does not take"))
+			    : s->lost
+			    ? "send the same request without a session, or "
+			      "create one first: POST /__workspaces/ or "
+			      "`statespace workspace create`"
+			    : "send the same request without what this tool "
+			      "does not take"))
 		return true;
 	if (try_forms(s))
 		return true;
@@ -368,6 +373,7 @@ set_matching(
 
 	begin_search(&s, r, result);
 	s.keyed = code == SS_KEY_REQUIRED || code == SS_KEY_REUSED;
+	s.lost = code == SS_NOT_FOUND && r->request->has_workspace;
 	if (keep_open_names(&s) && !find_call(&s))
 		set_get(r, r->doc->path,
 			"read the page: it says how its tools are called",

@@ -174,8 +174,8 @@ state_needed(const struct state *s, struct ss_error *err)
 		return SS_OK;
 	error_set(err, SS_STATE, "this server has no state directory");
 	error_hint(err,
-		"the operator can name one: [state] directory in "
-		"statespace.toml(5)");
+		"the operator can name one: [state] directory = \"/DIR\" in "
+		"statespace.toml(5), or STATESPACE_STATE_DIRECTORY=/DIR");
 	error_detail(
 		err, "%s%s%s", s->path, s->path[0] != '\0' ? ": " : "", s->why);
 	error_setting(err, "state.directory", "%s", "");

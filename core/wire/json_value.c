@@ -20,7 +20,7 @@ json_member(const struct json_value *v, const char *name)
 	if (!json_is(v, JSON_OBJECT))
 		return NULL;
 	JSON_EACH(m, v)
-	if (strcmp(m->name, name) == 0)
+	if (m->name[0] == name[0] && strcmp(m->name, name) == 0)
 		return m;
 	return NULL;
 }

@@ -46,9 +46,12 @@ value_at(const char *at)
 bool
 prefer_find(const char *header, const char *name, struct ss_text *value)
 {
-	size_t len = strlen(name), n;
+	size_t len, n;
 
-	for (const char *at = header; at != NULL && *at != '\0';
+	if (header == NULL)
+		return false;
+	len = strlen(name);
+	for (const char *at = header; *at != '\0';
 		at += at[n] == ',' ? n + 1 : n) {
 		n = preference_len(at);
 		const char *word = at + strspn(at, BLANKS);

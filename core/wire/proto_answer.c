@@ -71,19 +71,12 @@ add_parsed(struct buf *out, const struct ss_result *r)
 }
 
 static void
-add_returncode(struct buf *out, int returncode)
-{
-	buf_text(out, "\"returncode\": ");
-	buf_number(out, returncode);
-}
-
-static void
 add_end(struct buf *out, struct ss_text stderr_text, int returncode)
 {
 	buf_text(out, ", \"stderr\": ");
 	json_string(out, stderr_text.data, stderr_text.len);
-	buf_text(out, ", ");
-	add_returncode(out, returncode);
+	buf_text(out, ", \"returncode\": ");
+	buf_number(out, returncode);
 }
 
 /* Of a tool with `lines` or `bytes`, when its output was cut. */
@@ -214,8 +207,8 @@ bool
 proto_end(
 	struct buf *out, const struct ss_result *r, const struct ss_error *err)
 {
-	buf_char(out, '{');
-	add_returncode(out, err != NULL ? 1 : r->returncode);
+	buf_text(out, "{\"returncode\": ");
+	buf_number(out, err != NULL ? 1 : r->returncode);
 	buf_printf(out, ", \"run_ms\": %" PRIu64 ".%03" PRIu64,
 		r->run_us / 1000, r->run_us % 1000);
 	if (r->type != NULL) {

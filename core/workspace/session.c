@@ -82,7 +82,8 @@ own_unknown(struct ss_error *err)
 {
 	error_set(err, SS_NOT_FOUND, "there is no such workspace session");
 	error_hint(err,
-		"it is unknown, expired or another page's: create a new one");
+		"it is unknown, expired or another page's: create a new one, "
+		"with POST /__workspaces/ or `statespace workspace create`");
 	return SS_NOT_FOUND;
 }
 

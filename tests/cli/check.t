@@ -305,6 +305,23 @@ is check($site, config("[log]\nfile = '$site/log'"), 'README'), "0, $good",
     'a log that can be made is fine';
 ok !-e "$site/log", '... and is not made';
 
+{
+	open my $key, '>', "$site/.key" or die "$site/.key: $!";
+}
+for (['', 'receipts needs receipts_key'],
+	["receipts_key = '$site/none'", "$site/none: No such file or directory"]) {
+	my ($line, $why) = @$_;
+	my ($status, $text) = told('check',
+		config("[log]\nreceipts = '$site/.r'\n$line"), $site);
+
+	is $status, 1, "check refuses receipts with '$line'";
+	like $text, qr/\Q$why\E.*statespace receipts key FILE/s, '... and says why';
+}
+is check($site, config("[log]\nreceipts = '$site/.r'\nreceipts_key = "
+    . "'$site/.key'"), 'README'), "0, $good", 'a key that is there is fine';
+ok !-e "$site/.r", '... and no receipt is made';
+unlink "$site/.key";
+
 # The name that it tells for a tool is the one that calls use.
 write_page('name.md', "---\ntools:\n  - { name: '" . 'x' x 60
 	. "', command: [ls, ;] }\n---\n");

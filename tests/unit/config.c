@@ -431,6 +431,12 @@ names(void)
 		"an option with an unknown key is refused");
 	ok(strstr(error.hint, "[limits] timeout") != NULL,
 		"... with what is meant");
+	is_int(SS_CONFIG, set("state.dir", "/x"), "so is the start of a key");
+	ok(strstr(error.hint, "[state] directory") != NULL,
+		"... with what is meant (%s)", error.hint);
+	is_int(SS_CONFIG, set("state.di", "/x"), "or two letters of it");
+	ok(strstr(error.hint, "[state] directory") == NULL,
+		"... which are near to nothing (%s)", error.hint);
 	ok(config_text(&config, "no.such") == NULL,
 		"an unknown key has no text");
 	is_str("", config_text(&config, "env.NONE"),

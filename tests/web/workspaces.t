@@ -118,6 +118,13 @@ my @unknown = map { [ask('GET', "/__workspaces/$_/diff")] }
     '0' x 32, 'x', substr($id, 1);
 is("$_->[0] $_->[1]{error}{code}", '404 not_found', 'no such session')
     for @unknown;
+like($unknown[0][1]{error}{hint}, qr{POST /__workspaces/},
+	'... whose hint says how to create one');
+($status, $answer) = tool('echo x', { session => '0' x 32 });
+like($answer->{error}{next}{text}, qr{without a session.*POST /__workspaces/},
+	'a tool in no such session: so does its next step');
+is_deeply($answer->{error}{next}{request}, { command => ['sh', '-c', 'echo x'] },
+	'... with a request that runs without one');
 is($unknown[0][1]{error}{message}, $unknown[1][1]{error}{message},
 	'... with one and the same error');
 ($status, $answer) = ask('GET', '/__workspaces/');
