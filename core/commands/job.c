@@ -196,6 +196,7 @@ run_call(struct holder *h, int client_fd, struct ss_result *result,
 				.output_ctx = h,
 				.user = user[0] != '\0' ? user : NULL,
 				.key = key[0] != '\0' ? key : NULL,
+				.claimed = r->claimed,
 				.ends = true,
 				.confirm =
 					h->request.confirmed ? agreed : NULL },

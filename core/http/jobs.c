@@ -298,9 +298,11 @@ struct call_job
 http_jobs_call(struct exchange *x)
 {
 	struct call_job job = site_call_job(x->site);
+	const char *prefer = x->req->prefer;
 	struct ss_text none;
 
-	job.asked = prefer_find(x->req->prefer, "respond-async", &none);
+	job.asked =
+		prefer != NULL && prefer_find(prefer, "respond-async", &none);
 	job.write = write_body;
 	job.ctx = x;
 	return job;
@@ -326,11 +328,12 @@ http_jobs_made(struct exchange *x, const struct call_job *made)
 	struct site_job job;
 	double wait_s = made->wait_s;
 	uint32_t asked_ms = prefer_wait_ms(x->req->prefer);
-	enum ss_err code =
-		site_job_open(x->site, text_of(made->id), &job, &x->err);
+	enum ss_err code = site_job_open_made(x->site, made, &job, &x->err);
 
 	if (made->asked && asked_ms > 0)
 		wait_s = asked_ms / 1000.0;
+	if (job.fd < 0)
+		wait_s = 0;
 	if (code == SS_OK && wait_s > 0)
 		site_job_wait(x->site, &job,
 			wait_s < WAIT_MAX_S ? wait_s : WAIT_MAX_S, NULL,
@@ -340,7 +343,8 @@ http_jobs_made(struct exchange *x, const struct call_job *made)
 		code = site_job_result(
 			x->site, &job, none, &x->result, &x->err);
 		x->tool = x->result.tool;
-		site_job_forget(x->site, &job);
+		if (!made->kept)
+			site_job_forget(x->site, &job);
 		if (code == SS_OK)
 			output_answer(x);
 	} else if (code == SS_OK) {

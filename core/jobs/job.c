@@ -104,6 +104,7 @@ job_write_request(int job, const struct job_request *r)
 	fields_number(&text, "number", (int64_t)r->number);
 	fields_number(&text, "tool", r->tool);
 	fields_number(&text, "confirmed", r->confirmed);
+	fields_number(&text, "claimed", r->claimed);
 	fields_number(&text, "created", r->created_ms);
 	fields_number(&text, "body", (int64_t)r->body.len);
 	fields_end(&text);
@@ -166,6 +167,7 @@ job_read_request(int job, struct buf *text, struct job_request *out)
 		.number = (uint64_t)fields_take_number(whole, "number"),
 		.tool = fields_take_number(whole, "tool"),
 		.confirmed = fields_take_number(whole, "confirmed") != 0,
+		.claimed = fields_take_number(whole, "claimed") != 0,
 		.created_ms = fields_take_number(whole, "created"),
 		.body = fields_rest(whole) };
 	return fields_are_whole(whole) &&

@@ -63,6 +63,7 @@ struct job_request {
 	struct ss_text user;   /* that the front verified; "" */
 	struct ss_text id;     /* of the request, for the tool and the log */
 	struct ss_text key;    /* the tool runs once for it; "": none */
+	bool claimed;          /* the key is this job's: its record says so */
 	uint64_t number;       /* of the page: for the cap of each */
 	int64_t tool;          /* its place in the page */
 	bool confirmed;        /* a person has agreed to it */

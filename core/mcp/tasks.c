@@ -302,11 +302,12 @@ enum rpc_code
 mcp_task_made(struct mcp *m, const struct call_job *made)
 {
 	struct site_job job;
-	enum ss_err err =
-		site_job_open(m->site, text_of(made->id), &job, &m->err);
+	enum ss_err err = site_job_open_made(m->site, made, &job, &m->err);
 	double wait_s = m->task == NULL ? made->wait_s : 0;
 	enum rpc_code code = RPC_OK;
 
+	if (job.fd < 0)
+		wait_s = 0;
 	if (err == SS_OK && wait_s > 0)
 		site_job_wait(m->site, &job,
 			wait_s < WAIT_MAX_S ? wait_s : WAIT_MAX_S, NULL,
@@ -315,7 +316,8 @@ mcp_task_made(struct mcp *m, const struct call_job *made)
 		code = mcp_failed(m);
 	} else if (wait_s > 0 && job_state_is_final(job.status.state)) {
 		code = write_content(m, &job);
-		site_job_forget(m->site, &job);
+		if (!made->kept)
+			site_job_forget(m->site, &job);
 	} else {
 		m->result_type = "task";
 		write_task(m, &job);

@@ -22,6 +22,8 @@
 #include "wire/trace.h"
 #include "wire/path.h"
 
+#define JOB_MADE_MS 2000 /* another request with the key that makes a job */
+
 /* What the steps of one call share. */
 struct call_state {
 	const struct call_parts *parts;
@@ -487,19 +489,72 @@ refuse_without_key(struct call_state *r)
 	return SS_KEY_REQUIRED;
 }
 
+static bool
+wants_job(const struct call_state *r)
+{
+	const struct call_job *job = r->call->job;
+
+	switch (r->spec->job) {
+	case SPEC_JOB_NEVER: return false;
+	case SPEC_JOB_ASKED: return job != NULL && job->asked;
+	case SPEC_JOB_LONG:
+	case SPEC_JOB_REQUIRED: return job != NULL;
+	}
+	return false;
+}
+
+/* How long the caller waits for the end before it is told of the job. */
+static double
+job_wait_s(const struct call_state *r)
+{
+	const struct call_job *job = r->call->job;
+
+	return r->spec->job == SPEC_JOB_LONG && (!job->asked || job->unhurried)
+		? r->spec->job_after
+		: 0;
+}
+
 /* Another request with the key may run: to wait for it takes a tool's place. */
 static enum ss_err
 wait_for_answer(struct call_state *r)
 {
 	const struct call *c = r->call;
+	uint32_t ms = wants_job(r) && c->wait_ms < JOB_MADE_MS ? JOB_MADE_MS
+							       : c->wait_ms;
 	enum ss_err code;
 
+	if (ms == 0)
+		return SS_KEY_RUNNING;
 	if (!limit_start(r->parts->limit))
 		return limit_error(r->err);
-	code = keyed_call_wait(&r->keyed, c->wait_ms, c->client_fd, r->result,
-		&r->answered, r->err);
+	code = keyed_call_wait(
+		&r->keyed, ms, c->client_fd, r->result, &r->answered, r->err);
 	limit_end(r->parts->limit);
 	return code;
+}
+
+/* The call became a job before, for the same key: the caller gets that one. */
+static enum ss_err
+tell_job(struct call_state *r)
+{
+	struct call_job *job = r->call->job;
+	const char *id = r->keyed.job;
+
+	if (job == NULL ||
+		(job->asked_by != NULL && strcmp(job->asked_by, id) != 0)) {
+		r->result->replayed = false;
+		error_set(r->err, SS_KEY_RUNNING,
+			"the request with this Idempotency-Key became the job "
+			"%s",
+			id);
+		error_hint(r->err, "GET /__jobs/%s has how it ended", id);
+		return SS_KEY_RUNNING;
+	}
+	memcpy(job->id, id, STATE_ID_CAP);
+	job->created_ms = r->keyed.job_created_ms;
+	job->wait_s = job_wait_s(r);
+	job->kept = job->replayed = true;
+	return SS_OK;
 }
 
 static enum ss_err
@@ -524,14 +579,15 @@ look_for_answer(struct call_state *r)
 	if (code == SS_OK)
 		code = keyed_call_look(
 			&r->keyed, r->result, &r->answered, r->err);
-	return code == SS_KEY_RUNNING && c->wait_ms > 0 ? wait_for_answer(r)
-							: code;
+	if (code == SS_KEY_RUNNING)
+		code = wait_for_answer(r);
+	return r->keyed.job[0] != '\0' ? tell_job(r) : code;
 }
 
 static enum ss_err
 step_once(struct call_state *r)
 {
-	if (r->call->dry_run)
+	if (r->call->dry_run || r->call->claimed)
 		return SS_OK;
 	if (r->call->key != NULL)
 		return look_for_answer(r);
@@ -584,6 +640,16 @@ end_receipt(struct call_state *r, enum ss_err code)
 				 "the tool ran; its receipt is not written");
 }
 
+static void
+log_not_stored(const struct call_state *r, int number)
+{
+	request_log_fields(r->parts->log, "once",
+		(const struct ss_field[]){ { "id", r->call->request_id, 0 },
+			{ "page", r->call->doc->path, 0 },
+			{ "not_stored", strerror(number), 0 } },
+		3);
+}
+
 /* An answer that was not stored is told, and unknown when it is asked again. */
 static void
 end_keyed(struct call_state *r, enum ss_err code)
@@ -597,12 +663,7 @@ end_keyed(struct call_state *r, enum ss_err code)
 	number = keyed_call_end(
 		&r->keyed, r->result, code == SS_OK ? NULL : r->err);
 	if (number != 0)
-		request_log_fields(r->parts->log, "once",
-			(const struct ss_field[]){
-				{ "id", r->call->request_id, 0 },
-				{ "page", r->call->doc->path, 0 },
-				{ "not_stored", strerror(number), 0 } },
-			3);
+		log_not_stored(r, number);
 }
 
 /* Filled for a tool of a page with `workspace`. */
@@ -699,6 +760,8 @@ run_told(struct call_state *r, const struct ss_command *cmd, uint64_t number)
 	if (r->keyed.active) {
 		code = keyed_call_begin(
 			&r->keyed, r->result, &r->answered, r->err);
+		if (r->keyed.job[0] != '\0')
+			return tell_job(r);
 		if (!r->keyed.begun)
 			return code;
 	}
@@ -797,18 +860,39 @@ run_part(struct call_state *r, const struct ss_command *asked)
 	return code;
 }
 
-static bool
-wants_job(const struct call_state *r)
+/* The record is ours, or another request made the job or makes it now. */
+static enum ss_err
+claim_for_job(struct call_state *r)
 {
-	const struct call_job *job = r->call->job;
+	struct keyed_call *k = &r->keyed;
+	enum ss_err code = keyed_call_begin(k, r->result, &r->answered, r->err);
 
-	switch (r->spec->job) {
-	case SPEC_JOB_NEVER: return false;
-	case SPEC_JOB_ASKED: return job != NULL && job->asked;
-	case SPEC_JOB_LONG:
-	case SPEC_JOB_REQUIRED: return job != NULL;
-	}
-	return false;
+	if (code != SS_KEY_RUNNING)
+		return code;
+	code = wait_for_answer(r);
+	if (code == SS_OK && !r->answered)
+		code = keyed_call_begin(k, r->result, &r->answered, r->err);
+	return code;
+}
+
+/* The record names the job before anybody is told of it. */
+static enum ss_err
+end_claim(struct call_state *r, enum ss_err code)
+{
+	struct call_job *job = r->call->job;
+	struct ss_result none = { .unstarted = true };
+	int number = 0;
+
+	if (code == SS_OK)
+		number =
+			keyed_call_end_job(&r->keyed, job->id, job->created_ms);
+	else if (job->left)
+		keyed_call_leave(&r->keyed);
+	else
+		number = keyed_call_end(&r->keyed, &none, r->err);
+	if (number != 0)
+		log_not_stored(r, number);
+	return code;
 }
 
 /* In place of the run here. */
@@ -823,11 +907,22 @@ make_job(struct call_state *r)
 		.user = c->user,
 		.request_id = c->request_id,
 		.key = c->key,
+		.claimed = r->keyed.active,
 		.number = limit_tool_number(r->parts->limit,
 			doc->real[0] != '\0' ? doc->real : doc->path, 0) };
+	enum ss_err code = SS_OK;
 
+	if (r->keyed.active)
+		code = claim_for_job(r);
+	if (r->keyed.job[0] != '\0')
+		return tell_job(r);
+	if (code != SS_OK || r->answered)
+		return code;
 	r->answered = true;
-	return c->job->make(c->job, &of, r->err);
+	c->job->kept = r->keyed.active;
+	c->job->wait_s = job_wait_s(r);
+	code = c->job->make(c->job, &of, r->err);
+	return r->keyed.begun ? end_claim(r, code) : code;
 }
 
 static enum ss_err
@@ -969,7 +1064,8 @@ run_steps(struct call_state *r, const char **stage)
 	}
 	if (r->keyed.active || r->receipts != NULL)
 		keyed_call_release(&r->keyed);
-	receipts_release(&r->receipt);
+	if (r->receipts != NULL)
+		receipts_release(&r->receipt);
 	return code;
 }
 

@@ -42,6 +42,7 @@ struct call {
 	const char *user;  /* that the front verified; NULL */
 	const char *trace; /* trace_parent of the request; NULL */
 	const char *key;   /* the tool runs once for it; NULL: none */
+	bool claimed;      /* the job that this is has the key's record */
 	uint32_t wait_ms;  /* for another request with the key that runs */
 	/*
 	 * A hang-up of client_fd ends a run with a key too: the caller ends

@@ -18,6 +18,7 @@ struct call_job_of {
 	size_t tool;
 	const char *user, *request_id, *key; /* NULL: none */
 	uint64_t number;                     /* of its page */
+	bool claimed; /* the key's record is there, and will name the job */
 };
 
 /* Of a call that may become a job. */
@@ -27,7 +28,8 @@ struct call_job {
 	bool unhurried;
 	/*
 	 * Makes the job and has it started: id.
-	 * Errors  SS_STATE, SS_OVERLOADED, SS_INTERNAL.
+	 * Errors  SS_STATE, SS_OVERLOADED, SS_INTERNAL; left: a job may be
+	 *         there all the same.
 	 */
 	enum ss_err (*make)(struct call_job *job, const struct call_job_of *of,
 		struct ss_error *err);
@@ -39,7 +41,11 @@ struct call_job {
 	const char *asked_by;
 	/* Out. */
 	char id[STATE_ID_CAP]; /* "": it is no job, and ran */
-	double wait_s;         /* until its caller is told the id */
+	int64_t created_ms;
+	bool left;
+	bool kept;     /* it has a key, whose record names the job */
+	bool replayed; /* the job was made before, for the same key */
+	double wait_s; /* until its caller is told the id */
 };
 
 #endif

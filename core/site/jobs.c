@@ -100,6 +100,7 @@ make_job(struct call_job *job, const struct call_job_of *of, int jobs,
 		.user = text_of(of->user),
 		.id = text_of(of->request_id),
 		.key = text_of(of->key),
+		.claimed = of->claimed,
 		.number = of->number,
 		.tool = (int64_t)of->tool,
 		.confirmed = of->spec->confirm,
@@ -108,6 +109,7 @@ make_job(struct call_job *job, const struct call_job_of *of, int jobs,
 
 	if (code == SS_OK && (!job->write(job->ctx, &body) || !buf_ok(&body)))
 		code = error_memory(err);
+	job->created_ms = r.created_ms;
 	r.body = buf_view(&body);
 	if (code == SS_OK)
 		code = job->asked_by != NULL
@@ -143,6 +145,26 @@ site_job_ask(struct ss_site *site, const struct call_job_of *of,
 	return code;
 }
 
+/* A job that was not made whole: is it there all the same? */
+static bool
+may_run(int jobs, const char *id)
+{
+	struct job_status status;
+	int dir = -1, number = 0;
+	bool there;
+
+	if (jobs < 0 || id[0] == '\0')
+		return false;
+	dir = job_open(jobs, text_of(id));
+	there = dir >= 0 || errno != ENOENT;
+	if (dir >= 0)
+		number = job_look(dir, &status);
+	if (dir >= 0 && number == 0 && status.state == JOB_ASKING)
+		there = false;
+	fd_close(&dir);
+	return there;
+}
+
 static enum ss_err
 make_and_start(struct call_job *job, const struct call_job_of *of,
 	struct ss_error *err)
@@ -157,6 +179,7 @@ make_and_start(struct call_job *job, const struct call_job_of *of,
 	code = site_jobs_open(site, &jobs, err);
 	if (code == SS_OK)
 		code = make_job(job, of, jobs, err);
+	job->left = code != SS_OK && may_run(jobs, job->id);
 	fd_close(&jobs);
 	if (code != SS_OK) {
 		job->id[0] = '\0';
@@ -164,10 +187,6 @@ make_and_start(struct call_job *job, const struct call_job_of *of,
 	}
 	/* It is on disk: one that is not started now is started later. */
 	host->start(host->ctx, job->id);
-	job->wait_s = of->spec->job == SPEC_JOB_LONG &&
-			(!job->asked || job->unhurried)
-		? of->spec->job_after
-		: 0;
 	return SS_OK;
 }
 
@@ -257,6 +276,22 @@ site_job_open(struct ss_site *site, struct ss_text id, struct site_job *job,
 	if (code == SS_OK)
 		start_again(site, job);
 	return code;
+}
+
+enum ss_err
+site_job_open_made(struct ss_site *site, const struct call_job *made,
+	struct site_job *job, struct ss_error *err)
+{
+	enum ss_err code = site_job_open(site, text_of(made->id), job, err);
+
+	if (code != SS_NOT_FOUND || !made->replayed)
+		return code;
+	site_job_close(job);
+	error_clear(err);
+	job->status = (struct job_status){ .state = JOB_QUEUED,
+		.created_ms = made->created_ms,
+		.changed_ms = made->created_ms };
+	return SS_OK;
 }
 
 void
@@ -368,6 +403,7 @@ site_job_result(struct ss_site *site, const struct site_job *job,
 		.out = text[0],
 		.err = text[1],
 		.returncode = s->returncode,
+		.replayed = result->replayed,
 		.tool = s->tool,
 		.limit = keep_text(site, s->limit),
 		.sandbox = keep_text(site, s->sandbox),

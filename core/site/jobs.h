@@ -35,6 +35,13 @@ struct site_job {
  */
 enum ss_err site_job_open(struct ss_site *site, struct ss_text id,
 	struct site_job *job, struct ss_error *err);
+/*
+ * The same for one that was made just now, or before for the same key: of one
+ * that is not kept any more the status is as when it was made, and fd is -1.
+ */
+enum ss_err
+site_job_open_made(struct ss_site *site, const struct call_job *made,
+	struct site_job *job, struct ss_error *err);
 void site_job_close(struct site_job *job);
 /* How it is now, in job->status. */
 enum ss_err site_job_look(struct site_job *job, struct ss_error *err);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #define FIRST_LINE "result 1\n"
+#define FIRST_LINE_JOB "job 1\n"
 
 static void
 put_text(struct buf *out, const char *name, struct ss_text text)
@@ -184,4 +185,41 @@ keyed_answer_read(struct arena *arena, struct ss_text bytes,
 			error_hint(err, "%s", r.hint);
 	}
 	return true;
+}
+
+bool
+keyed_answer_write_job(struct buf *out, const char *id, int64_t created_ms)
+{
+	buf_text(out, FIRST_LINE_JOB);
+	put_string(out, "id", id);
+	put_number(out, "created", (uint64_t)created_ms);
+	return buf_ok(out);
+}
+
+bool
+keyed_answer_read_job(
+	struct ss_text bytes, char id[static STATE_ID_CAP], int64_t *created_ms)
+{
+	struct ss_text name, value;
+	char digits[NUMBER_MAX + 1];
+
+	id[0] = '\0';
+	*created_ms = 0;
+	if (!text_starts(bytes, FIRST_LINE_JOB))
+		return false;
+	bytes.data += strlen(FIRST_LINE_JOB);
+	bytes.len -= strlen(FIRST_LINE_JOB);
+	while (bytes.len > 0) {
+		if (!take_member(&bytes, &name, &value))
+			return false;
+		if (text_is(name, "id") && state_is_id(value)) {
+			memcpy(id, value.data, STATE_ID_LEN);
+			id[STATE_ID_LEN] = '\0';
+		} else if (text_is(name, "created") && value.len < NUMBER_MAX) {
+			memcpy(digits, value.data, value.len);
+			digits[value.len] = '\0';
+			*created_ms = strtoll(digits, NULL, 10);
+		}
+	}
+	return id[0] != '\0';
 }

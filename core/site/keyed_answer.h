@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "state/state.h"
 #include "statespace.h"
 
 /* err's code is how the call ended. */
@@ -20,5 +21,12 @@ bool keyed_answer_write(struct buf *out, const struct ss_result *result,
  */
 bool keyed_answer_read(struct arena *arena, struct ss_text bytes,
 	struct ss_result *result, struct ss_error *err);
+
+/* The answer of a call that became a job: its id and when it was made. */
+bool
+keyed_answer_write_job(struct buf *out, const char *id, int64_t created_ms);
+/* False: these are not such bytes. */
+bool keyed_answer_read_job(struct ss_text bytes, char id[static STATE_ID_CAP],
+	int64_t *created_ms);
 
 #endif

@@ -154,6 +154,10 @@ tell_again(struct keyed_call *k, struct ss_text bytes, struct ss_result *result,
 {
 	struct ss_error told = { .code = SS_OK };
 
+	if (keyed_answer_read_job(bytes, k->job, &k->job_created_ms)) {
+		result->replayed = true;
+		return SS_OK;
+	}
 	if (!keyed_answer_read(k->arena, bytes, result, &told)) {
 		k->record.step = "an answer that cannot be read";
 		k->record.number = 0;
@@ -297,6 +301,28 @@ keyed_call_end(struct keyed_call *k, const struct ss_result *result,
 		return store_answer(k, result, err);
 	keyed_leave(&k->record);
 	return 0;
+}
+
+int
+keyed_call_end_job(struct keyed_call *k, const char *id, int64_t created_ms)
+{
+	struct buf bytes = BUF_INIT(ANSWER_MAX);
+	int number = ENOMEM;
+
+	k->begun = false;
+	if (keyed_answer_write_job(&bytes, id, created_ms))
+		number = keyed_finish(&k->record, bytes.data, bytes.len);
+	else
+		keyed_leave(&k->record);
+	buf_release(&bytes);
+	return number;
+}
+
+void
+keyed_call_leave(struct keyed_call *k)
+{
+	k->begun = false;
+	keyed_leave(&k->record);
 }
 
 void

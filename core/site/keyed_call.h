@@ -9,6 +9,7 @@
 
 #include "keyed/store.h"
 #include "site/documents.h"
+#include "state/state.h"
 #include "wire/proto.h"
 
 #define KEYED_KEY_MAX 255
@@ -18,6 +19,9 @@
 struct keyed_call {
 	bool active; /* the call has a key that may be used */
 	bool begun;  /* the record is ours */
+	/* The answer is this job, which the call became. "": it ran. */
+	char job[STATE_ID_CAP];
+	int64_t job_created_ms;
 	struct arena *arena;
 	struct keyed_store store;
 	struct keyed record;
@@ -69,6 +73,14 @@ enum ss_err keyed_call_begin(struct keyed_call *k, struct ss_result *result,
  */
 int keyed_call_end(struct keyed_call *k, const struct ss_result *result,
 	const struct ss_error *err);
+/*
+ * In its place, when the call has become a job that is durable: the job is the
+ * answer.  0, or errno of what was not stored.
+ */
+int
+keyed_call_end_job(struct keyed_call *k, const char *id, int64_t created_ms);
+/* In its place, when it is not known whether there is one. */
+void keyed_call_leave(struct keyed_call *k);
 /* An output function that keeps a copy; ctx is the keyed_call. */
 void keyed_call_output(void *ctx, int stream, const char *data, size_t len);
 /* The same for progress, which is not kept. */

@@ -49,11 +49,13 @@ sub message
 {
 	my ($method, $params, $extensions) = @_;
 	my %asks = $params->{asks} ? (elicitation => {}) : ();
+	my $key = delete $params->{key};
 
 	delete $params->{asks};
 
 	return { jsonrpc => '2.0', id => 1, method => $method, params => {
 		%$params, _meta => {
+			defined $key ? ('statespace/idempotencyKey' => $key) : (),
 			'io.modelcontextprotocol/protocolVersion' => '2026-07-28',
 			'io.modelcontextprotocol/clientCapabilities' =>
 			    { %asks, extensions => $extensions // { $NAME => {} } } } } };
@@ -102,6 +104,21 @@ if (($plain->{result}{isError} // 0) && encode_json($plain) =~ /confine/) {
 is($plain->{result}{resultType}, 'complete', 'a tool without job is no task');
 ok(exists mcp('server/discover', {})->{result}{capabilities}{extensions}{$NAME},
 	'the extension is offered');
+
+# A key: one job, of which each gets told.
+sub keyed { my ($name, $arguments) = @_;
+	return mcp('tools/call', { name => $name, arguments => $arguments,
+		key => "key of $name" =~ tr/ /-/r }, header => $name)->{result} }
+my @keyed = map { keyed('say', { word => 'once' }) } 1, 2;
+is($keyed[0]{resultType}, 'task', 'a call with a key is a task, too');
+is($keyed[1]{taskId}, $keyed[0]{taskId}, '... and the same one again');
+settled($keyed[0]{taskId}, $over_http);
+is(keyed('say', { word => 'once' })->{taskId}, $keyed[0]{taskId},
+	'... also after its end');
+@keyed = map { keyed('quick', {}) } 1, 2;
+is($keyed[$_]{content}[0]{text}, "quick\n", 'a quick one is told') for 0, 1;
+ok(!$keyed[0]{_meta}{'statespace/replayed'}, '... first as new');
+ok($keyed[1]{_meta}{'statespace/replayed'}, '... then as told before');
 
 my $made = tool('say', { word => 'hello' })->{result};
 is($made->{resultType}, 'task', 'a job is a task');
