@@ -98,7 +98,8 @@ is_bare(const char *value, size_t len)
 	for (size_t i = 0; i < len; i++) {
 		unsigned char c = (unsigned char)value[i];
 
-		if (c <= ' ' || c >= 0x7f || c == '"' || c == '=' || c == '\\')
+		if (c > '=' ? c >= 0x7f || c == '\\'
+			    : c <= ' ' || c == '"' || c == '=')
 			return false;
 	}
 	return len > 0;

@@ -47,6 +47,33 @@ exchange_id(struct ss_site *site, const struct ss_request *req,
 		site_make_id(site, out);
 }
 
+static size_t
+prefix_len(const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	while (n > 0 && prefix[n - 1] == '/')
+		n--;
+	return n;
+}
+
+/* The prefix must be followed by the end or a slash. */
+static const char *
+path_below(const char *prefix, const char *path)
+{
+	size_t n;
+
+	if (prefix[0] == '\0')
+		return path;
+	n = prefix_len(prefix);
+	if (n == 0)
+		return path;
+	if (strncmp(path, prefix, n) != 0 ||
+		(path[n] != '/' && path[n] != '\0'))
+		return NULL;
+	return path + n;
+}
+
 /*
  * Allocated once and reset member by member: zeroing its paths for each request
  * would cost more than the rest.
@@ -62,6 +89,8 @@ exchange_begin(struct ss_site *site, const struct ss_request *req)
 		return NULL;
 	x->site = site;
 	x->req = req;
+	x->below = path_below(
+		site->config.http.prefix, req->path != NULL ? req->path : "/");
 	site->exec_state.limit.refused = false;
 	error_clear(&x->err);
 	x->stage = "request";
@@ -100,35 +129,6 @@ exchange_end(struct exchange *x)
 	x->doc_open = false;
 	buf_release(&x->body);
 	arena_clear(&site->arena);
-}
-
-static size_t
-prefix_len(const char *prefix)
-{
-	size_t n = strlen(prefix);
-
-	while (n > 0 && prefix[n - 1] == '/')
-		n--;
-	return n;
-}
-
-/* The prefix must be followed by the end or a slash. */
-const char *
-exchange_path(const struct exchange *x)
-{
-	const char *prefix = x->site->config.http.prefix;
-	const char *path = x->req->path != NULL ? x->req->path : "/";
-	size_t n;
-
-	if (prefix[0] == '\0')
-		return path;
-	n = prefix_len(prefix);
-	if (n == 0)
-		return path;
-	if (strncmp(path, prefix, n) != 0 ||
-		(path[n] != '/' && path[n] != '\0'))
-		return NULL;
-	return path + n;
 }
 
 void

@@ -20,6 +20,7 @@
 struct exchange {
 	struct ss_site *site;
 	const struct ss_request *req;
+	const char *below; /* exchange_path */
 	struct ss_error err;
 	const char *stage; /* the one that decides, for the log */
 	/* With [log] slow: the stages that were run and when each began. */
@@ -78,7 +79,11 @@ exchange_is(const struct exchange *x, const char *method)
 /*
  * The path as it was sent, without the configured prefix; NULL: not below it.
  */
-const char *exchange_path(const struct exchange *x);
+static inline const char *
+exchange_path(const struct exchange *x)
+{
+	return x->below;
+}
 /*
  * Whether that path begins with start, of two bytes or more.  The second one
  * is compared first: paths of pages differ there from those of the protocol.

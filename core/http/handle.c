@@ -325,6 +325,7 @@ server_timing(struct exchange *x)
 static enum stage_end
 stage_run(struct exchange *x)
 {
+	const char *prefer = x->req->prefer;
 	struct call_job job = http_jobs_call(x);
 	struct call call = { .doc = &x->doc,
 		.page = x->parsed,
@@ -336,7 +337,7 @@ stage_run(struct exchange *x)
 		.user = x->req->remote_user,
 		.trace = x->trace,
 		.key = x->req->idempotency_key,
-		.wait_ms = prefer_wait_ms(x->req->prefer),
+		.wait_ms = prefer != NULL ? prefer_wait_ms(prefer) : 0,
 		.token = x->confirm };
 	enum ss_err code = events_preferred(x)
 		? follow_run(x, &call)

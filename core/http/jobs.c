@@ -298,9 +298,11 @@ struct call_job
 http_jobs_call(struct exchange *x)
 {
 	struct call_job job = site_call_job(x->site);
+	const char *prefer = x->req->prefer;
 	struct ss_text none;
 
-	job.asked = prefer_find(x->req->prefer, "respond-async", &none);
+	job.asked =
+		prefer != NULL && prefer_find(prefer, "respond-async", &none);
 	job.write = write_body;
 	job.ctx = x;
 	return job;

@@ -28,7 +28,9 @@ static const char components[] =
 	"\"truncated\":{\"type\":\"boolean\"},"
 	"\"next\":{\"type\":\"string\",\"description\":\"Sent in the "
 	"arguments of the same call it gets the next part\"},"
-	"\"sandbox\":{\"type\":\"object\"}},"
+	"\"sandbox\":{\"type\":\"object\"},"
+	"\"workspace\":{\"type\":\"object\",\"description\":\"What the tool "
+	"changed\"}},"
 	"\"required\":[\"stderr\",\"returncode\"]},"
 	"\"Error\":{\"type\":\"object\",\"properties\":{"
 	"\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},"
@@ -101,6 +103,21 @@ add_summary(struct mcp *m, const struct operation *o)
 	buf_release(&words);
 }
 
+/* What the page's author lets a client send beside the call. */
+static void
+add_workspace(struct mcp *m, const struct operation *o)
+{
+	if (!workspace_is_wanted(&o->page->front.sandbox.workspace))
+		return;
+	buf_text(m->out,
+		",\"workspace\":{\"type\":\"object\",\"properties\":{"
+		"\"session\":{\"type\":\"string\",\"pattern\":"
+		"\"^[0-9a-f]{32}$\",\"description\":\"One that POST "
+		"/__workspaces/ made; without it the changes are lost\"},"
+		"\"commit\":{\"type\":\"boolean\",\"description\":\"Apply "
+		"the changes if the tool ends with 0\"}}}");
+}
+
 static void
 add_body(struct mcp *m, const struct operation *o)
 {
@@ -124,6 +141,7 @@ add_body(struct mcp *m, const struct operation *o)
 			",\"confirm\":{\"type\":\"string\","
 			"\"description\":\"error.confirm of a 428, "
 			"once a person has agreed\"}");
+	add_workspace(m, o);
 	buf_text(m->out, "},\"required\":[\"tool_call\"]}");
 	example_arguments(o->spec, o->name, &example);
 	if (buf_ok(&example)) {

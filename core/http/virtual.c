@@ -51,6 +51,8 @@ static const char how_to[] =
 	"- What must not happen twice: send `-H 'Idempotency-Key: UUID'` with a "
 	"new UUID, and the same one when you send the request again. It runs "
 	"once, and you get its answer.\n"
+	"- `-H 'Accept: text/event-stream'` gets the output as it comes: "
+	"events `stdout` and `stderr`, and at the end `end`.\n"
 	"- After status 408 the command ran and was stopped: it took too long.\n"
 	"\n"
 	"What the lists below say of a tool:\n"

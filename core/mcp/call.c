@@ -9,6 +9,7 @@
 #include "mcp/progress.h"
 #include "mcp/schema.h"
 #include "mcp/tasks.h"
+#include "mcp/workspace.h"
 #include "page/toolcall.h"
 #include "page/toolname.h"
 #include "site/call.h"
@@ -750,6 +751,12 @@ mcp_call(struct mcp *m)
 			return RPC_INTERNAL;
 		if (mcp_large(m, c))
 			return large[i].call(m);
+	}
+	if (mcp_workspace_is_name(name)) {
+		if (catalog_refresh(&m->site->catalog, &c, &m->err) != SS_OK)
+			return RPC_INTERNAL;
+		if (mcp_workspace_has(c, name))
+			return mcp_workspace_call(m, name);
 	}
 	return call_named(m, name);
 }

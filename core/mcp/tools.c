@@ -4,6 +4,7 @@
 #include "mcp/large.h"
 #include "mcp/list.h"
 #include "mcp/schema.h"
+#include "mcp/workspace.h"
 #include "wire/json.h"
 
 static void
@@ -82,6 +83,8 @@ mcp_tools_list(struct mcp *m)
 		mcp_large_list(m);
 	for (size_t i = 0; !mcp_large(m, c) && i < c->page_count; i++)
 		write_tools_of(m, &l, &c->pages[i]);
+	if (l.after == NULL)
+		mcp_workspace_list(m, c);
 	error_clear(&m->err);
 	return mcp_list_end(m, &l);
 }

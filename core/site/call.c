@@ -1064,7 +1064,8 @@ run_steps(struct call_state *r, const char **stage)
 	}
 	if (r->keyed.active || r->receipts != NULL)
 		keyed_call_release(&r->keyed);
-	receipts_release(&r->receipt);
+	if (r->receipts != NULL)
+		receipts_release(&r->receipt);
 	return code;
 }
 

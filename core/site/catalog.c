@@ -201,6 +201,8 @@ read_parsed(struct catalog *c, const struct agents_page *page,
 
 	if (code != SS_OK || !page->grants)
 		return code;
+	out->has_workspace =
+		workspace_is_wanted(&page->front->sandbox.workspace);
 	code = name_tools(c, page->front, out, err);
 	if (code == SS_OK)
 		code = name_prompts(c, page->front, out, err);

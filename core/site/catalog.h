@@ -48,7 +48,8 @@ struct catalog_page {
 	struct {
 		size_t at, len;
 	} lines[CATALOG_KINDS];
-	bool is_skill; /* a SKILL.md that names its directory */
+	bool has_workspace; /* its tools run in one */
+	bool is_skill;      /* a SKILL.md that names its directory */
 	const char *skill_description;
 };
 

@@ -204,6 +204,8 @@ test_files(void)
 	open_site(NULL, NULL);
 	body = ask("GET", "/AGENTS.md", NULL);
 	is_int(200, res.status, "AGENTS.md is there");
+	ok(strstr(body, "Accept: text/event-stream") != NULL,
+		"... and says how to get the output as it comes");
 	ok(strstr(body,
 		   "\n### A b\n\n`a.md`: several lines\n\n"
 		   "- **a_echo** ``[echo, '`', {x}]``, more words may "

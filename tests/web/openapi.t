@@ -43,7 +43,14 @@ hidden: true
 tools: [[date, ;]]
 ---
 END
-my $server = Statespace::Server->start(files => \%FILES);
+$FILES{'w.md'} = <<'END';
+---
+workspace: overlay
+tools: [{ name: change, command: [touch, new, ;] }]
+---
+END
+my $server = Statespace::Server->start(files => \%FILES,
+	config => "[grant]\nworkspace = [\".\"]\n");
 my $get = $server->request('GET', '/openapi.json');
 
 is $get->{status}, 200, 'it is there';
@@ -52,7 +59,7 @@ my $api = decode_json($get->{body});
 is $api->{openapi}, '3.1.0', 'of OpenAPI 3.1';
 is_deeply [sort keys %{$api->{paths}}], [
 	map({ "/README.md#$_" } qw(ask count echo shared twice)),
-	'/docs/%7Ba%7D%20b.md#docs--a--b_shared'],
+	'/docs/%7Ba%7D%20b.md#docs--a--b_shared', '/w.md#change'],
     'one operation for each tool, none of a hidden page';
 my %by_name;
 for my $path (keys %{$api->{paths}}) {
@@ -67,7 +74,14 @@ my $schema = $count->{requestBody}{content}{'application/json'}{schema};
 is_deeply $schema->{properties}{tool_call}{properties}{arguments}{properties}
     ->{to}, { type => 'integer', minimum => 1, maximum => 9, examples => [3] },
     'arguments have the types of the page';
-for my $name (grep { $_ ne 'ask' } sort keys %by_name) {
+my ($plain, $changing) = map {
+	$by_name{$_}[1]{requestBody}{content}{'application/json'}{schema}{properties}
+} qw(count change);
+ok !$plain->{workspace}, 'no workspace of a page without one';
+is_deeply [map { ($_, $changing->{workspace}{properties}{$_}{type}) }
+	qw(session commit)], [session => 'string', commit => 'boolean'],
+    'a page with one takes its session and commit';
+for my $name (grep { !/^(?:ask|change)$/ } sort keys %by_name) {
 	my ($path, $post) = @{$by_name{$name}};
 	my $example = $post->{requestBody}{content}{'application/json'}{example};
 	$path =~ s/#.*//;

@@ -114,7 +114,7 @@ is(directory('skill://skills/count'), 'SKILL.md:text/markdown '
 is(directory('skill://skills/count/references'),
 	'a.md:text/markdown b.txt:text/plain', 'one below it, too');
 is(directory($_), -32602, "not $_") for 'skill://skills',
-    'skill://skills/count/SKILL.md', 'skill://secret', 'skill://skills/none',
+    'skill://skills/count/SKILL.md', 'skill://skills/other', 'skill://secret', 'skill://skills/none',
     'skill://skills/count/..', 'skill://skills/count/%2e%2e/%2e%2e/secret',
     'skill://skills/counter', 'file:///etc', 'skill://', 'skill://skills/many';
 my ($ext) = rpc('initialize', { protocolVersion => '2025-11-25',

@@ -8,6 +8,8 @@ use FindBin;
 use lib "$FindBin::Bin/../lib";
 use JSON::PP ();
 use Test::More;
+use Statespace::FastCGI ();
+use Statespace::Pool;
 use Statespace::Server;
 use Statespace::TestSite qw(slurp);
 
@@ -169,6 +171,58 @@ $call->({ session => $id });
 like($JSON->encode($call->({ session => $id })), qr/m\\nm/, 'it has sessions');
 is($call->({ session => 5 })->{error}{code}, -32602, 'a number is no session');
 
+# MCP: sessions by tools.
+my %listed = map { $_->{name} => $_ }
+    @{ $rpc->('tools/list')->{result}{tools} };
+my @own = map { "workspace_$_" } qw(create diff commit discard);
+is_deeply([map { $listed{$_}{annotations} ? join('', map { $_ ? 1 : 0 }
+		@{ $listed{$_}{annotations} }{qw(readOnlyHint destructiveHint)})
+		: 'none' } @own], [qw(00 10 01 01)],
+	'the tools of sessions say what they do');
+is(join(' ', grep { !$listed{$_}{title}
+		|| $listed{$_}{inputSchema}{additionalProperties} } @own), '',
+	'each has a title and a closed schema');
+my $own = sub {
+	my ($name, %arguments) = @_;
+	my $r = $rpc->('tools/call', name => "workspace_$name",
+		arguments => \%arguments);
+
+	return $r->{result}{structuredContent}
+	    // $r->{result}{content}[0]{text} // $JSON->encode($r);
+};
+my $session = $own->('create', page => '/');
+like($session->{session} // $JSON->encode($session), qr/^[0-9a-f]{32}$/,
+	'workspace_create') or diag $server->log;
+$id = $session->{session};
+$call->({ session => $id });
+$answer = $own->('diff', session => $id);
+is("$answer->{count} $answer->{changes}[0]{path}", '1 notes/m', 'workspace_diff');
+like($own->('diff', session => $id, format => 'patch'),
+	qr{^\+\+\+ b/notes/m$}m, '... as a patch');
+is(scalar @{ $own->('diff', session => $id, limit => 1)->{changes} }, 1,
+	'... with a limit');
+like($own->('diff', session => $id, after => 'x'), qr/no cursor/,
+	'... and a cursor');
+like($own->('commit', session => $id, digest => '0' x 64), qr/changes are not those/,
+	'workspace_commit takes the digest that was looked at');
+ok(!-e $site->dir . '/notes/m', '... and then commits nothing');
+$own->('commit', session => $id, digest => $answer->{digest});
+is(file('notes/m'), "m\n", '... which is this one');
+is($own->('discard', session => $id)->{discarded}, JSON::PP::true,
+	'workspace_discard');
+like($own->('diff', session => $id), qr/no such workspace session/,
+	'then it is gone');
+like($own->('create', page => '/plain'), qr/no tool of this page runs in a/,
+	'a page without a workspace has no sessions');
+like($own->('diff', sesion => $id), qr/"sesion" is no argument/,
+	'a misspelt argument');
+like($own->('diff'), qr/"session" is missing/, 'none at all');
+like($own->('diff', session => $id, limit => -1), qr/"limit" must be/,
+	'a limit below 0');
+like($own->('commit', session => $id, force => 'yes'),
+	qr/"force" must be true or false/, 'a word for force');
+unlink $site->dir . '/notes/m';
+
 # A folder, and its limit.
 SKIP: {
 skip 'a folder needs the level strict', 3 if $backend ne 'overlay';
@@ -249,4 +303,36 @@ like(`$exec -C @{[$site->dir]} -c $both plain -- echo 2>&1`,
 	qr/cannot be granted together/, 'no /proc beside workspaces');
 
 $server->stop_ok;
+
+# A session is its caller's, whom the front server names.
+my $pool = Statespace::Pool->start(site => $site, config =>
+	"[pool]\nmode = \"static\"\nworkers = 1\n[grant]\nworkspace = [\".\"]\n"
+	. "[mcp]\nenabled = true\n");
+my $as = sub {
+	my ($user, $name, %arguments) = @_;
+	my $body = $JSON->encode({ jsonrpc => '2.0', id => 1,
+		method => 'tools/call', params => { name => "workspace_$name",
+			arguments => \%arguments } });
+	my $got = Statespace::FastCGI::talk($pool->socket,
+		Statespace::FastCGI::request(Statespace::FastCGI::variables(
+			REQUEST_METHOD => 'POST', SCRIPT_NAME => '/mcp',
+			REQUEST_URI => '/mcp', REMOTE_USER => $user,
+			HTTP_ACCEPT => 'application/json, text/event-stream',
+			CONTENT_TYPE => 'application/json',
+			STATESPACE_AUTH => 'verified',
+			CONTENT_LENGTH => length $body), $body));
+
+	return eval { $JSON->decode($got->{body})->{result} }
+	    // { content => [{ text => $got->{body} }] };
+};
+$answer = $as->('ada', 'create', page => '/');
+$id = $answer->{structuredContent}{session};
+ok($id, 'a user makes a session') or diag $JSON->encode($answer), $pool->log;
+for my $name (qw(diff commit discard)) {
+	like($as->('eve', $name, session => $id)->{content}[0]{text},
+		qr/no such workspace session/, "another one has no $name of it");
+}
+ok(!$as->('ada', $_, session => $id)->{isError}, "its own has $_")
+    for qw(diff commit discard);
+$pool->stop_ok;
 done_testing;
