@@ -176,7 +176,11 @@ is(post(['cat', 'a.txt'])->{status}, 200, 'other calls go on');
 # -------------------------------------------- the pool's end is not the job's --
 $pool->signal('HUP');
 ok($pool->until_true(sub { $pool->log =~ /reloaded/ }), "a reload");
-my %before = map { $_ => at('GET', $_)->{json}{state} } @held;
+my %before;
+$pool->until_true(sub {
+	%before = map { $_ => at('GET', $_)->{json}{state} } @held;
+	return !grep { $_ eq 'queued' } values %before;
+});
 is(join(' ', values %before), 'running running running running',
 	'jobs survive a reload');
 kill 'KILL', $pool->pid;
